@@ -1,5 +1,7 @@
 import type { Tx, WorkCtx } from '../kernel/context.ts'
 import { readSettings } from '../settings/setting-store.ts'
+import type { StoredSignIn } from '../settings/sign-in-setting.ts'
+import { findSignInSetting, providerIsStill } from '../settings/sign-in-setting-store.ts'
 import { decideAccount, type FirstSignIn, type ProviderAccount } from '../users/provider-user.ts'
 import { findCandidates, insertProviderUser, linkUser, noteSignIn } from '../users/provider-user-store.ts'
 import { refuseSignIn } from './sign-in-refusal.flow.ts'
@@ -8,38 +10,51 @@ import { refuseSignIn } from './sign-in-refusal.flow.ts'
 const maxAttempts = 3
 
 /** How an account may become a user at its first sign-in. */
-type MayBecomeUser = { mayBegin: boolean; mayCreate: boolean }
+type Entrance = {
+  /** The tenant's own provider as it was when the sign-in began; undefined: the account is of the global one. */
+  own: StoredSignIn | undefined
+  mayCreate: boolean
+}
 
 /** Finds, links or creates the user of an account and records the sign-in. Refuses an account without a user. */
 export async function admitAccount(
   ctx: WorkCtx,
   source_ip: string,
   account: ProviderAccount,
-  may: MayBecomeUser,
+  entrance: Entrance,
 ): Promise<{ tenant_id: string; user_id: string; now: Date }> {
   const { issuer } = account
-  const found = await findOrCreateUser(ctx, account, may)
-  if ('cause' in found) return refuseSignIn(ctx, { cause: found.cause, source_ip, issuer })
+  const refused = (cause: string) => refuseSignIn(ctx, { cause, by: 'account', source_ip, issuer })
+  const found = await findOrCreateUser(ctx, account, entrance)
+  if ('cause' in found) return refused(found.cause)
   const { user_id } = found
   const actor = { kind: 'user', user_id, api_key_id: null, scopes: new Set<string>() } as const
   const now = await noteSignIn({ ...ctx, actor }, found, { issuer, source_ip })
-  if (now === undefined) return refuseSignIn(ctx, { cause: 'inactive', source_ip, issuer })
+  if (now === undefined) return refused('inactive')
   return { tenant_id: ctx.tx.tenant_id, user_id, now }
 }
 
 async function findOrCreateUser(
   ctx: WorkCtx,
   account: ProviderAccount,
-  { mayBegin, mayCreate }: MayBecomeUser,
+  { own, mayCreate }: Entrance,
 ): Promise<{ user_id: string; verifies: boolean } | { cause: string }> {
-  const first: FirstSignIn = { mayBegin, create: mayCreate ? await addressesFor(ctx.tx, account) : 'never' }
+  const create = mayCreate ? await addressesFor(ctx.tx, account) : 'never'
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+    // The exchange with the provider may have taken ten seconds: what the tenant has set meanwhile counts.
+    const setting = await findSignInSetting(ctx.tx)
+    if (own !== undefined && setting?.version !== own.version) {
+      return { cause: setting?.enabled ? 'provider_changed' : 'provider_disabled' }
+    }
+    // The people of a tenant with a provider of its own begin there.
+    const first: FirstSignIn = { mayBegin: own !== undefined || setting?.enabled !== true, create }
     const decided = decideAccount(await findCandidates(ctx.tx, account), account, first)
     if ('user_id' in decided || 'cause' in decided) return decided
+    const provider = providerIsStill(ctx.tx, own?.version)
     const user_id =
       'link' in decided
-        ? await linkUser(ctx, account, decided.link)
-        : await insertProviderUser(ctx, { ...account, ...decided.create })
+        ? await linkUser(ctx, account, decided.link, provider)
+        : await insertProviderUser(ctx, { ...account, ...decided.create }, provider)
     if (user_id !== undefined) return { user_id, verifies: false }
   }
   return { cause: 'changing' }

@@ -9,7 +9,6 @@ import { type AuthorizationAnswer, type ProviderSignIn, systemActor } from '../k
 import { mailDomainOf } from '../kernel/email-address.ts'
 import { readUuid } from '../kernel/id.ts'
 import type { ClaimTrust } from '../settings/sign-in-setting.ts'
-import { findSignInSetting } from '../settings/sign-in-setting-store.ts'
 import { countTenantsByMailDomain, listTenantsOfMailDomain } from '../tenants/mail-domain-store.ts'
 import { findOnlyTenant, hasTenant } from '../tenants/tenant-store.ts'
 import { admitAccount } from './admit-account.flow.ts'
@@ -48,9 +47,7 @@ export async function finishGlobalSignIn(
   if ('cause' in found) return refuseUnknown(found.cause)
   const { tenant_id, named } = found
   const ctx = { tx: database.tenant(tenant_id), actor: systemActor, request_id }
-  // The people of a tenant with a provider of its own begin there.
-  const mayBegin = (await findSignInSetting(ctx.tx))?.enabled !== true
-  return admitAccount(ctx, source_ip, account, { mayBegin, mayCreate: named })
+  return admitAccount(ctx, source_ip, account, { own: undefined, mayCreate: named })
 }
 
 /** The tenant of an account, and whether the provider or the operator named it; or why there is none, for the log. */

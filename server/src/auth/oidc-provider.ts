@@ -174,6 +174,11 @@ function refusalOf(error: unknown): RefusedByProvider {
   return error instanceof RefusedByProvider ? error : new RefusedByProvider(reasonOf(error), { cause: error })
 }
 
+/** Whether the provider knows no such code: anybody can invent one. */
+export function isCodeUnknown({ cause }: RefusedByProvider): boolean {
+  return cause instanceof client.ResponseBodyError && cause.error === 'invalid_grant'
+}
+
 /** The error that says why the provider could not be reached, if that is the cause. */
 function unreachableIn(error: unknown): Error | undefined {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {

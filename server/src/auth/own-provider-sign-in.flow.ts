@@ -8,7 +8,7 @@ import type { StoredSignIn } from '../settings/sign-in-setting.ts'
 import { findSignInSetting, openClientSecret } from '../settings/sign-in-setting-store.ts'
 import { admitAccount } from './admit-account.flow.ts'
 import type { OidcClient } from './oidc-configuration.ts'
-import type { Providers } from './oidc-provider.ts'
+import { isCodeUnknown, type Providers } from './oidc-provider.ts'
 import { browserHash, type StateCodec, stateFault } from './oidc-state.ts'
 import { insertSignInState, takeSignInState } from './oidc-state-store.ts'
 import { RefusedByProvider } from './redeemed-account.ts'
@@ -56,11 +56,11 @@ export async function finishOwnSignIn(
   const ctx = { tx: database.tenant(claim.tenant_id), actor: systemActor, request_id }
   // INVARIANT: the state is used up before the provider is called, whether the sign-in succeeds or not.
   const taken = await takeSignInState(ctx.tx, claim.id)
-  if (taken === undefined) return refuseSignIn(ctx, { cause: 'state_used', source_ip })
+  if (taken === undefined) return refuseSignIn(ctx, { cause: 'state_used', by: 'stranger', source_ip })
   const setting = await findSignInSetting(ctx.tx)
   const cause = stateFault(taken, setting, answer, browsers)
   if (cause !== undefined || setting === undefined) {
-    return refuseSignIn(ctx, { cause: cause ?? 'provider_disabled', source_ip })
+    return refuseSignIn(ctx, { cause: cause ?? 'provider_disabled', by: 'stranger', source_ip })
   }
   const client = await clientOf(sealer, ctx.tx, setting)
   const { code, redirect_uri } = answer
@@ -70,12 +70,7 @@ export async function finishOwnSignIn(
     if (refusal === undefined) throw error
     return refuseSignIn(ctx, { ...refusal, source_ip })
   })
-  // An exchange may take ten seconds: what the tenant has set meanwhile counts.
-  const after = await findSignInSetting(ctx.tx)
-  if (after?.version !== setting.version) {
-    return refuseSignIn(ctx, { cause: after?.enabled ? 'provider_changed' : 'provider_disabled', source_ip })
-  }
-  return admitAccount(ctx, source_ip, account, { mayBegin: true, mayCreate: true })
+  return admitAccount(ctx, source_ip, account, { own: setting, mayCreate: true })
 }
 
 async function clientOf(sealer: Sealer, tx: Tx, setting: StoredSignIn): Promise<OidcClient> {
@@ -93,6 +88,10 @@ function hideRefusal(error: unknown): never {
 
 /** The refusal for a failed redemption; undefined for a failure of the service itself. */
 function refusalFor(error: unknown) {
-  if (error instanceof RefusedByProvider) return { cause: 'provider', reason: error.message }
-  return error instanceof Problem ? { cause: 'provider_unavailable', problem: error } : undefined
+  if (error instanceof RefusedByProvider) {
+    return { cause: 'provider', by: isCodeUnknown(error) ? 'stranger' : 'provider', reason: error.message } as const
+  }
+  return error instanceof Problem
+    ? ({ cause: 'provider_unavailable', by: 'outage', problem: error } as const)
+    : undefined
 }

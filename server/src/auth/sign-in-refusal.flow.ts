@@ -7,35 +7,32 @@ export function invalidAuthorizationCode(): Problem {
   return new Problem('invalid_authorization_code', 'the authorization code is invalid or expired; sign in again')
 }
 
-type Refusal = { cause: string; source_ip: string; issuer?: string; reason?: string; problem?: Problem }
-
-/** The causes that need no account at the provider: anybody can bring them about. */
-const ofStrangers: ReadonlySet<unknown> = new Set([
-  ...['state_used', 'state_expired', 'redirect_uri', 'other_issuer', 'other_browser', 'not_begun_by_browser'],
-  ...['provider_disabled', 'provider_changed'],
-])
-
-const ofProviders: ReadonlySet<unknown> = new Set(['provider', 'provider_unavailable'])
-
-function sourceOf(cause: unknown): 'stranger' | 'provider' | 'account' {
-  if (ofStrangers.has(cause)) return 'stranger'
-  return ofProviders.has(cause) ? 'provider' : 'account'
+type Refusal = {
+  cause: string
+  /**
+   * Who can bring it about: a `stranger` without an account at the provider, the `provider` by its answer, an `outage` of the provider,
+   * or somebody with an `account` there.
+   */
+  by: 'stranger' | 'provider' | 'outage' | 'account'
+  source_ip: string
+  issuer?: string
+  reason?: string
+  problem?: Problem
 }
 
-/** A hundred refusals of each source are kept in an hour; then they are counted. So no source hides another's. */
-const sampler = createSampler({
-  keptWhole: 100,
-  windowMs: 3_600_000,
-  keyOf: ({ tx }, { data: { cause } = {} }) => [tx.tenant_id, sourceOf(cause)],
-})
+/** Of each source, a hundred refusals are kept in an hour; then they are counted. So none hides those of another. */
+const samplers = { stranger: sampler(), provider: sampler(), outage: sampler(), account: sampler() }
+
+function sampler() {
+  return createSampler({ keptWhole: 100, windowMs: 3_600_000, keyOf: ({ tx }) => [tx.tenant_id] })
+}
 
 /** Refuses a sign-in through a provider and records the cause in the tenant's audit log. */
-export function refuseSignIn(ctx: WorkCtx, { problem = invalidAuthorizationCode(), ...data }: Refusal): Promise<never> {
+export function refuseSignIn(
+  ctx: WorkCtx,
+  { problem = invalidAuthorizationCode(), by, ...data }: Refusal,
+): Promise<never> {
   const { tenant_id } = ctx.tx
-  return refuseSampled(
-    ctx,
-    problem,
-    { type: 'auth.refused', subject_type: 'tenant', subject_id: tenant_id, data },
-    sampler,
-  )
+  const event = { type: 'auth.refused', subject_type: 'tenant', subject_id: tenant_id, data } as const
+  return refuseSampled(ctx, problem, event, samplers[by])
 }

@@ -1,6 +1,6 @@
 import { sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
-import type { Sealer, Tx, WorkCtx } from '../kernel/context.ts'
+import type { Sealer, Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import { type CheckedSignIn, type StoredSignIn, shownSignIn } from './sign-in-setting.ts'
 
@@ -53,6 +53,19 @@ export async function saveSignInSetting(
       select * from changed`,
   ])
   return saved
+}
+
+/**
+ * Whether the tenant's own provider is enabled and has this version still (undefined: whether none is enabled), and the statement
+ * that keeps it so until the transaction ends.
+ */
+export function providerIsStill({ tenant_id }: Tx, version: string | undefined): { lock: Statement; holds: Statement } {
+  const enabled = sql`exists (select from sign_in_setting where tenant_id = ${tenant_id} and enabled
+    and version = coalesce(${version ?? null}::bigint, version))`
+  return {
+    lock: sql`select from sign_in_setting where tenant_id = ${tenant_id} for share`,
+    holds: version === undefined ? sql`not ${enabled}` : enabled,
+  }
 }
 
 /** The place to which the secret is sealed. */

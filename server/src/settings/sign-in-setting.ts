@@ -196,6 +196,7 @@ function secretFaults(
 function formFault(text: string): string | undefined {
   const url = URL.parse(text)
   if (url === null || !/^https?:\/\/\S+$/.test(text)) return 'must be an https address'
+  if (Buffer.byteLength(text) > maxIssuerLength) return 'is too long'
   if (url.username !== '' || url.password !== '') return 'must not hold a name or a password'
   return /[?#]|\/\.well-known\//.test(text)
     ? 'must be the issuer itself, without a query or a well-known path'

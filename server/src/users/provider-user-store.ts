@@ -1,9 +1,9 @@
 import { sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
-import type { Tx, WorkCtx } from '../kernel/context.ts'
+import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { addressKeys, emailKey } from '../kernel/email-address.ts'
 import { newId } from '../kernel/id.ts'
-import { onOneLine } from '../kernel/one-line-name.ts'
+import { isName, onOneLine } from '../kernel/one-line-name.ts'
 import { isActive, isSuspended } from './active-store.ts'
 import type { Candidate, ProviderAccount } from './provider-user.ts'
 
@@ -21,17 +21,26 @@ export function findCandidates(tx: Tx, { issuer, subject, email }: ProviderAccou
         or (email_key = any(${keys}::text[]) and deleted_at is null))`)
 }
 
-/** Links the account to a user without one. Undefined when the user can no longer be linked. */
-export async function linkUser(ctx: WorkCtx, account: ProviderAccount, id: string): Promise<string | undefined> {
+/** What has to be true when a user begins, and the statement that keeps it so until then. */
+export type Precondition = { lock: Statement; holds: Statement }
+
+/** Links the account to a user without one. Undefined when the user can no longer be linked, or the precondition fails. */
+export async function linkUser(
+  ctx: WorkCtx,
+  account: ProviderAccount,
+  id: string,
+  { lock, holds }: Precondition,
+): Promise<string | undefined> {
   const { issuer, subject, email } = account
   const data = { issuer, subject: onOneLine(subject), email }
   const event = { type: 'user.linked', subject_type: 'user', subject_id: id, data } as const
-  const [[linked]] = await ctx.tx.write([
+  const [, [linked]] = await ctx.tx.write([
+    lock,
     sql<{ id: string }>`with changed as (
       update tenant_user set issuer = ${issuer}, subject = ${subject}, email_verified = true,
         updated_at = clock_timestamp()
       where tenant_id = ${ctx.tx.tenant_id} and id = ${id} and auth_provider = 'oidc' and subject is null
-        and ${isActive(self)}
+        and ${isActive(self)} and ${holds}
       returning id),
     emitted as (${emit(ctx, event, sql`changed`)})
     select id from changed`,
@@ -41,22 +50,24 @@ export async function linkUser(ctx: WorkCtx, account: ProviderAccount, id: strin
 
 /**
  * Creates the user of an account, with the role `user` only if its address is verified. Undefined when another user has the account
- * or its address already.
+ * or its address already, or the precondition fails.
  */
 export async function insertProviderUser(
   ctx: WorkCtx,
   account: ProviderAccount & { email: string },
+  { lock, holds }: Precondition,
 ): Promise<string | undefined> {
-  const { issuer, subject, email, email_verified, name = email.slice(0, email.indexOf('@')) } = account
+  const { issuer, subject, email, email_verified, name = nameIn(email) } = account
   const id = newId()
   const roles = email_verified ? ['user'] : []
   const data = { roles, auth_provider: 'oidc', is_owner: false, issuer }
   const event = { type: 'user.created', subject_type: 'user', subject_id: id, data } as const
-  const [[created]] = await ctx.tx.write([
+  const [, [created]] = await ctx.tx.write([
+    lock,
     sql<{ id: string }>`with made as (
       insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider, email_verified, issuer, subject)
-      values (${ctx.tx.tenant_id}, ${id}, ${email}, ${emailKey(email)}, ${name}, 'oidc', ${email_verified}, ${issuer},
-        ${subject})
+      select ${ctx.tx.tenant_id}::uuid, ${id}::uuid, ${email}, ${emailKey(email)}, ${name}, 'oidc', ${email_verified},
+        ${issuer}, ${subject} where ${holds}
       on conflict do nothing
       returning tenant_id, id),
     given as (insert into user_role (tenant_id, user_id, role_id)
@@ -65,6 +76,12 @@ export async function insertProviderUser(
     select id from made`,
   ])
   return created?.id
+}
+
+/** The part before the `@`, or the whole address where one sees nothing of that part. */
+function nameIn(email: string): string {
+  const local = email.slice(0, email.indexOf('@'))
+  return isName(local) ? local : email
 }
 
 /**

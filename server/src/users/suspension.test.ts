@@ -3,6 +3,7 @@ import { suite, test } from 'node:test'
 import { comingAndGoing } from '../../test/support/coming-and-going.ts'
 import { openHouse, type Person } from '../../test/support/house.ts'
 import { findKeyStatus } from '../api-keys/api-key-store.ts'
+import { sql } from '../db/sql.ts'
 import { systemActor } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import { issueKey } from '../tenants/operator.flow.ts'
@@ -168,7 +169,8 @@ suite('a suspended user', () => {
     const ctx = { tx: house.database.tenant(tenant_id), actor: systemActor, request_id: 'test' }
     const account = { issuer: 'https://id.example.com', subject: 'late', email: body.email, email_verified: true }
     const known = { user_id, verifies: false }
-    const link = () => linkUser(ctx, { ...account, name: undefined }, user_id)
+    const always = { lock: sql`select`, holds: sql`true` }
+    const link = () => linkUser(ctx, { ...account, name: undefined }, user_id, always)
     await suspend(user_id)
     assert.deepEqual([await link(), await noteSignIn(ctx, known, {})], [undefined, undefined])
     await endIn(user_id, '-1 second')

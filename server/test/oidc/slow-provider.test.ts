@@ -71,25 +71,6 @@ suite('a slow provider', () => {
   })
 })
 
-suite('a setting that changes while a sign-in is under way', () => {
-  const changes: [string, object, string][] = [
-    ['to another client', { client_id: 'another' }, 'provider_changed'],
-    ['to less trust', { email_trust: 'never' }, 'provider_changed'],
-    ['and is disabled', { enabled: false }, 'provider_disabled'],
-  ]
-  for (const [name, change, cause] of changes) {
-    test(`${name}: no user is signed in (O13)`, async () => {
-      const of = await house.tenant(`whose setting changes ${name}`)
-      const { realm, walk, finish, configure } = await set({}, of)
-      const answer = await walk('anna', anna, of)
-      const before = await people(of)
-      realm.misdeed = { meanwhile: async (step) => step === 'token' && configure(change) }
-      await stage.assertRefused(await finish(answer), new RegExp(cause), of)
-      assert.equal(await people(of), before)
-    })
-  }
-})
-
 suite('trials of issuers that hang', () => {
   let trying: (() => void)[] = []
   const hangs: Misdeed = { meanwhile: () => new Promise<void>((done) => trying.push(done)) }
