@@ -20,7 +20,7 @@ import { bootstrap } from './tenants/bootstrap.flow.ts'
 const connections = {
   requests: { writes: 8, long: 4 },
   /** The check of rights before a change commits: the change waits for it, and holds one of the connections above. */
-  confirming: { writes: 1, long: 1 },
+  confirming: { writes: 1, long: 4 },
   /** Due work and events. */
   background: { writes: 2, long: 2 },
   /** Revokes. */

@@ -3,20 +3,36 @@ import { Problem } from '../kernel/errors.ts'
 import type { Admission } from './admission.ts'
 
 /**
- * The transactions of an operation of administrators. Before one commits, `confirm` checks that the caller may still do it. A call
+ * The transactions of an operation of administrators. Before one commits, `findLoss` checks that the caller may still do it. A call
  * may wait, for a lock or for its turn, until the very change that takes the caller's rights has committed; without the check it
- * would then undo that change.
+ * would then undo that change. A loss rolls everything back, and is recorded afterwards.
  *
- * INVARIANT: `confirm` reads outside the transaction. There it sees everything that the transaction waited for, and nothing of what
+ * INVARIANT: `findLoss` reads outside the transaction. There it sees everything that the transaction waited for, and nothing of what
  * the transaction itself changed, such as a right that the caller gives back to themself.
  */
-export function confirmedTx(tx: Tx, confirm: () => Promise<void>): Tx {
-  const interactive = <Result>(work: (inside: Tx) => Promise<Result>): Promise<Result> =>
-    tx.interactive(async (inside) => {
-      const result = await work(inside)
-      await confirm()
-      return result
-    })
+export function confirmedTx(
+  tx: Tx,
+  { findLoss, recordLoss }: { findLoss(): Promise<Problem | undefined>; recordLoss(loss: Problem): Promise<void> },
+): Tx {
+  let isRecorded = false
+  async function interactive<Result>(work: (inside: Tx) => Promise<Result>): Promise<Result> {
+    let loss: Problem | undefined
+    try {
+      return await tx.interactive(async (inside) => {
+        const result = await work(inside)
+        loss = await findLoss()
+        if (loss !== undefined) throw loss
+        return result
+      })
+    } catch (error) {
+      if (loss !== undefined && error === loss && !isRecorded) {
+        // Once: the operation may try to record the refusal itself, which meets the same loss.
+        isRecorded = true
+        await recordLoss(loss)
+      }
+      throw error
+    }
+  }
   return {
     tenant_id: tx.tenant_id,
     read: tx.read,
@@ -26,15 +42,18 @@ export function confirmedTx(tx: Tx, confirm: () => Promise<void>): Tx {
 }
 
 /**
+ * The answer to a caller who has lost a right since the call began, 401 or 403; undefined when they have all of them.
  * @param now what the caller's credential proves now; undefined when it is no longer valid
- * @throws Problem 401 or 403 when the caller has lost a right since the call began
  */
-export function requireSameRights(before: Actor, now: Admission | undefined): void {
+export function lossOf(before: Actor, now: Admission | undefined): Problem | undefined {
   if (now === undefined) {
-    throw new Problem('unauthenticated', 'the credential ceased to be valid while this call ran, so it changed nothing')
+    return new Problem(
+      'unauthenticated',
+      'the credential ceased to be valid while this call ran, so it changed nothing',
+    )
   }
   const lost = [...before.scopes].filter((scope) => !now.actor.scopes.has(scope))
-  if (lost.length === 0) return
+  if (lost.length === 0) return undefined
   const message = `you lost rights while this call ran, so it changed nothing: ${lost.join(', ')}; call again`
-  throw new Problem('forbidden', message, { details: { scopes: lost } })
+  return new Problem('forbidden', message, { details: { scopes: lost } })
 }

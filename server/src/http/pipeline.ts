@@ -24,7 +24,7 @@ import {
   requireTenantHeader,
 } from './admission.ts'
 import { type Answer, answerOnce, type KeyedAnswer } from './answer-once.ts'
-import { confirmedTx, requireSameRights } from './confirmed-tx.ts'
+import { confirmedTx, lossOf } from './confirmed-tx.ts'
 import type { CursorCodec } from './cursor.ts'
 import { type KeyedCall, keyedCall, readKey, takesKey } from './idempotency-key.ts'
 import type { Limits } from './limits.ts'
@@ -173,8 +173,9 @@ async function admitAgain(target: Target, before: Ctx, request: FastifyRequest):
   const ctx = { ...before, actor, now }
   await requireAllowed(target, ctx, admission, ctx.tx.tenant_id)
   if (operation.scope?.endsWith(':write') !== true) return ctx
-  const confirm = async () => requireSameRights(actor, await parts.prove(presentedCredential(request)))
-  return { ...ctx, tx: confirmedTx(ctx.tx, confirm) }
+  const findLoss = async () => lossOf(actor, await parts.prove(presentedCredential(request)))
+  const recordLoss = (loss: Problem) => parts.recordRefusal(ctx, target.operationId, loss)
+  return { ...ctx, tx: confirmedTx(ctx.tx, { findLoss, recordLoss }) }
 }
 
 function headerOf(request: FastifyRequest, name: string): string | undefined {

@@ -105,6 +105,11 @@ suite('a call that waits for the very change that takes the caller’s rights', 
         const [reply] = await Promise.all(replies)
         assert.ok([401, 403].includes(reply?.status ?? 0), reply?.text)
         assert.equal(await isAdmin(id), false)
+        const refusals = await house.asSuperuser(
+          `select data ->> 'code' as code from event where type = 'access.refused' and actor_id = $1`,
+          [id],
+        )
+        assert.deepEqual(refusals, [{ code: reply?.body.code }], 'the audit log has it')
       })
     }
   }

@@ -59,7 +59,7 @@ export async function houseOn(
   { env = {}, through = itself, rootKey }: { env?: Environment; through?: Through; rootKey: Buffer },
 ) {
   const database = through(db.database)
-  const confirming = openDatabase(db.service, { writes: 1, long: 1 })
+  const confirming = openDatabase(db.service, { writes: 1, long: 3 })
   const rootKeys = rootKeysOf([rootKeyOf(rootKey)])
   const config = readConfig({ LOG_LEVEL: 'silent', ...unlimited, ...env })
   const onFailure = (error: unknown) => console.error(error)
