@@ -116,6 +116,13 @@ suite('a person’s decision that comes too late writes nothing and reports the 
   }
   const become = (change: string) =>
     house.asSuperuser(`update tenant_user set ${change} where id = $1`, [on.people.approver.user_id])
+  async function becomeApproverAgain() {
+    await become('active = true, suspended_until = null')
+    await house.asSuperuser(
+      `insert into user_role (tenant_id, user_id, role_id) values ($1, $2, 'approver') on conflict do nothing`,
+      [on.tenant_id, on.people.approver.user_id],
+    )
+  }
   const late: [string, (id: string) => Promise<unknown>, object][] = [
     [
       'the rules changed',
@@ -137,11 +144,16 @@ suite('a person’s decision that comes too late writes nothing and reports the 
       (id) => house.asSuperuser('update access_request set next_look_at = clock_timestamp() where id = $1', [id]),
       { refused: 'not_pending', now: { status: 'pending', decided_by: null } },
     ],
-    ['the approver was deactivated', () => become('active = false'), { refused: 'decider_inactive' }],
+    ['the approver was deactivated', () => become('active = false'), { refused: 'may_not_decide' }],
     [
       'the approver was suspended',
       () => become(`suspended_until = clock_timestamp() + interval '1 day'`),
-      { refused: 'decider_inactive' },
+      { refused: 'may_not_decide' },
+    ],
+    [
+      'the approver was demoted',
+      () => house.asSuperuser('delete from user_role where user_id = $1', [on.people.approver.user_id]),
+      { refused: 'may_not_decide' },
     ],
   ]
   for (const [index, [what, happens, outcome]] of late.entries()) {
@@ -151,7 +163,7 @@ suite('a person’s decision that comes too late writes nothing and reports the 
       await happens(id)
       const before = await kept(id)
       assert.deepEqual(await saveDecision(ctx, decision), outcome)
-      await become('active = true, suspended_until = null')
+      await becomeApproverAgain()
       assert.equal(await kept(id), before)
     })
   }

@@ -16,7 +16,8 @@ const maxAttempts = 5
 
 /**
  * A person's decision, approve or deny: the same policy question, the same guarded statement.
- * Throws 404; 403 `forbidden` for the approver's own request and for one who is no longer active; 409 once decided; 403 `policy_denied` with the notices.
+ * Throws 404; 403 `forbidden` for the approver's own request and for one who is no longer active or no
+ * approver; 409 once decided; 403 `policy_denied` with the notices.
  */
 export async function decideRequest(
   ctx: Ctx,
@@ -27,9 +28,9 @@ export async function decideRequest(
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const outcome = await decideOnce(ctx, request_id, status, reasoning)
     if ('saved' in outcome) return outcome.saved
-    if (outcome.refused === 'decider_inactive') {
+    if (outcome.refused === 'may_not_decide') {
       const subject = { subject_type: 'request', subject_id: request_id }
-      await keepRefusal(ctx, subject, () => Promise.reject(deciderInactive()))
+      await keepRefusal(ctx, subject, () => Promise.reject(mayNotDecide()))
     }
     // Still pending, but past its deadline: the worker has not expired it yet.
     if (outcome.refused === 'not_pending') {
@@ -39,10 +40,10 @@ export async function decideRequest(
   throw new Problem('unavailable', 'the rules of the tenant are changing just now; decide again in a moment')
 }
 
-function deciderInactive(): Problem {
+function mayNotDecide(): Problem {
   return new Problem(
     'forbidden',
-    'you were deactivated or suspended just now, so you decide nothing; ask another approver',
+    'you were suspended, deactivated or demoted just now, so you decide nothing; ask another approver',
   )
 }
 

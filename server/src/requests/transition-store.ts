@@ -7,6 +7,7 @@ import { newId } from '../kernel/id.ts'
 import type { Decision } from '../policy-engine/deciding/decide.ts'
 import { rulesAreStill } from '../policy-engine/deciding/rule-set-store.ts'
 import { isActive } from '../users/active-store.ts'
+import { scopesAsArray } from '../users/user-store.ts'
 import { keepDecision } from './decision-store.ts'
 import type { Circumstances, RequestedAccess } from './policy-question.ts'
 import { insertReminder } from './reminder-store.ts'
@@ -87,20 +88,21 @@ type RequestState = Pick<AccessRequest, 'status' | 'decided_by'>
 /** The saved request, or the guard that refused the decision. */
 export type SavedDecision =
   | { saved: AccessRequest }
-  | { refused: 'decider_inactive' | 'rules_changed' }
+  | { refused: 'may_not_decide' | 'rules_changed' }
   | { refused: 'not_pending'; now: RequestState }
 
 type DecisionRow = RequestRow & {
   held_status: AccessRequest['status']
   held_by: string | null
   is_waiting: boolean
-  decider_active: boolean
+  may_decide: boolean
 }
 
 /**
  * pending → approved (with its grants) or denied, with the decision and the event. One guarded statement: it saves nothing where
- * the request is no longer pending, where the rules changed since the evaluation, or where the person is no longer active. The
- * person is locked before: a suspension or deactivation commits either before that and refuses the decision, or after it.
+ * the request is no longer pending, where the rules changed since the evaluation, or where the person is no longer active or
+ * no approver. The person is locked before: a suspension, deactivation or demotion commits either before that and refuses the
+ * decision, or after it.
  * INVARIANT: a transaction locks users before requests, so no deadlock occurs.
  */
 export async function saveDecision(ctx: WorkCtx, decision: PersonsDecision): Promise<SavedDecision> {
@@ -116,24 +118,25 @@ export async function saveDecision(ctx: WorkCtx, decision: PersonsDecision): Pro
     sql<DecisionRow>`with held as materialized (
         select status as held_status, decided_by as held_by,
           status = 'pending' and next_look_at > clock_timestamp() as is_waiting,
-          exists (select ${person} and ${isActive(sql`u`)}) as decider_active
+          exists (select ${person} and ${isActive(sql`u`)}
+            and 'requests:approve' = any(${scopesAsArray(tx)})) as may_decide
         from access_request where tenant_id = ${tx.tenant_id} and id = ${requested.id}
         for no key update),
       decided as (
         update access_request set status = ${status}, decided_by = ${decided_by}, next_look_at = null,
           decision_reasoning = ${decision.reasoning}, updated_at = clock_timestamp()
         from held where tenant_id = ${tx.tenant_id} and id = ${requested.id} and status = 'pending' and is_waiting
-          and decider_active and ${rulesAreStill(tx, permitted.rule_set_version)}
+          and may_decide and ${rulesAreStill(tx, permitted.rule_set_version)}
         returning access_request.*),
       kept as (${keepDecision(tx, permitted, question, decided)}),
       granted as (${status === 'approved' ? insertGrants(requested.places, requested.action, decided) : sql`select 1`}),
       emitted as (${emit(ctx, event, decided)})
-      select ${requestColumns}, held_status, held_by, is_waiting, decider_active
+      select ${requestColumns}, held_status, held_by, is_waiting, may_decide
       from held left join decided on true`,
   ])
   if (row === undefined) throw new Error('a request that was read is gone')
-  const { held_status, held_by, is_waiting, decider_active, ...request } = row
-  if (!decider_active) return { refused: 'decider_inactive' }
+  const { held_status, held_by, is_waiting, may_decide, ...request } = row
+  if (!may_decide) return { refused: 'may_not_decide' }
   if (!is_waiting) return { refused: 'not_pending', now: { status: held_status, decided_by: held_by } }
   return request.id === null ? { refused: 'rules_changed' } : { saved: asRequest(request) }
 }

@@ -118,7 +118,7 @@ for (const { verb, leave, change, method, path, body } of ways) {
       })
       const [reply] = await Promise.all(replies)
       assert.deepEqual([reply?.status, reply?.body.code], [403, 'forbidden'], reply?.text)
-      assert.match(String(reply?.body.message), /^you were deactivated or suspended just now/)
+      assert.match(String(reply?.body.message), /^you were suspended, deactivated or demoted just now/)
       assert.deepEqual([await requestIs(id), (await typesOf(id)).at(-1)], ['pending', 'access.refused'])
     })
 
