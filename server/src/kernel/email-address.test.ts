@@ -34,6 +34,8 @@ suite('an e-mail address', () => {
     'with an empty label': 'a@example..com',
     'with an invisible letter': 'a\u200b@example.com',
     'with a direction override': 'a\u202e@example.com',
+    'with a joiner that nobody sees': 'ada\u034f@example.com',
+    'with a name of a Hangul filler': '\u3164@example.com',
     'with an encoded word': '=?utf-8?q?a=40evil.example=20?=@example.com',
     'with a wide at sign': 'a\uff20example.com',
     'whose letters hide a dot': 'a@example\u2488com',

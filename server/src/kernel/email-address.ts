@@ -9,11 +9,13 @@ const emailForm = new RegExp(
   String.raw`^(?=[^@]{1,64}@)(?![^@]*=\?)${atom}(?:\.${atom})*@(?:${label}\.)+${label}$`,
   'u',
 )
+/** Letters and marks that nobody sees: an address with one would look like another address. */
+const invisible = /\p{Default_Ignorable_Code_Point}/u
 const maxEmailLength = 254
 
 /** The address as it is stored (NFC), or undefined if the text is not exactly one e-mail address. */
 export function readEmail(text: string): string | undefined {
-  if (text.length > maxEmailLength) return undefined
+  if (text.length > maxEmailLength || invisible.test(text)) return undefined
   const email = text.normalize('NFC')
   return emailForm.test(email) && emailForm.test(emailKey(email)) && spellsItsDomain(email) ? email : undefined
 }

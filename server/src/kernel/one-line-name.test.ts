@@ -12,7 +12,8 @@ const isForging = (character: string) => /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
 
 /** Without ink: also the letters and the symbol of which Unicode's categories do not say it. */
 const isUnseen = (character: string) =>
-  !/[\p{L}\p{N}\p{P}\p{S}]/u.test(character) || /[\p{Default_Ignorable_Code_Point}\u2800]/u.test(character)
+  !/[\p{L}\p{N}\p{P}\p{S}]/u.test(character) ||
+  /[\p{Default_Ignorable_Code_Point}\u2800\u{13441}\u{13442}\u{1d159}]/u.test(character)
 
 suite('a name (J8)', () => {
   test('contains every character but controls, line ends and marks that change the text direction', () => {

@@ -8,13 +8,14 @@
 const line = /^[^\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$/u
 
 /**
- * One line with a character that one can see. Unseen are spaces, controls, combining marks on nothing, and the letters and the
- * symbol that have no ink: the Hangul fillers and the blank of Braille. The classes do not overlap, so that no text makes it slow.
+ * One line with a character that one can see. Unseen are spaces, controls, combining marks on nothing, and the letters and
+ * symbols without ink: Hangul fillers, blanks of Braille and of hieroglyphs, the null notehead. The classes do not overlap, so
+ * that no text makes it slow.
  */
 const name =
-  /^(?:[^\p{L}\p{N}\p{P}\p{S}\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|[\u115f\u1160\u2800\u3164\uffa0])*[^\p{C}\p{M}\p{Zs}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0][^\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$/u
+  /^(?:[^\p{L}\p{N}\p{P}\p{S}\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|[\u115f\u1160\u2800\u3164\uffa0\u{13441}\u{13442}\u{1d159}])*[^\p{C}\p{M}\p{Zs}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0\u{13441}\u{13442}\u{1d159}][^\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$/u
 
-const unseen = /[\p{C}\p{M}\u115f\u1160\u2800\u3164\uffa0]+/gu
+const unseen = /[\p{C}\p{M}\u115f\u1160\u2800\u3164\uffa0\u{13441}\u{13442}\u{1d159}]+/gu
 const lineEnds = /[\p{Cc}\u2028\u2029]+/gu
 const directionMarks = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu
 
