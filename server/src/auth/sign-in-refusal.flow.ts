@@ -11,7 +11,7 @@ type Refusal = {
   cause: string
   /**
    * Who can bring it about: a `stranger` without an account at the provider, the `provider` by its answer, an `outage` of the provider,
-   * or somebody with an `account` there.
+   * or a person with an `account` there.
    */
   by: 'stranger' | 'provider' | 'outage' | 'account'
   source_ip: string

@@ -252,7 +252,7 @@ async function withDatabase<Result>(work: (database: Database) => Promise<Result
 function signInNote(shared: boolean): string {
   if (shared) return '\nanother tenant has this domain too, so nobody signs in by it at the global provider'
   if (config.oidc === undefined) return ''
-  return '\nwhoever signs in at the global provider with a verified address of this domain becomes a user of the tenant'
+  return '\na person who signs in at the global provider with a verified address of this domain becomes a user of the tenant'
 }
 
 function fail(error: unknown): void {
