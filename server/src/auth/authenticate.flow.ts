@@ -29,14 +29,14 @@ export type AuthenticateOptions = {
  * (`authenticate`).
  */
 export function authenticateWith(options: AuthenticateOptions): { authenticate: Authenticate; prove: Prove } {
-  const { admissions, confirming } = options
+  const { database, confirming, tokens, admissions } = options
   const noteUse = useRecorder(options)
   const guesses = options.limitBySource ? limitGuesses() : undefined
 
   const authenticate: Authenticate = async ({ authorization, api_key }, address) => {
     if (authorization !== undefined) {
       const digest = digestOf('token', authorization)
-      const admission = await admissions.admit(digest, () => proveToken(options, authorization))
+      const admission = await admissions.admit(digest, () => proveToken(database, tokens, authorization))
       if (admission === undefined) guesses?.count(address)
       return admission
     }
@@ -44,7 +44,7 @@ export function authenticateWith(options: AuthenticateOptions): { authenticate: 
     const digest = digestOf('api_key', api_key)
     const isKnown = guesses === undefined || guesses.isGood(digest)
     if (!isKnown) guesses.count(address)
-    const admission = await admissions.admit(digest, () => proveKey(options.database, api_key, noteUse))
+    const admission = await admissions.admit(digest, () => proveKey(database, api_key, noteUse))
     if (admission === undefined && isKnown) guesses?.forget(digest, address)
     if (admission !== undefined && !isKnown) guesses.remember(digest, address)
     return admission
@@ -52,7 +52,7 @@ export function authenticateWith(options: AuthenticateOptions): { authenticate: 
   const prove: Prove = async ({ authorization, api_key = '' }) => {
     const proof = await (authorization === undefined
       ? proveKey(confirming, api_key)
-      : proveToken({ ...options, database: confirming }, authorization))
+      : proveToken(confirming, tokens, authorization))
     return proof?.admission
   }
   return { authenticate, prove }
@@ -89,7 +89,7 @@ function limitGuesses() {
   }
 }
 
-async function proveToken({ database, tokens }: AuthenticateOptions, header: string): Promise<Proof | undefined> {
+async function proveToken(database: Database, tokens: TokenKeys, header: string): Promise<Proof | undefined> {
   const token = readBearer(header)
   const claims = token === undefined ? undefined : await tokens.verify(token)
   if (claims === undefined) return undefined
@@ -104,7 +104,7 @@ async function proveToken({ database, tokens }: AuthenticateOptions, header: str
 
 /** `noteUse` is called when the recorded use of the key is older than a minute. */
 async function proveKey(
-  database: Pick<Database, 'work' | 'tenant'>,
+  database: Database,
   text: string,
   noteUse?: (tenant_id: string, id: string) => void,
 ): Promise<Proof | undefined> {

@@ -87,7 +87,9 @@ export function openProviders(egress: Egress) {
         return await withinDeadline(maxExchangeMs, ofTenant, () => 'cannot be used now: it takes too long')
       } catch (error) {
         if (error instanceof Problem) throw error
-        return `cannot be used${unreachableIn(error) === undefined ? '' : ' now'}: ${faultIn(error)}`
+        const unreachable = unreachableIn(error)
+        if (unreachable !== undefined) return `cannot be used now: ${unreachable.message}`
+        return `cannot be used: ${refusalOf(error).message}`
       }
     },
     /**
@@ -151,11 +153,6 @@ async function tryIssuer(known: OidcClient, egress: Egress): Promise<undefined> 
     }
   }
   await keys.load()
-}
-
-/** What is wrong with a provider, in words. */
-function faultIn(error: unknown): string {
-  return (unreachableIn(error) ?? refusalOf(error)).message
 }
 
 function unavailable(cause: unknown): Problem {

@@ -4,8 +4,7 @@ import type { Problem } from '../kernel/errors.ts'
 import { newId } from '../kernel/id.ts'
 import type { EventType } from './catalogue.ts'
 
-/** A new event about a subject. `data` holds ids and plain facts, never secrets, and no names but the
- * address in `user.linked`. */
+/** A new event about a subject. `data` holds ids and plain facts, never secrets, and no names but the address in `user.linked`. */
 export type NewEvent = {
   type: EventType
   subject_type: string

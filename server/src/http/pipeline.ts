@@ -140,12 +140,17 @@ async function carryOut(
   call: KeyedCall | undefined,
   finish: (body: unknown) => Answer,
 ): Promise<{ body: unknown } | KeyedAnswer> {
-  const prepare = operation.prepare && (async () => operation.prepare?.(ctx, input))
+  const prepare = async () => operation.prepare?.(ctx, input)
   if (call === undefined) {
-    await prepare?.()
+    await prepare()
     return { body: await operation.run(ctx, input) }
   }
-  return answerOnce(ctx, call, async (inside) => finish(await operation.run(inside, input)), prepare)
+  return answerOnce(
+    ctx,
+    call,
+    async (inside) => finish(await operation.run(inside, input)),
+    operation.prepare && prepare,
+  )
 }
 
 /** @throws Problem 403 where the admission does not allow the operation in this tenant; the refusal is recorded. */
@@ -162,7 +167,7 @@ async function requireAllowed(
 }
 
 /**
- * Admits the caller of a change again once the body is there: a body may take its time, and the caller's rights may have ended
+ * Admits the caller of a change again when the body has arrived: a body may take its time, and the caller's rights may have ended
  * meanwhile. What an administrator changes is also confirmed before it commits.
  */
 async function admitAgain(target: Target, before: Ctx, request: FastifyRequest): Promise<Ctx> {

@@ -4,7 +4,7 @@ import Format from 'typebox/format'
 import { Settings } from 'typebox/system'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
 import { readMoment } from '../kernel/moment.ts'
-import { linePattern, lineRule, namePattern, nameRule } from '../kernel/one-line-name.ts'
+import { isName, isPlainLine, linePattern, lineRule, namePattern, nameRule } from '../kernel/one-line-name.ts'
 
 type JsonSchema = {
   type?: string
@@ -159,7 +159,7 @@ function explain(fault: Fault): FaultyField[] {
     case 'format':
       return [{ pointer: instancePath, why: formats[String(params.format)] ?? `must be a ${String(params.format)}` }]
     case 'pattern':
-      return [{ pointer: instancePath, why: patterns[String(params.pattern)] ?? message }]
+      return [{ pointer: instancePath, why: patterns.get(String(params.pattern))?.rule ?? message }]
     case 'boolean':
       return []
     default:
@@ -172,18 +172,18 @@ const formats: Readonly<Record<string, string>> = {
   'date-time': 'must be a date-time of the years 0001 to 9999, such as `2026-11-22T10:00:00Z`',
 }
 
+/** The rule of a name or a line as a half-sentence, and whether a text keeps it. */
+type TextRule = { rule: string; keeps(text: string): boolean }
+
 /** What to send, where the pattern itself would not tell a person. */
-const patterns: Readonly<Record<string, string>> = { [linePattern]: lineRule, [namePattern]: nameRule }
+const patterns: ReadonlyMap<string | undefined, TextRule> = new Map([
+  [linePattern, { rule: lineRule, keeps: isPlainLine }],
+  [namePattern, { rule: nameRule, keeps: isName }],
+])
 
-/** The rule of a name or a line, as a half-sentence; undefined for another schema. */
-export function textRule({ pattern = '' }: JsonSchema): string | undefined {
-  return Object.hasOwn(patterns, pattern) ? patterns[pattern] : undefined
-}
-
-/** What is wrong with the value of a name or a line, as a half-sentence. */
-export function textFault(schema: JsonSchema, value: unknown): string | undefined {
-  const { pattern = '' } = schema
-  return typeof value !== 'string' || new RegExp(pattern, 'u').test(value) ? undefined : textRule(schema)
+/** The rule of a name or a line; undefined for another schema. */
+export function textRule({ pattern }: { pattern?: string }): TextRule | undefined {
+  return patterns.get(pattern)
 }
 
 function asList(value: unknown): unknown[] {

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 import { invalidInput } from '../kernel/errors.ts'
-import { jsonSchemaOf, textFault, textRule } from './schema.ts'
+import { jsonSchemaOf, textRule } from './schema.ts'
 
 const cannotChange = 'cannot be changed here: leave it out, or send its present value'
 
@@ -35,10 +35,10 @@ function ofScalar(schema: TSchema): TSchema {
 
 /** A name or a line without its pattern, which `changeIn` checks. */
 function ofAnyText(schema: TSchema): TSchema {
-  const rule = textRule(jsonSchemaOf(schema))
-  if (rule === undefined) return schema
+  const text = textRule(jsonSchemaOf(schema))
+  if (text === undefined) return schema
   const { pattern, description, ...rest } = jsonSchemaOf(schema)
-  const about = description === undefined ? rule : `${description}; ${rule}`
+  const about = description === undefined ? text.rule : `${description}; ${text.rule}`
   return Type.Unsafe({ ...rest, description: `${about}; or the present value` })
 }
 
@@ -62,6 +62,12 @@ export function changeIn<Change extends TSchema>(
   })
   if (faults.length > 0) throw invalidInput(faults)
   return Object.fromEntries(fields.filter(([name]) => Object.hasOwn(own, name))) as Static<Change>
+}
+
+/** What is wrong with the value of a name or a line, as a half-sentence. */
+function textFault(schema: { pattern?: string }, value: unknown): string | undefined {
+  const text = textRule(schema)
+  return text === undefined || typeof value !== 'string' || text.keeps(value) ? undefined : text.rule
 }
 
 function isPresent(value: unknown, name: string, current: object): boolean {

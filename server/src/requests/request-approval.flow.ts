@@ -28,10 +28,7 @@ export async function decideRequest(
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const outcome = await decideOnce(ctx, request_id, status, reasoning)
     if ('saved' in outcome) return outcome.saved
-    if (outcome.refused === 'may_not_decide') {
-      const subject = { subject_type: 'request', subject_id: request_id }
-      await keepRefusal(ctx, subject, () => Promise.reject(mayNotDecide()))
-    }
+    if (outcome.refused === 'may_not_decide') return refuseDecider(ctx, request_id)
     // Still pending, but past its deadline: the worker has not expired it yet.
     if (outcome.refused === 'not_pending') {
       throw notPending(outcome.now.status === 'pending' ? { status: 'expired', decided_by: null } : outcome.now)
@@ -40,11 +37,11 @@ export async function decideRequest(
   throw new Problem('unavailable', 'the rules of the tenant are changing just now; decide again in a moment')
 }
 
-function mayNotDecide(): Problem {
-  return new Problem(
-    'forbidden',
-    'you were suspended, deactivated or demoted just now, so you decide nothing; ask another approver',
-  )
+function refuseDecider(ctx: Ctx, request_id: string): Promise<never> {
+  const message = 'you were suspended, deactivated or demoted just now, so you decide nothing; ask another approver'
+  const problem = new Problem('forbidden', message)
+  const data = { code: problem.code, source_ip: ctx.source_ip }
+  return refuse(ctx, problem, { type: 'access.refused', subject_type: 'request', subject_id: request_id, data })
 }
 
 async function decideOnce(

@@ -6,7 +6,7 @@ import { openDatabase } from '../../src/db/transaction.ts'
 import type { Statement, Tx } from '../../src/kernel/context.ts'
 import { newId } from '../../src/kernel/id.ts'
 import { openHouse, type Person, type Reply } from '../support/house.ts'
-import { aLockIsWaitedFor } from '../support/lock.ts'
+import { aLockIsWaitedFor, locksAreWaitedFor } from '../support/lock.ts'
 import { until } from '../support/wait.ts'
 
 /** Calls that were admitted before their caller lost a right, and that go on afterwards. */
@@ -254,10 +254,8 @@ test('changes that hold every connection do not wait for another one to check th
     ids.forEach((id, n) => {
       replies[n] = send('PATCH', `/v1/users/${id}`, { name: 'Z' })
     })
-    await until('three changes hold a connection each', async () => {
-      const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-      return (await busy.asSuperuser(waiting)).length === 3
-    })
+    // Each holds one of the three connections.
+    await locksAreWaitedFor(busy, 3)
   })
   for (const reply of await Promise.all(replies)) assert.equal(reply?.status, 200, reply?.text)
   await beside.close()

@@ -7,10 +7,10 @@ import { findSignInSetting, providerIsStill } from '../../src/settings/sign-in-s
 import { insertProviderUser, linkUser } from '../../src/users/provider-user-store.ts'
 import { openHostileStage } from '../support/hostile-stage.ts'
 import type { Reply, TestTenant } from '../support/house.ts'
+import { locksAreWaitedFor } from '../support/lock.ts'
 import { anna } from '../support/sign-in-stage.ts'
-import { until } from '../support/wait.ts'
 
-/** A tenant's sign-in settings that change while somebody signs in. */
+/** A tenant's sign-in settings that change during a sign-in. */
 const { set, house, people, assertRefused } = await openHostileStage()
 
 suite('a setting that changes while a sign-in is under way', () => {
@@ -81,17 +81,12 @@ suite('a first sign-in', () => {
     const answer = await walk('anna', anna, of)
     const beside = openDatabase(house.service, { writes: 1, long: 1 })
     const calls: Promise<Reply>[] = []
-    const waiting = (sessions: number) =>
-      until(`${sessions} sessions wait`, async () => {
-        const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-        return (await house.asSuperuser(text)).length === sessions
-      })
     await beside.tenant(of.tenant_id).interactive(async (inside) => {
       await inside.write([sql`select from tenant_user where tenant_id = ${of.tenant_id} for update`])
       calls.push(finish(answer))
-      await waiting(1)
+      await locksAreWaitedFor(house, 1)
       calls.push(configure({ enabled: false }))
-      await waiting(2)
+      await locksAreWaitedFor(house, 2)
     })
     assert.deepEqual(
       (await Promise.all(calls)).map(({ status }) => status),

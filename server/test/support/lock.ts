@@ -3,6 +3,14 @@ import type { Tx } from '../../src/kernel/context.ts'
 import type { House } from './house.ts'
 import { until } from './wait.ts'
 
+/** Waits until this many sessions of the house's database wait for a lock. */
+export function locksAreWaitedFor(house: Pick<House, 'asSuperuser'>, sessions: number): Promise<unknown> {
+  return until(`${sessions} sessions wait for a lock`, async () => {
+    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    return (await house.asSuperuser(waiting)).length === sessions
+  })
+}
+
 /** Waits until a session waits for a lock of this transaction. */
 export function aLockIsWaitedFor(house: Pick<House, 'asSuperuser'>, inside: Tx): Promise<unknown> {
   return until('a session waits for the lock', async () => {

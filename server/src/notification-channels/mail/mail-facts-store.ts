@@ -10,12 +10,15 @@ import type { DeliveredEvent } from '../carrier.ts'
 /** The accounts that a mail names, at most. */
 const maxAccountsNamed = 3
 
+/** Of a user. */
+const nameAndAddress = sql`name || ' (' || email || ')'`
+
 /** The columns that every mail needs. */
 type Surroundings = { stored: Record<string, string>; actor_name: string | null }
 
 function surroundings(tx: Tx, { actor_id, type }: DeliveredEvent): Statement {
-  // Who suspends somebody may be an attacker, whose name alone could be like another's.
-  const shown = type === 'user.suspended' ? sql`name || ' (' || email || ')'` : sql`name`
+  // The actor of a suspension may be an attacker, whose name alone could be like another's.
+  const shown = type === 'user.suspended' ? nameAndAddress : sql`name`
   return sql`${settingsAsJson(tx)} as stored,
     (select ${shown} from tenant_user where tenant_id = ${tx.tenant_id}::uuid and id = ${actor_id}::uuid) as actor_name`
 }
@@ -100,7 +103,7 @@ function recordName(tx: Tx, subject_type: string, subject_id: string): Statement
   if (subject_type === 'role') return sql`(select name from role where ${mine} and id = ${subject_id}::text)`
   const id = uuidOrNull(subject_id)
   if (subject_type === 'user') {
-    return sql`(select name || ' (' || email || ')' from tenant_user where ${mine} and id = ${id}::uuid)`
+    return sql`(select ${nameAndAddress} from tenant_user where ${mine} and id = ${id}::uuid)`
   }
   const table = Object.hasOwn(recordTables, subject_type) ? recordTables[subject_type] : undefined
   return table === undefined ? sql`null::text` : sql`(select name from ${table} where ${mine} and id = ${id}::uuid)`
