@@ -527,6 +527,15 @@ create policy tenant_wall on kept_answer
 grant select, insert, delete on kept_answer to sallyport_app;
 grant update (sealed_answer, expires_at) on kept_answer to sallyport_app;
 
+create table logout_token (
+  id bytea not null,
+  expires_at timestamp with time zone not null,
+  constraint logout_token_pk PRIMARY KEY (id),
+  constraint logout_token_id_ck CHECK (octet_length(id) = 32)
+);
+CREATE INDEX logout_token_expires_ix ON logout_token USING btree (expires_at);
+grant select, insert, delete on logout_token to sallyport_app;
+
 create table migration (
   name text not null,
   checksum text not null,
@@ -934,13 +943,17 @@ create table sign_in_setting (
   constraint sign_in_setting_issuer_ck CHECK (char_length(issuer) >= 1 AND char_length(issuer) <= 2000),
   constraint sign_in_setting_subject_claim_ck CHECK (subject_claim = ANY (ARRAY['sub'::text, 'oid'::text]))
 );
+CREATE UNIQUE INDEX sign_in_setting_id_ix ON sign_in_setting USING btree (id);
 alter table sign_in_setting enable row level security;
 alter table sign_in_setting force row level security;
+create policy sign_in_setting_work on sign_in_setting for select to sallyport_work
+  using (true);
 create policy tenant_wall on sign_in_setting
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert on sign_in_setting to sallyport_app;
 grant update (enabled, issuer, client_id, sealed_client_secret, redirect_uris, scopes, version, updated_at, email_trust, subject_claim) on sign_in_setting to sallyport_app;
+grant select (tenant_id, id) on sign_in_setting to sallyport_work;
 
 create table sign_in_state (
   tenant_id uuid not null,
@@ -1181,6 +1194,48 @@ create policy tenant_wall on user_role
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on user_role to sallyport_app;
 CREATE TRIGGER user_role_authority AFTER INSERT OR DELETE OR UPDATE ON user_role FOR EACH ROW EXECUTE FUNCTION authority_changed();
+
+create table user_session (
+  tenant_id uuid not null,
+  id uuid not null,
+  user_id uuid not null,
+  amr text[] not null,
+  auth_time timestamp with time zone not null,
+  provider text,
+  provider_sub_hash bytea,
+  provider_sid_hash bytea,
+  source_ip text not null,
+  user_agent text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  last_used_at timestamp with time zone not null default clock_timestamp(),
+  cookie_hash bytea,
+  idle_seconds integer,
+  ends_at timestamp with time zone not null,
+  live_until timestamp with time zone not null,
+  constraint user_session_pk PRIMARY KEY (tenant_id, id),
+  constraint user_session_tenant_id_user_id_fk FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_user(tenant_id, id),
+  constraint user_session_cookie_hash_ck CHECK (octet_length(cookie_hash) = 32),
+  constraint user_session_idle_seconds_ck CHECK (idle_seconds > 0),
+  constraint user_session_live_until_ck CHECK (live_until <= ends_at),
+  constraint user_session_provider_ck CHECK (provider IS NOT NULL OR provider_sub_hash IS NULL AND provider_sid_hash IS NULL),
+  constraint user_session_provider_sid_hash_ck CHECK (octet_length(provider_sid_hash) = 32),
+  constraint user_session_provider_sub_hash_ck CHECK (octet_length(provider_sub_hash) = 32)
+);
+CREATE INDEX user_session_live_until_ix ON user_session USING btree (tenant_id, live_until);
+CREATE INDEX user_session_provider_sid_ix ON user_session USING btree (provider, provider_sid_hash) WHERE provider IS NOT NULL;
+CREATE INDEX user_session_provider_sub_ix ON user_session USING btree (provider, provider_sub_hash) WHERE provider IS NOT NULL;
+CREATE INDEX user_session_user_ix ON user_session USING btree (tenant_id, user_id, id);
+alter table user_session enable row level security;
+alter table user_session force row level security;
+create policy tenant_wall on user_session
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+create policy user_session_work on user_session for select to sallyport_work
+  using (true);
+grant select, insert, delete on user_session to sallyport_app;
+grant update (last_used_at, cookie_hash, idle_seconds, ends_at, live_until) on user_session to sallyport_app;
+grant select (tenant_id, id, provider, provider_sub_hash, provider_sid_hash) on user_session to sallyport_work;
+CREATE TRIGGER user_session_gone AFTER DELETE ON user_session FOR EACH ROW WHEN (old.live_until > clock_timestamp()) EXECUTE FUNCTION authority_changed();
 
 create table webhook_act (
   tenant_id uuid not null,

@@ -7,6 +7,9 @@ import { beginAuthorization } from './auth/begin-authorization.ts'
 import { exchangeAuthorizationCode } from './auth/exchange-authorization-code.ts'
 import { getJwks } from './auth/get-jwks.ts'
 import { login } from './auth/login.ts'
+import { logout } from './auth/logout.ts'
+import { receiveLogoutToken } from './auth/receive-logout-token.ts'
+import { startSession } from './auth/start-session.ts'
 import { listCloudAccounts } from './cloud/list-cloud-accounts.ts'
 import { upsertCloudAccounts } from './cloud/upsert-cloud-accounts.ts'
 import type { Subscriber } from './events/deliver.ts'
@@ -111,6 +114,9 @@ import { deleteRole } from './roles/delete-role.ts'
 import { getRole } from './roles/get-role.ts'
 import { listRoles } from './roles/list-roles.ts'
 import { updateRole } from './roles/update-role.ts'
+import { endOwnOtherSessions } from './sessions/end-own-other-sessions.ts'
+import { endOwnSession } from './sessions/end-own-session.ts'
+import { listOwnSessions } from './sessions/list-own-sessions.ts'
 import { getAiProvider } from './settings/get-ai-provider.ts'
 import { getAiProviderDefault } from './settings/get-ai-provider-default.ts'
 import { getSetting } from './settings/get-setting.ts'
@@ -154,6 +160,9 @@ export const operations: Record<string, Operation> = {
   login,
   beginAuthorization,
   exchangeAuthorizationCode,
+  startSession,
+  logout,
+  receiveLogoutToken,
   getJwks,
   createRequest,
   previewRequest,
@@ -206,6 +215,9 @@ export const operations: Record<string, Operation> = {
   getOwnPreferences,
   updateOwnPreferences,
   changeOwnPassword,
+  listOwnSessions,
+  endOwnSession,
+  endOwnOtherSessions,
   setUserRoles,
   createGroup,
   listGroups,

@@ -15,9 +15,10 @@ import { sample } from './events/sample.ts'
 import { sweepSoon } from './grants/sweep-store.ts'
 import { cursorCodec } from './http/cursor.ts'
 import { buildServer, type HttpServer } from './http/server.ts'
+import { sessionCookie } from './http/session-cookie.ts'
 import { type Loop, startLoop } from './jobs/loop.ts'
 import { type DueWork, type FailedWork, startDueWork } from './jobs/work-list.ts'
-import type { Ctx } from './kernel/context.ts'
+import type { Ctx, Egress, Sealer } from './kernel/context.ts'
 import type { Problem } from './kernel/errors.ts'
 import { throttledLog } from './kernel/throttled-log.ts'
 import type { Metrics } from './metrics/metrics.ts'
@@ -71,7 +72,7 @@ export type App = {
 
 /** Builds the service from the lists of `app.ts`. */
 export async function createApp(options: AppOptions): Promise<App> {
-  const { config, database, confirming, background, rootKeys, tokenKeys, driverTypes, metrics } = options
+  const { config, database, background, rootKeys, tokenKeys, driverTypes, metrics } = options
   const { revocation = background, watching = database } = options
   const loops: Loop[] = []
   const streamHub = openStreamHub(background)
@@ -99,14 +100,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       sealer,
       egress,
       public_url: config.public_url,
-      providerSignIn: openProviderSignIn({
-        ...{ database, rootKeys, sealer, egress, global: config.oidc },
-        onRefusal: (cause) => server.log.info({ cause }, 'a sign-in by a provider was refused'),
-      }),
-      ...authenticateWith({
-        ...{ database, confirming, tokens: tokenKeys, admissions, limitBySource: config.limit_by_source },
-        onFailure: (error) => server.log.warn(error),
-      }),
+      ...signInParts({ ...options, sealer, egress, admissions }, () => server.log),
       streams: streamHub,
       dropAdmissions: admissions.drop,
       recordRefusal,
@@ -139,6 +133,27 @@ export async function createApp(options: AppOptions): Promise<App> {
     },
   }
 }
+
+/** How callers prove who they are. */
+function signInParts(
+  { config, database, confirming, rootKeys, tokenKeys: tokens, sealer, egress, admissions }: SignInOptions,
+  log: () => HttpServer['log'],
+) {
+  return {
+    sessionCookie: sessionCookie(config.public_url),
+    providerSignIn: openProviderSignIn({
+      ...{ database, rootKeys, sealer, egress, global: config.oidc },
+      onRefusal: (cause) => log().info({ cause }, 'a sign-in or a sign-out by a provider was refused'),
+      dropAdmissions: admissions.drop,
+    }),
+    ...authenticateWith({
+      ...{ database, confirming, tokens, admissions, limitBySource: config.limit_by_source },
+      onFailure: (error) => log().warn(error),
+    }),
+  }
+}
+
+type SignInOptions = AppOptions & { sealer: Sealer; egress: Egress; admissions: AdmissionCache }
 
 /** The workers' paths to outside systems: drivers of targets, and carriers of deliveries. */
 function openEgressPaths(opening: CarrierOpening, types: DriverTypes, metrics: Metrics | undefined) {

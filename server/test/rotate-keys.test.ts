@@ -98,7 +98,7 @@ suite('a new root key', () => {
       await assert.rejects(opened(first))
     }
     await assert.rejects(openTokens(first), /is not the one that this database was sealed with/)
-    const user = { tenant_id: newId(), user_id: newId(), now: new Date() }
+    const user = { tenant_id: newId(), user_id: newId(), session_id: newId(), now: new Date() }
     const { token } = await tokens.issue(user)
     assert.ok(await (await openTokens(second)).verify(token), 'the token keys are the same')
   })
@@ -208,7 +208,7 @@ suite('new data keys', () => {
 })
 
 suite('a new token key', () => {
-  const user = { tenant_id: newId(), user_id: newId(), now: new Date() }
+  const user = { tenant_id: newId(), user_id: newId(), session_id: newId(), now: new Date() }
   const kidOf = (token: string) => {
     const [head = ''] = token.split('.')
     return (JSON.parse(Buffer.from(head, 'base64url').toString()) as { kid: string }).kid

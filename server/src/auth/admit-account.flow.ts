@@ -1,10 +1,13 @@
-import type { Tx, WorkCtx } from '../kernel/context.ts'
+import type { CallerOrigin, SignInResult, Tx, WorkCtx } from '../kernel/context.ts'
+import { globalProvider } from '../sessions/session.ts'
 import { readSettings } from '../settings/setting-store.ts'
 import type { StoredSignIn } from '../settings/sign-in-setting.ts'
 import { findSignInSetting, providerIsStill } from '../settings/sign-in-setting-store.ts'
 import { decideAccount, type FirstSignIn, type ProviderAccount } from '../users/provider-user.ts'
 import { findCandidates, insertProviderUser, linkUser, noteSignIn } from '../users/provider-user-store.ts'
+import { proofIn, type RedeemedAccount } from './redeemed-account.ts'
 import { refuseSignIn } from './sign-in-refusal.flow.ts'
+import { newSession } from './signed-in.ts'
 
 /** How often a first sign-in is decided when concurrent sign-ins of the same account interfere. */
 const maxAttempts = 3
@@ -19,19 +22,22 @@ type Entrance = {
 /** Finds, links or creates the user of an account and records the sign-in. Refuses an account without a user. */
 export async function admitAccount(
   ctx: WorkCtx,
-  source_ip: string,
-  account: ProviderAccount,
+  from: CallerOrigin,
+  account: RedeemedAccount,
   entrance: Entrance,
-): Promise<{ tenant_id: string; user_id: string; now: Date }> {
+): Promise<SignInResult> {
   const { issuer } = account
+  const { source_ip } = from
   const refused = (cause: string) => refuseSignIn(ctx, { cause, by: 'account', source_ip, issuer })
   const found = await findOrCreateUser(ctx, account, entrance)
   if ('cause' in found) return refused(found.cause)
   const { user_id } = found
+  const session = newSession(proofIn(account, entrance.own?.id ?? globalProvider), from)
   const actor = { kind: 'user', user_id, api_key_id: null, scopes: new Set<string>() } as const
-  const now = await noteSignIn({ ...ctx, actor }, found, { issuer, source_ip })
+  const data = { issuer, source_ip, sid: session.id }
+  const now = await noteSignIn({ ...ctx, actor }, found, { data, session })
   if (now === undefined) return refused('inactive')
-  return { tenant_id: ctx.tx.tenant_id, user_id, now }
+  return { tenant_id: ctx.tx.tenant_id, user_id, session_id: session.id, now }
 }
 
 async function findOrCreateUser(

@@ -1,13 +1,16 @@
 import { findKeyStatus, findTenantOfKey, touchApiKey } from '../api-keys/api-key-store.ts'
 import { readKeyText, sameHash } from '../api-keys/api-key-text.ts'
 import type { Database } from '../db/transaction.ts'
-import type { Authenticate, Prove } from '../http/admission.ts'
+import type { Authenticate, PresentedCredential, Prove } from '../http/admission.ts'
 import { sourceOf } from '../http/source.ts'
 import { type Limit, openBuckets, rateLimited } from '../kernel/bucket.ts'
+import type { Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import { createLruCache } from '../kernel/lru-cache.ts'
-import { findAuthority } from '../users/user-store.ts'
+import { readSessionSecret } from '../sessions/session-secret.ts'
+import { touchSession } from '../sessions/session-store.ts'
 import { type AdmissionCache, digestOf, type Proof } from './admission-cache.ts'
+import { findSessionAuthority, type SessionAuthority } from './session-authority-store.ts'
 import { isTokenLive, readBearer } from './token.ts'
 import type { TokenKeys } from './token-keys.flow.ts'
 
@@ -19,7 +22,7 @@ export type AuthenticateOptions = {
   admissions: AdmissionCache
   /** Whether each address is limited in how many invalid credentials it may send. */
   limitBySource: boolean
-  /** Called when the use of a key could not be recorded. This fails no request. */
+  /** Called when the use of a key or a session could not be recorded. This fails no request. */
   onFailure(error: unknown): void
 }
 
@@ -29,33 +32,50 @@ export type AuthenticateOptions = {
  * (`authenticate`).
  */
 export function authenticateWith(options: AuthenticateOptions): { authenticate: Authenticate; prove: Prove } {
-  const { database, confirming, tokens, admissions } = options
-  const noteUse = useRecorder(options)
+  const { database, confirming, admissions } = options
+  const recordUse = useRecorder(options)
   const guesses = options.limitBySource ? limitGuesses() : undefined
 
-  const authenticate: Authenticate = async ({ authorization, api_key }, address) => {
-    if (authorization !== undefined) {
-      const digest = digestOf('token', authorization)
-      const admission = await admissions.admit(digest, () => proveToken(database, tokens, authorization))
-      if (admission === undefined) guesses?.count(address)
-      return admission
-    }
-    if (api_key === undefined) return undefined
-    const digest = digestOf('api_key', api_key)
+  /** For a text that anybody can make up, and that only the database can tell from a valid one. */
+  const admitSecret = async (digest: string, address: string, proveNow: () => Promise<Proof | undefined>) => {
     const isKnown = guesses === undefined || guesses.isGood(digest)
     if (!isKnown) guesses.count(address)
-    const admission = await admissions.admit(digest, () => proveKey(database, api_key, noteUse))
+    const admission = await admissions.admit(digest, proveNow)
     if (admission === undefined && isKnown) guesses?.forget(digest, address)
     if (admission !== undefined && !isKnown) guesses.remember(digest, address)
     return admission
   }
-  const prove: Prove = async ({ authorization, api_key = '' }) => {
-    const proof = await (authorization === undefined
-      ? proveKey(confirming, api_key)
-      : proveToken(confirming, tokens, authorization))
-    return proof?.admission
+
+  const authenticate: Authenticate = async (presented, address) => {
+    const { authorization, api_key, session } = presented
+    const proveNow = () => proofOf(presented, { database, tokens: options.tokens, recordUse })
+    if (authorization !== undefined) {
+      const admission = await admissions.admit(digestOf('token', authorization), proveNow)
+      if (admission === undefined) guesses?.count(address)
+      return admission
+    }
+    if (api_key !== undefined) return admitSecret(digestOf('api_key', api_key), address, proveNow)
+    return session === undefined ? undefined : admitSecret(digestOf('session', session), address, proveNow)
   }
+  const prove: Prove = async (presented) =>
+    (await proofOf(presented, { database: confirming, tokens: options.tokens }))?.admission
   return { authenticate, prove }
+}
+
+type Proving = {
+  database: Database
+  tokens: TokenKeys
+  /** Called when the recorded use of a key or a session is older than a minute. Absent: uses are not recorded. */
+  recordUse?: RecordUse
+}
+
+async function proofOf(
+  { authorization, api_key, session }: PresentedCredential,
+  proving: Proving,
+): Promise<Proof | undefined> {
+  if (authorization !== undefined) return proveToken(authorization, proving)
+  if (api_key !== undefined) return proveKey(api_key, proving)
+  return session === undefined ? undefined : proveSession(session, proving)
 }
 
 const guessLimit: Limit = { name: 'invalid_credentials', quota: 100, seconds: 60 }
@@ -89,25 +109,45 @@ function limitGuesses() {
   }
 }
 
-async function proveToken(database: Database, tokens: TokenKeys, header: string): Promise<Proof | undefined> {
+async function proveToken(header: string, { database, tokens, recordUse }: Proving): Promise<Proof | undefined> {
   const token = readBearer(header)
   const claims = token === undefined ? undefined : await tokens.verify(token)
   if (claims === undefined) return undefined
-  const authority = await findAuthority(database.tenant(claims.tid), claims.sub)
-  if (authority === undefined) return undefined
-  const isLive = (now: Date) => isTokenLive(claims, now)
-  const now = new Date(authority.now)
-  if (!isLive(now)) return undefined
-  const actor = { kind: 'user', user_id: authority.id, api_key_id: null, scopes: new Set(authority.scopes) } as const
-  return { admission: { tenant_id: claims.tid, actor, via: 'token', now }, isLive }
+  const { tid: tenant_id, sid, sub: user_id } = claims
+  const authority = await findSessionAuthority(database.tenant(tenant_id), sid, { user_id })
+  if (authority === undefined || !isTokenLive(claims, new Date(authority.now))) return undefined
+  if (authority.unused_lately) recordUse?.(touchSession, tenant_id, sid)
+  const proof = sessionProof(tenant_id, sid, authority, 'token')
+  return { ...proof, isLive: (now) => proof.isLive(now) && isTokenLive(claims, now) }
 }
 
-/** `noteUse` is called when the recorded use of the key is older than a minute. */
-async function proveKey(
-  database: Database,
-  text: string,
-  noteUse?: (tenant_id: string, id: string) => void,
-): Promise<Proof | undefined> {
+async function proveSession(text: string, { database, recordUse }: Proving): Promise<Proof | undefined> {
+  const claim = readSessionSecret(text)
+  if (claim === undefined) return undefined
+  const { tenant_id, id, cookie_hash } = claim
+  const authority = await findSessionAuthority(database.tenant(tenant_id), id, { cookie_hash })
+  if (authority === undefined) return undefined
+  if (authority.unused_lately) recordUse?.(touchSession, tenant_id, id)
+  return sessionProof(tenant_id, id, authority, 'session')
+}
+
+/** The cookie of a session proves what its token does. */
+function sessionProof(
+  tenant_id: string,
+  session_id: string,
+  authority: SessionAuthority,
+  via: 'token' | 'session',
+): Proof {
+  const { user_id, scopes, live_until, now } = authority
+  const actor = { kind: 'user', user_id, api_key_id: null, scopes: new Set(scopes) } as const
+  const end = Date.parse(live_until)
+  return {
+    admission: { tenant_id, actor, via, session_id, now: new Date(now) },
+    isLive: (later) => later.getTime() < end,
+  }
+}
+
+async function proveKey(text: string, { database, recordUse }: Proving): Promise<Proof | undefined> {
   const key = readKeyText(text)
   if (key === undefined || key.kind !== 'api') return undefined
   // An unknown key costs the same two round trips as a key with a wrong secret: timing does not reveal which ids exist.
@@ -115,24 +155,26 @@ async function proveKey(
   // The record's kind is checked too: anyone with a secret can write another prefix and its checksum around it.
   const status = await findKeyStatus(database.tenant(tenant_id), key.id, 'api')
   if (status === undefined || !sameHash(status.secret_hash, key.secret_hash)) return undefined
-  if (status.unused_lately) noteUse?.(tenant_id, key.id)
+  if (status.unused_lately) recordUse?.(touchApiKey, tenant_id, key.id)
   const creatorScopes = new Set(status.user_scopes)
   const scopes = new Set(status.key_scopes.filter((scope) => creatorScopes.has(scope)))
   const actor = { kind: 'api_key', user_id: status.user_id, api_key_id: key.id, scopes } as const
   const end = status.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(status.expires_at)
   return {
-    admission: { tenant_id, actor, via: 'api_key', now: new Date(status.now) },
+    admission: { tenant_id, actor, via: 'api_key', session_id: null, now: new Date(status.now) },
     isLive: (now) => now.getTime() < end,
   }
 }
 
-/** Records the use of a key in the background. Each key has one write in flight at most, so that a busy key's calls do not queue. */
-function useRecorder({ database, onFailure }: AuthenticateOptions) {
+type RecordUse = (touch: (tx: Tx, id: string) => Promise<void>, tenant_id: string, id: string) => void
+
+/** Records uses in the background. Each credential has one write in flight at most, so that a busy one's calls do not queue. */
+function useRecorder({ database, onFailure }: AuthenticateOptions): RecordUse {
   const inFlight = new Set<string>()
-  return (tenant_id: string, id: string): void => {
+  return (touch, tenant_id, id) => {
     if (inFlight.has(id)) return
     inFlight.add(id)
-    void touchApiKey(database.tenant(tenant_id), id)
+    void touch(database.tenant(tenant_id), id)
       .catch(onFailure)
       .finally(() => inFlight.delete(id))
   }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import { CompactSign, generateKeyPair, SignJWT } from 'jose'
 import { testDatabase } from '../../test/support/database.ts'
+import { beginSession } from '../../test/support/session.ts'
 import { sql } from '../db/sql.ts'
 import type { Authenticate } from '../http/admission.ts'
 import { newId } from '../kernel/id.ts'
@@ -43,10 +44,11 @@ before(async () => {
   owner_id = made.owner.id
 })
 
-const byToken = (token: string) => authenticate({ authorization: `Bearer ${token}`, api_key: undefined }, '127.0.0.1')
-const byKey = (api_key: string) => authenticate({ authorization: undefined, api_key }, '127.0.0.1')
+const byToken = (token: string) => authenticate({ authorization: `Bearer ${token}` }, '127.0.0.1')
+const byKey = (api_key: string) => authenticate({ api_key }, '127.0.0.1')
 const issue = async (user_id: string, now = new Date(), tenant = tenant_id) =>
-  (await tokens.issue({ tenant_id: tenant, user_id, now })).token
+  (await tokens.issue({ tenant_id: tenant, user_id, session_id: await sessionOf(user_id), now })).token
+const sessionOf = (user_id: string) => beginSession(db.database.tenant(tenant_id), user_id)
 
 async function makeUser(email: string, roles: ('user' | 'admin')[]) {
   const ctx = operatorCtx(db.database.tenant(tenant_id))
@@ -86,7 +88,7 @@ suite('token keys', () => {
     await db.asSuperuser('delete from signing_key')
     const younger = await open()
     await db.asSuperuser('insert into signing_key select * from kept')
-    const { token } = await younger.issue({ tenant_id, user_id: owner_id, now: new Date() })
+    const { token } = await younger.issue({ tenant_id, user_id: owner_id, session_id: newId(), now: new Date() })
     await until(async () => (await elder.verify(token)) !== undefined)
     assert.equal((await elder.publicKeys()).length, 2)
   })

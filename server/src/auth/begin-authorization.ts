@@ -11,6 +11,7 @@ export const beginAuthorization = operation({
   credential: 'none',
   scope: null,
   limitedBy: 'calls',
+  setsCookie: true,
   query: Type.Object(
     {
       tenant: Uuid,
@@ -26,6 +27,7 @@ export const beginAuthorization = operation({
     // A browser keeps the cookie it has, so that sign-ins in two tabs both work.
     const browser = isNavigation(header) ? (cookies.read(header)[0] ?? cookies.newSecret()) : null
     const location = await ctx.providerSignIn.begin({ tenant_id, redirect_uri, browser })
-    return { location, ...(browser !== null && { cookie: cookies.set(browser) }) }
+    if (browser !== null) ctx.setCookie(cookies.set(browser))
+    return { location }
   },
 })

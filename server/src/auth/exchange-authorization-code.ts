@@ -37,8 +37,8 @@ export const exchangeAuthorizationCode = operation({
   async run(ctx, { body, header }) {
     const { code, redirect_uri, state, iss } = body
     const browsers = isFromPage(header) ? browserCookie(ctx.public_url).read(header) : null
-    const from = { browsers, source_ip: ctx.source_ip, request_id: ctx.request_id }
-    const user = await ctx.providerSignIn.finish({ code, redirect_uri, state, iss }, from)
-    return ctx.tokens.issue(user)
+    const { source_ip, request_id } = ctx
+    const from = { browsers, source_ip, user_agent: header('user-agent'), request_id }
+    return ctx.tokens.issue(await ctx.providerSignIn.finish({ code, redirect_uri, state, iss }, from))
   },
 })

@@ -31,7 +31,7 @@ const globalTrust: ClaimTrust = { subject_claim: 'sub', email_trust: 'claim' }
 export async function finishGlobalSignIn(
   { database, global, providers, refuseUnknown }: GlobalProviderSignIn,
   { code, redirect_uri, iss }: AuthorizationAnswer,
-  { source_ip, request_id }: Parameters<ProviderSignIn['finish']>[1],
+  from: Parameters<ProviderSignIn['finish']>[1],
 ) {
   if (global === undefined) return refuseUnknown('no_global_provider')
   if (!global.redirect_uris.includes(redirect_uri)) return refuseUnknown('redirect_uri')
@@ -46,8 +46,8 @@ export async function finishGlobalSignIn(
   const found = await findTenantOf(database.work, account, tenant_claim)
   if ('cause' in found) return refuseUnknown(found.cause)
   const { tenant_id, named } = found
-  const ctx = { tx: database.tenant(tenant_id), actor: systemActor, request_id }
-  return admitAccount(ctx, source_ip, account, { own: undefined, mayCreate: named })
+  const ctx = { tx: database.tenant(tenant_id), actor: systemActor, request_id: from.request_id }
+  return admitAccount(ctx, from, account, { own: undefined, mayCreate: named })
 }
 
 /** The tenant of an account, and whether the provider or the operator named it; or why there is none, for the log. */

@@ -6,6 +6,7 @@ import { noProviders } from '../../test/support/no-providers.ts'
 import { noStreamHub } from '../../test/support/no-stream-hub.ts'
 import { cursorCodec } from '../http/cursor.ts'
 import { buildServer } from '../http/server.ts'
+import { sessionCookie } from '../http/session-cookie.ts'
 import { newId } from '../kernel/id.ts'
 import { listPermissions } from '../permissions/list-permissions.ts'
 import { derivedKeys, rootKeyOf, rootKeysOf } from '../secrets/root-key.ts'
@@ -39,6 +40,7 @@ const server = await buildServer({
     egress: noEgress,
     public_url: 'http://127.0.0.1',
     providerSignIn: noProviders(db.database),
+    sessionCookie: sessionCookie(publicUrl),
     streams: noStreamHub,
     ...authenticateWith({
       database: db.database,

@@ -6,12 +6,13 @@ import { Body } from '../http/schema.ts'
 import { rateLimited } from '../kernel/bucket.ts'
 import type { Actor, Ctx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
+import type { SignInProof } from '../sessions/session.ts'
 import { verifyPassword } from '../users/password.ts'
 import { accountLimit, accountOf, countInMemory } from '../users/sign-in-failure.ts'
 import { countFailure, recordSignIn } from '../users/sign-in-failure-store.ts'
 import { inactiveCause } from '../users/user.ts'
 import { findSignIn, type SignIn } from '../users/user-store.ts'
-import { SignedIn } from './signed-in.ts'
+import { newSession, SignedIn } from './signed-in.ts'
 
 /**
  * Signs a local user in. Every refusal has the same answer and the same work, so that it does not reveal which addresses
@@ -27,22 +28,27 @@ export const login = operation({
   body: Body({ email: Type.String({ maxLength: 1000 }), password: Type.String({ maxLength: 1000 }) }),
   replies: { 200: SignedIn },
   errors: ['unauthenticated'],
-  async run(ctx, { body: { email, password } }) {
+  async run(ctx, { body: { email, password }, header }) {
     const found = await findSignIn(ctx.tx, email)
     if (found === undefined) return refuseWithoutTenant(ctx, email, password)
     if (found.limited_for !== null) return refuseLimited(ctx, found, found.limited_for)
     const matches = await verifyPassword(password, found.hash ?? undefined)
     const cause = causeOfRefusal(found, matches)
     if (cause !== undefined || found.user_id === null) return refuseFailed(ctx, email, found, cause)
-    const { user_id } = found
+    const { user_id, hash } = found
+    const { source_ip } = ctx
+    const session = newSession(byPassword, { source_ip, user_agent: header('user-agent') })
     const actor: Actor = { kind: 'user', user_id, api_key_id: null, scopes: new Set() }
-    const signedIn = about(found, 'auth.signed_in', { source_ip: ctx.source_ip })
-    if (!(await recordSignIn({ ...ctx, actor }, accountOf(email), signedIn))) {
-      return refuseLimited(ctx, found, accountLimit.seconds)
-    }
-    return ctx.tokens.issue({ tenant_id: ctx.tx.tenant_id, user_id, now: new Date(found.now) })
+    const event = about(found, 'auth.signed_in', { source_ip, sid: session.id })
+    const recorded = await recordSignIn({ ...ctx, actor }, { user_id, hash }, accountOf(email), { event, session })
+    if (recorded === 'limited') return refuseLimited(ctx, found, accountLimit.seconds)
+    if (recorded === undefined) return refuseFailed(ctx, email, found, 'changed_meanwhile')
+    return ctx.tokens.issue({ tenant_id: ctx.tx.tenant_id, user_id, session_id: session.id, now: new Date(found.now) })
   },
 })
+
+/** Proof by a password alone, as RFC 8176 names it. */
+const byPassword: SignInProof = { amr: ['pwd'], auth_time: undefined, by: undefined }
 
 const failuresWithoutTenant = countInMemory()
 

@@ -113,10 +113,10 @@ function otherIssuer(error: unknown): RefusedByProvider | undefined {
 
 /** The metadata that is used. The rest may be long and is not kept. */
 function usedOf(metadata: client.ServerMetadata): client.ServerMetadata {
-  const { issuer, authorization_endpoint, token_endpoint, userinfo_endpoint, jwks_uri } = metadata
+  const { issuer, authorization_endpoint, token_endpoint, userinfo_endpoint, end_session_endpoint, jwks_uri } = metadata
   const { id_token_signing_alg_values_supported, userinfo_signing_alg_values_supported } = metadata
   const used = {
-    ...{ issuer, authorization_endpoint, token_endpoint, userinfo_endpoint, jwks_uri },
+    ...{ issuer, authorization_endpoint, token_endpoint, userinfo_endpoint, end_session_endpoint, jwks_uri },
     ...{ id_token_signing_alg_values_supported, userinfo_signing_alg_values_supported },
   }
   return Object.fromEntries(Object.entries(used).filter(([, value]) => value !== undefined)) as client.ServerMetadata

@@ -26,6 +26,8 @@ export type AuthorizationRequest = {
 }
 
 const maxExchangeMs = 10_000
+/** A user who signs out does not wait longer for the provider. */
+const maxLogoutUrlMs = 2_000
 /** The maximum number of exchanges in flight with one provider, so that a hanging provider holds no more. */
 const maxAtOnce = 32
 
@@ -100,6 +102,17 @@ export function openProviders(egress: Egress) {
      */
     redeem: (known: OidcClient, redemption: Redemption, wanted?: string): Promise<RedeemedAccount> =>
       guarded(known, async () => redeem(await configurationOf(known), known, redemption, wanted)),
+    /**
+     * Checks that the provider signed this token.
+     * @throws RefusedByProvider if it did not; Problem 503 when the provider does not answer
+     */
+    verify: (known: OidcClient, token: string): Promise<void> =>
+      guarded(known, async () => (await configurationOf(known)).keys.verify(token)),
+    /** The address at which a user signs out of the provider; undefined if it has none, or does not answer at once. */
+    async findLogoutUrl(known: OidcClient): Promise<string | undefined> {
+      const find = async () => logoutUrlIn((await configurationOf(known)).configuration)
+      return withinDeadline(maxLogoutUrlMs, find, () => undefined).catch(() => undefined)
+    },
   }
 }
 
@@ -125,6 +138,13 @@ async function redeem(
   const more = missing && configuration.serverMetadata().userinfo_endpoint !== undefined
   const info = more ? await client.fetchUserInfo(forUserInfo(), tokens.access_token, claims.sub) : {}
   return readAccount(known.issuer, claims, info, redemption.trust)
+}
+
+/** Only a web address: a browser is sent there. */
+function logoutUrlIn(configuration: client.Configuration): string | undefined {
+  const address = URL.parse(configuration.serverMetadata().end_session_endpoint ?? '')
+  if (address === null || !/^https?:$/.test(address.protocol)) return undefined
+  return client.buildEndSessionUrl(configuration).href
 }
 
 function requestTokens(configuration: client.Configuration, { code, redirect_uri, bound }: Redemption) {

@@ -1,4 +1,5 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { cookiesOf } from '../http/cookie.ts'
 import { isUuid } from '../kernel/id.ts'
 import type { DerivedKeys } from '../secrets/root-key.ts'
 import type { StoredSignIn } from '../settings/sign-in-setting.ts'
@@ -90,13 +91,7 @@ export function browserCookie(publicUrl: string) {
     newSecret: () => randomBytes(32).toString('base64url'),
     set: (secret: string) => `${name}=${secret}; ${attributes}`,
     /** Every secret in the request under the cookie's name, as far as it has the form that this service makes. */
-    read: (header: HeaderOf): string[] =>
-      (header('cookie') ?? '')
-        .split(';')
-        .map((pair) => pair.trim())
-        .filter((pair) => pair.startsWith(`${name}=`))
-        .map((pair) => pair.slice(name.length + 1))
-        .filter((secret) => secretForm.test(secret)),
+    read: (header: HeaderOf): string[] => cookiesOf(header('cookie'), name).filter((secret) => secretForm.test(secret)),
   }
 }
 

@@ -49,8 +49,9 @@ export async function beginOwnSignIn(
 export async function finishOwnSignIn(
   { database, sealer, states, providers, refuseUnknown }: OwnProviderSignIn,
   answer: AuthorizationAnswer & { state: string },
-  { browsers, source_ip, request_id }: Parameters<ProviderSignIn['finish']>[1],
+  from: Parameters<ProviderSignIn['finish']>[1],
 ) {
+  const { browsers, source_ip, request_id } = from
   const claim = states.read(answer.state)
   if (claim === undefined) return refuseUnknown('state_unknown')
   const ctx = { tx: database.tenant(claim.tenant_id), actor: systemActor, request_id }
@@ -70,10 +71,10 @@ export async function finishOwnSignIn(
     if (refusal === undefined) throw error
     return refuseSignIn(ctx, { ...refusal, source_ip })
   })
-  return admitAccount(ctx, source_ip, account, { own: setting, mayCreate: true })
+  return admitAccount(ctx, from, account, { own: setting, mayCreate: true })
 }
 
-async function clientOf(sealer: Sealer, tx: Tx, setting: StoredSignIn): Promise<OidcClient> {
+export async function clientOf(sealer: Sealer, tx: Tx, setting: StoredSignIn): Promise<OidcClient> {
   const { issuer, client_id } = setting
   return { tenant_id: tx.tenant_id, issuer, client_id, client_secret: await openClientSecret(sealer, tx, setting) }
 }

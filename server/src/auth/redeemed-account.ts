@@ -1,6 +1,7 @@
 /** The account that a redeemed code stands for, from the checked identity token and the provider's user info. */
 import { readEmail } from '../kernel/email-address.ts'
 import { isName, onOneLine } from '../kernel/one-line-name.ts'
+import type { SignInProof } from '../sessions/session.ts'
 import type { ClaimTrust } from '../settings/sign-in-setting.ts'
 import type { ProviderAccount } from '../users/provider-user.ts'
 
@@ -52,6 +53,30 @@ export function readAccount(
     name: readName(claims.name) ?? readName(info.name),
     claims: { ...info, ...claims },
   }
+}
+
+/** The longest name of a session that is kept; a provider that uses a longer one cannot end that session alone. */
+const maxSid = 1_000
+const maxMethods = 20
+
+/** What the account's provider says of how and when the user signed in there. Whatever is malformed counts as not said. */
+export function proofIn({ claims }: RedeemedAccount, provider: string): SignInProof {
+  const { amr, auth_time, sub, sid } = claims
+  const methods = Array.isArray(amr)
+    ? amr.filter((method) => typeof method === 'string' && methodForm.test(method))
+    : []
+  return {
+    amr: methods.slice(0, maxMethods),
+    auth_time: isMoment(auth_time) ? new Date(auth_time * 1000) : undefined,
+    by: { provider, sub: String(sub), sid: typeof sid === 'string' && sid.length <= maxSid ? sid : undefined },
+  }
+}
+
+const methodForm = /^[\w.:/-]{1,100}$/
+
+/** Seconds from 1970 to 9999, so that the database can store them. */
+function isMoment(claim: unknown): claim is number {
+  return typeof claim === 'number' && claim >= 0 && claim < 253_000_000_000
 }
 
 function readSubject(subject: unknown, claim: string): string {

@@ -1,8 +1,18 @@
 import { Type } from 'typebox'
 import { DateTime } from '../http/schema.ts'
+import type { CallerOrigin } from '../kernel/context.ts'
+import { newId } from '../kernel/id.ts'
+import type { NewSession, SignInProof } from '../sessions/session.ts'
+import { leeway, tokenLifetime } from './token.ts'
 
 /** The reply of every sign-in. */
 export const SignedIn = Type.Object(
   { token: Type.String({ description: 'a JWT, to send as `Authorization: Bearer`' }), expires_at: DateTime },
   { title: 'SignedIn' },
 )
+
+/** The session of a new sign-in: it lives as long as its token, until a browser takes it. */
+export function newSession(proof: SignInProof, from: Pick<CallerOrigin, 'source_ip' | 'user_agent'>): NewSession {
+  const { source_ip, user_agent } = from
+  return { id: newId(), ...proof, source_ip, user_agent, lifetime_seconds: tokenLifetime + leeway }
+}

@@ -67,11 +67,12 @@ export async function openTokenKeys(options: TokenKeysOptions): Promise<TokenKey
   const ring = await openRing(options)
 
   return {
-    async issue({ tenant_id, user_id, now }) {
+    async issue({ tenant_id, user_id, session_id, now }) {
       const key = keyToSign(await ring.fresh(refreshAfterMs), now)
       const iat = Math.floor(now.getTime() / 1000)
       const exp = iat + tokenLifetime
-      const claims: Claims = { iss: issuer, aud: tokenAudience, sub: user_id, tid: tenant_id, iat, exp, jti: newId() }
+      const subject = { sub: user_id, tid: tenant_id, sid: session_id }
+      const claims: Claims = { iss: issuer, aud: tokenAudience, ...subject, iat, exp, jti: newId() }
       const token = await new CompactSign(Buffer.from(JSON.stringify(claims)))
         .setProtectedHeader({ alg: tokenAlgorithm, typ: tokenType, kid: key.kid })
         .sign(key.private)

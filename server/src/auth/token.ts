@@ -20,6 +20,8 @@ export type Claims = {
   sub: string
   /** The tenant's id. */
   tid: string
+  /** The session's id: the token is valid while the session lives. */
+  sid: string
   iat: number
   exp: number
   jti: string
@@ -43,6 +45,7 @@ const Payload = Compile(
     aud: Type.Literal(tokenAudience),
     sub: Type.String(),
     tid: Type.String(),
+    sid: Type.String(),
     iat: Type.Integer(),
     exp: Type.Integer(),
     nbf: Type.Optional(Type.Integer()),
@@ -57,9 +60,8 @@ export function readHeader(header: unknown): string | undefined {
 
 /** The claims of a token whose signature was verified; undefined when it is not an access token of this service. */
 export function readClaims(payload: unknown, issuer: string): Claims | undefined {
-  if (!Payload.Check(payload) || payload.iss !== issuer || !isUuid(payload.sub) || !isUuid(payload.tid))
-    return undefined
-  return payload
+  if (!Payload.Check(payload) || payload.iss !== issuer) return undefined
+  return [payload.sub, payload.tid, payload.sid].every(isUuid) ? payload : undefined
 }
 
 /** Whether the token is valid at this moment of the database's clock. */

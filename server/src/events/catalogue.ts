@@ -95,6 +95,14 @@ export const eventTable = {
   },
   'auth.signed_in': { filterable: false, means: 'a user signed in' },
   'auth.refused': { filterable: false, means: 'a sign-in failed' },
+  'auth.session_started': {
+    filterable: false,
+    means: 'a browser received the session of a sign-in, to stay signed in',
+  },
+  'auth.signed_out': {
+    filterable: false,
+    means: 'sessions of a user were ended, by the user or by their provider; `cause` is the reason',
+  },
 } as const satisfies Record<string, { filterable: boolean; means: string }>
 
 export type EventType = keyof typeof eventTable

@@ -3,18 +3,31 @@ import type { FastifyRequest } from 'fastify'
 import type { Actor } from '../kernel/context.ts'
 import { invalidInput, Problem } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/id.ts'
+import type { SessionCookie } from './session-cookie.ts'
 
 /**
- * The credential that an operation takes. `any`: a token or an API key. `user`: only a token, for records that belong to a
- * person. `tenant`: no credential, but the caller must name the tenant. `none`: neither.
+ * The credential that an operation takes. `any`: a token, a browser's session or an API key. `user`: no API key, for records that
+ * belong to a person. `token`: only a token, to get a session for a browser. `tenant`: no credential, but the caller must name the tenant. `none`: neither.
  */
-export type CredentialKind = 'any' | 'user' | 'tenant' | 'none'
+export type CredentialKind = 'any' | 'user' | 'token' | 'tenant' | 'none'
 
 /** What a credential proves. */
-export type Admission = { tenant_id: string; actor: Actor; via: 'token' | 'api_key'; now: Date }
+export type Admission = {
+  tenant_id: string
+  actor: Actor
+  via: 'token' | 'api_key' | 'session'
+  /** Null for an API key. */
+  session_id: string | null
+  now: Date
+}
 
-/** The credential as the caller sent it; at most one of the two is present. */
-export type PresentedCredential = { authorization: string | undefined; api_key: string | undefined }
+/** The credential as the caller sent it; at most one of the three is present. */
+export type PresentedCredential = {
+  authorization?: string | undefined
+  api_key?: string | undefined
+  /** The value of the session's cookie. */
+  session?: string | undefined
+}
 
 /**
  * Undefined when the credential is missing, malformed, unknown, expired or revoked; the caller does not learn which.
@@ -25,42 +38,65 @@ export type Authenticate = (presented: PresentedCredential, address: string) => 
 /** The same from the database at this moment, never from a cache, and not counted: for a credential that was admitted. */
 export type Prove = (presented: PresentedCredential) => Promise<Admission | undefined>
 
-/** The credential of a request. @throws Problem 400 for two */
-export function presentedCredential({ headers }: FastifyRequest): PresentedCredential {
-  const { authorization } = headers
-  const api_key = headers['x-api-key'] as string | undefined
-  if (authorization === undefined || api_key === undefined) return { authorization, api_key }
-  throw new Problem(
-    'ambiguous_credentials',
-    'the request carries both `Authorization` and `X-API-Key`; send only one of them',
-  )
+/** The credential of a request. A credential in a header counts, whatever cookies come with it. @throws Problem 400 for two */
+export function presentedCredential(request: FastifyRequest, cookie: SessionCookie): PresentedCredential {
+  const { authorization } = request.headers
+  const api_key = request.headers['x-api-key'] as string | undefined
+  if (authorization !== undefined && api_key !== undefined) {
+    throw new Problem(
+      'ambiguous_credentials',
+      'the request carries both `Authorization` and `X-API-Key`; send only one of them',
+    )
+  }
+  if (authorization !== undefined) return { authorization }
+  return api_key === undefined ? { session: cookie.read(request) } : { api_key }
 }
 
 /** What a caller must show for an operation. */
-type Demand = { credential: CredentialKind; scope: string | null }
+type Demand = { method: string; credential: CredentialKind; scope: string | null }
+
+/** The checks of credentials, as the pipeline has them. */
+type Checks = { authenticate: Authenticate; sessionCookie: SessionCookie }
 
 /**
  * What the caller's credential proves; undefined when the operation takes no credential.
  * @throws Problem 401 without a valid credential, 400 for two
  */
 export async function findAdmission(
-  authenticate: Authenticate,
-  { credential }: Demand,
+  { authenticate, sessionCookie }: Checks,
+  operation: Demand,
   request: FastifyRequest,
 ): Promise<Admission | undefined> {
+  const { method, credential } = operation
   if (credential === 'none' || credential === 'tenant') return undefined
-  const admission = await authenticate(presentedCredential(request), request.ip)
-  if (admission === undefined) {
-    throw new Problem('unauthenticated', 'the credential is missing or not valid; send a valid token or API key')
+  const presented = presentedCredential(request, sessionCookie)
+  const { session } = presented
+  if (session !== undefined || credential === 'token') {
+    sessionCookie.requireHost(request)
+    if (method !== 'GET') sessionCookie.requireOwnOrigin(request)
   }
-  if (credential === 'user' && admission.actor.kind !== 'user') {
+  const admission = await authenticate(presented, request.ip)
+  if (admission === undefined) {
+    throw new Problem(
+      'unauthenticated',
+      'the credential is missing or not valid; sign in again, or send a valid API key',
+    )
+  }
+  if (credential !== 'any' && admission.actor.kind !== 'user') {
     throw new Problem('unauthenticated', 'this operation belongs to a person and takes no API key; send a token')
+  }
+  if (credential === 'token' && session !== undefined) {
+    throw new Problem('unauthenticated', 'this operation takes only a token; sign in again')
   }
   return admission
 }
 
 /** Why the admission does not allow this operation in this tenant; undefined when it does. */
-export function findRefusal(admission: Admission, tenant_id: string, { scope }: Demand): Problem | undefined {
+export function findRefusal(
+  admission: Admission,
+  tenant_id: string,
+  { scope }: Pick<Demand, 'scope'>,
+): Problem | undefined {
   if (admission.tenant_id !== tenant_id) {
     return new Problem('tenant_mismatch', '`X-Tenant-ID` is not the tenant of the credential')
   }
@@ -85,6 +121,11 @@ export function requireSingleHeaders(rawHeaders: readonly string[]): void {
     }
     seen.add(header)
   }
+}
+
+/** The tenant that the caller names; undefined for a caller who names none. @throws Problem 400 for a malformed one */
+export function findTenantHeader(request: FastifyRequest): string | undefined {
+  return request.headers['x-tenant-id'] === undefined ? undefined : requireTenantHeader(request)
 }
 
 /** The tenant that the caller names. @throws Problem 400 */

@@ -19,19 +19,17 @@ export function readBodiesStrictly(server: FastifyInstance): void {
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
     if (body.length > ownTurnBytes) await turn()
-    const read = readBody(request.headers, body, request.routeOptions.config.bodyText)
-    if (request.routeOptions.config.keepsBody) request.sentBody = body.toString()
+    const { keepsBody, bodyText, bodyType } = request.routeOptions.config
+    const read = bodyType === 'form' ? readForm(request.headers, body) : readBody(request.headers, body, bodyText)
+    if (keepsBody) request.sentBody = body.toString()
     return read
   })
 }
 
 function readBody(headers: IncomingHttpHeaders, body: Buffer, textField: string | undefined): unknown {
   if (body.length === 0) return undefined
-  const { 'content-type': contentType, 'content-encoding': encoding = 'identity' } = headers
-  // Bodies are never decompressed: a few bytes could become gigabytes.
-  if (encoding.toLowerCase() !== 'identity') {
-    throw new Problem('unsupported_media_type', 'the body is encoded; send it without `Content-Encoding`')
-  }
+  requireIdentity(headers)
+  const { 'content-type': contentType } = headers
   if (textField !== undefined && /^text\/plain(\s*;\s*charset=("?)utf-8\2)?\s*$/i.test(contentType ?? '')) {
     return { [textField]: readText(decode(body)) }
   }
@@ -39,6 +37,30 @@ function readBody(headers: IncomingHttpHeaders, body: Buffer, textField: string 
     throw new Problem('unsupported_media_type', 'send the body as `application/json` in UTF-8')
   }
   return parseStrictJson(decode(body), { depth: maxNesting })
+}
+
+const maxFormFields = 100
+
+/** A form's fields, each once. */
+function readForm(headers: IncomingHttpHeaders, body: Buffer): unknown {
+  if (body.length === 0) return undefined
+  requireIdentity(headers)
+  if (!/^application\/x-www-form-urlencoded(\s*;\s*charset=("?)utf-8\2)?\s*$/i.test(headers['content-type'] ?? '')) {
+    throw new Problem('unsupported_media_type', 'send the body as `application/x-www-form-urlencoded` in UTF-8')
+  }
+  const fields = new Map<string, string>()
+  for (const [name, value] of new URLSearchParams(decode(body))) {
+    if (fields.has(name)) throw invalidInput([{ pointer: `/${name}`, why: 'is present twice: send it once' }])
+    fields.set(name, readText(value))
+    if (fields.size > maxFormFields) throw invalidInput([{ pointer: '', why: 'has too many fields' }])
+  }
+  return Object.fromEntries(fields)
+}
+
+/** Bodies are never decompressed: a few bytes could become gigabytes. */
+function requireIdentity({ 'content-encoding': encoding = 'identity' }: IncomingHttpHeaders): void {
+  if (encoding.toLowerCase() === 'identity') return
+  throw new Problem('unsupported_media_type', 'the body is encoded; send it without `Content-Encoding`')
 }
 
 /** Refuses NUL, as `parseStrictJson` does in a string. */

@@ -1,12 +1,11 @@
 import { takesKey } from './idempotency-key.ts'
 import type { Operation } from './operation.ts'
 
-const tenantParameter = {
-  name: 'X-Tenant-ID',
-  in: 'header',
-  required: true,
-  schema: { type: 'string', format: 'uuid' },
-  description: 'the tenant of the credential',
+/** The document calls it required wherever a header may hold the credential: that is every operation but a few. */
+function tenantParameter({ tenantHeader }: Operation) {
+  const required = tenantHeader !== 'optional'
+  const description = `the tenant of the credential${required ? '; optional with the cookie of a session' : ''}`
+  return { name: 'X-Tenant-ID', in: 'header', required, schema: { type: 'string', format: 'uuid' }, description }
 }
 const keyParameter = {
   name: 'Idempotency-Key',
@@ -33,7 +32,7 @@ const lastEventIdParameter = {
 /** The headers that an operation reads beside the credential, as parameters of the OpenAPI document. */
 export function headerParameters(operation: Operation) {
   return [
-    ...(operation.credential === 'none' ? [] : [tenantParameter]),
+    ...(operation.credential === 'none' ? [] : [tenantParameter(operation)]),
     ...(takesKey(operation) ? [keyParameter] : []),
     ...(operation.takesIfMatch ? [ifMatchParameter] : []),
     ...(operation.streams === 'text/event-stream' ? [lastEventIdParameter] : []),

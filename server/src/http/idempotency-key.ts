@@ -11,9 +11,11 @@ export type KeyedCall = {
   asked: string
 }
 
+type KeyTaking = Pick<Operation, 'method' | 'credential' | 'setsCookie'>
+
 /** Whether the operation reads the header `Idempotency-Key`: it changes something, for an authenticated caller. */
-export function takesKey({ method, credential }: Pick<Operation, 'method' | 'credential'>): boolean {
-  return method !== 'GET' && (credential === 'any' || credential === 'user')
+export function takesKey({ method, credential, setsCookie }: KeyTaking): boolean {
+  return method !== 'GET' && !setsCookie && (credential === 'any' || credential === 'user')
 }
 
 /** @throws Problem 400 for a malformed key, or one sent twice: Node joins the two with a space. */

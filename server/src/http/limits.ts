@@ -16,6 +16,8 @@ export type LimitsOptions = {
 const sourceLimits = {
   failures: { name: 'failed_sign_ins', quota: 100, seconds: 900 },
   calls: { name: 'begun_sign_ins', quota: 300, seconds: 300 },
+  /** A provider may sign out many people at once. */
+  logouts: { name: 'logout_tokens', quota: 3_000, seconds: 300 },
   reference: { name: 'reference', quota: 300, seconds: 60 },
 } as const satisfies Record<string, Limit>
 
@@ -42,6 +44,7 @@ export function openLimits({ credential, bySource = false }: LimitsOptions): Lim
     ? {
         failures: openBuckets(sourceLimits.failures),
         calls: openBuckets(sourceLimits.calls),
+        logouts: openBuckets(sourceLimits.logouts),
         reference: openBuckets(sourceLimits.reference),
       }
     : undefined

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import { type ErrorCode, errorTable } from '../kernel/errors.ts'
+import type { CredentialKind } from './admission.ts'
 import { headerParameters } from './header-parameters.ts'
 import { takesKey } from './idempotency-key.ts'
 import type { Operation } from './operation.ts'
@@ -49,6 +50,14 @@ export function describeApi(
           name: 'X-API-Key',
           description: 'an API key, shown once when it is created',
         },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: '__Host-sallyport',
+          description:
+            'the session of a browser, from `POST /v1/auth/session`; over plain http on loopback the cookie is `sallyport-` and ' +
+            'the port; a change needs `Sec-Fetch-Site: same-origin`, or the `Origin` of the service',
+        },
       },
     },
   }
@@ -81,7 +90,9 @@ function describeOperation(operationId: string, operation: Operation, components
     requestBody: {
       required: 'required' in operation.body,
       content: {
-        'application/json': { schema: hoist(operation.body, components) },
+        [operation.bodyType === 'form' ? 'application/x-www-form-urlencoded' : 'application/json']: {
+          schema: hoist(operation.body, components),
+        },
         ...(operation.bodyText !== undefined && plainText),
       },
     },
@@ -158,6 +169,10 @@ const sharedHeaders = {
   RateLimit: { schema: { type: 'string' }, description: '`r` requests remain; the limit is full again in `t` seconds' },
   'Retry-After': { schema: { type: 'integer' }, description: 'seconds to wait before a retry' },
   ETag: { schema: { type: 'string' }, description: 'the state of the record, for `If-Match`' },
+  'Set-Cookie': {
+    schema: { type: 'string' },
+    description: 'a cookie of the sign-in or the session, where one changes',
+  },
   'Idempotency-Replayed': {
     schema: { type: 'string', const: 'true' },
     description: 'present when this is the answer to an earlier call with the same `Idempotency-Key`',
@@ -171,11 +186,12 @@ function referTo(...names: (keyof typeof sharedHeaders)[]): Json {
 }
 
 function headersOf(operation: Operation): Json {
-  const { status, credential, etag } = operation
+  const { status, credential, etag, setsCookie } = operation
   return {
     ...(status === 302 ? redirectHeaders : requestIdHeader),
-    ...((credential === 'any' || credential === 'user') && limitHeaders),
+    ...(takesCredential(credential) && limitHeaders),
     ...(etag !== undefined && referTo('ETag')),
+    ...(setsCookie && referTo('Set-Cookie')),
     ...(takesKey(operation) && referTo('Idempotency-Replayed')),
   }
 }
@@ -186,9 +202,14 @@ function errorHeadersOf(status: number, codes: readonly ErrorCode[]): Json {
   return mayWait ? { ...requestIdHeader, ...retryHeader } : requestIdHeader
 }
 
+function takesCredential(credential: CredentialKind): boolean {
+  return credential !== 'none' && credential !== 'tenant'
+}
+
 function securityOf({ credential }: Operation): Json[] {
-  if (credential === 'none' || credential === 'tenant') return []
-  return credential === 'user' ? [{ token: [] }] : [{ token: [] }, { api_key: [] }]
+  if (!takesCredential(credential)) return []
+  if (credential === 'token') return [{ token: [] }]
+  return [{ token: [] }, { session: [] }, ...(credential === 'any' ? [{ api_key: [] }] : [])]
 }
 
 function parametersIn(place: 'path' | 'query', operation: Operation): Json[] {
@@ -208,8 +229,10 @@ export function errorsOf(operation: Operation): ErrorCode[] {
   const codes = new Set<ErrorCode>(operation.errors)
   codes.add('internal').add('unavailable')
   if (operation.credential !== 'none') codes.add('invalid_input').add('ambiguous_credentials')
-  if (operation.credential === 'any' || operation.credential === 'user') {
-    codes.add('unauthenticated').add('tenant_mismatch').add('rate_limited')
+  if (takesCredential(operation.credential)) {
+    codes.add('unauthenticated').add('tenant_mismatch').add('rate_limited').add('misdirected_request')
+    // By cookie, a change from another site is refused.
+    if (operation.method !== 'GET') codes.add('forbidden')
   }
   if (operation.limitedBy !== undefined) codes.add('rate_limited')
   if (takesKey(operation)) codes.add('idempotency_in_progress').add('idempotency_key_reused')

@@ -70,6 +70,10 @@ export type Declaration<
    * The rate limit of a caller's address when there is no credential: counted by answers 401, or by every call.
    */
   limitedBy?: SourceLimit
+  /** It sets or removes a cookie, so its answer is never kept for a later call with the same `Idempotency-Key`. */
+  setsCookie?: true
+  /** The caller need not name the tenant: the credential does. A tenant that is named must be that one. */
+  tenantHeader?: 'optional'
   /** The `ETag` of its reply, with quotes: a different one for each state of the record. */
   etag?(reply: Reply<Replies>): string
   /** It reads the header `If-Match`, so that a caller cannot change a state they have not seen. */
@@ -89,6 +93,8 @@ export type Declaration<
   replyText?(reply: Reply<Replies>): string
   /** The field that takes a body sent as `text/plain`. */
   bodyText?: string
+  /** The body is a form, as browsers and OpenID providers send it; JSON where absent. */
+  bodyType?: 'form'
   /**
    * Work that waits for others, such as a call to an address, before `run`. With an `Idempotency-Key`, `run` is one transaction and
    * holds a connection; `prepare` holds none. It writes nothing but refusals.
@@ -117,6 +123,8 @@ export type Operation = {
   readonly reply: TSchema | null
   readonly errors: readonly ErrorCode[]
   readonly changes: 'authority' | undefined
+  readonly tenantHeader: 'optional' | undefined
+  readonly setsCookie: boolean
   readonly limitedBy: SourceLimit | undefined
   readonly etag: ((reply: never) => string) | undefined
   readonly takesIfMatch: boolean
@@ -126,6 +134,7 @@ export type Operation = {
   readonly streams: StreamType | undefined
   readonly replyText: ((reply: never) => string) | undefined
   readonly bodyText: string | undefined
+  readonly bodyType: 'form' | undefined
   readonly prepare: ((ctx: Ctx, input: Input<never, never, never>) => Promise<void>) | undefined
   run(ctx: Ctx, input: Input<never, never, never>): Promise<unknown> | AsyncIterable<unknown>
 }
@@ -152,6 +161,8 @@ export function operation<
     errors: declared.errors,
     changes: declared.changes,
     limitedBy: declared.limitedBy,
+    tenantHeader: declared.tenantHeader,
+    setsCookie: declared.setsCookie ?? false,
     etag: declared.etag,
     takesIfMatch: declared.takesIfMatch ?? false,
     withoutIgnored: declared.withoutIgnored ?? ((sent) => sent),
@@ -160,6 +171,7 @@ export function operation<
     streams: declared.streams,
     replyText: declared.replyText,
     bodyText: declared.bodyText,
+    bodyType: declared.bodyType,
     prepare: declared.prepare as Operation['prepare'],
     run: declared.run as Operation['run'],
   }

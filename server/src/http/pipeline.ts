@@ -18,6 +18,7 @@ import {
   type Authenticate,
   findAdmission,
   findRefusal,
+  findTenantHeader,
   type Prove,
   presentedCredential,
   requireSingleHeaders,
@@ -30,6 +31,7 @@ import { type KeyedCall, keyedCall, readKey, takesKey } from './idempotency-key.
 import type { Limits } from './limits.ts'
 import type { Operation, Page } from './operation.ts'
 import { type Check, compileCheck, jsonSchemaOf, readQuery } from './schema.ts'
+import type { SessionCookie } from './session-cookie.ts'
 
 /** The pipeline's dependencies, provided by `app.ts`. */
 export type PipelineParts = {
@@ -43,6 +45,7 @@ export type PipelineParts = {
   streams: StreamHub
   authenticate: Authenticate
   prove: Prove
+  sessionCookie: SessionCookie
   /** Drops the cached rights of a tenant's users. */
   dropAdmissions(tenant_id: string): void
   /** Records a refusal in the audit log of the credential's own tenant. */
@@ -72,14 +75,16 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
   async function admit(request: FastifyRequest, reply: FastifyReply): Promise<Ctx> {
     requireSingleHeaders(request.raw.rawHeaders)
     if (operation.limitedBy !== undefined) limits.meet(operation.limitedBy, request.ip)
-    const admission = await findAdmission(parts.authenticate, operation, request)
+    const admission = await findAdmission(parts, operation, request)
     if (admission !== undefined) limits.admit(admission, reply)
-    const tenant_id = operation.credential === 'none' ? noTenant : requireTenantHeader(request)
+    const tenant_id = tenantOf(operation, admission, request)
     const ctx: Ctx = {
       tx: parts.database.tenant(admission?.tenant_id ?? tenant_id),
       actor: admission?.actor ?? systemActor,
       now: admission?.now ?? new Date(),
-      via: admission?.via ?? 'token',
+      via: admission?.via === 'api_key' ? 'api_key' : 'token',
+      session_id: admission?.session_id ?? null,
+      setCookie: (text) => reply.header('set-cookie', text).header('cache-control', 'no-store'),
       source_ip: request.ip,
       request_id: request.id,
       tokens: parts.tokens,
@@ -172,15 +177,22 @@ async function requireAllowed(
  */
 async function admitAgain(target: Target, before: Ctx, request: FastifyRequest): Promise<Ctx> {
   const { parts, operation } = target
-  const admission = operation.method === 'GET' ? undefined : await findAdmission(parts.authenticate, operation, request)
+  const admission = operation.method === 'GET' ? undefined : await findAdmission(parts, operation, request)
   if (admission === undefined) return before
   const { actor, now } = admission
   const ctx = { ...before, actor, now }
   await requireAllowed(target, ctx, admission, ctx.tx.tenant_id)
   if (operation.scope?.endsWith(':write') !== true) return ctx
-  const findLoss = async () => lossOf(actor, await parts.prove(presentedCredential(request)))
+  const findLoss = async () => lossOf(actor, await parts.prove(presentedCredential(request, parts.sessionCookie)))
   const recordLoss = (loss: Problem) => parts.recordRefusal(ctx, target.operationId, loss)
   return { ...ctx, tx: confirmedTx(ctx.tx, { findLoss, recordLoss }) }
+}
+
+/** A cookie names the tenant itself. Beside a credential in a header, and where there is none, the caller names it. */
+function tenantOf({ credential, tenantHeader }: Operation, admission: Admission | undefined, request: FastifyRequest) {
+  if (credential === 'none') return noTenant
+  const isKnown = admission !== undefined && (admission.via === 'session' || tenantHeader === 'optional')
+  return isKnown ? (findTenantHeader(request) ?? admission.tenant_id) : requireTenantHeader(request)
 }
 
 function headerOf(request: FastifyRequest, name: string): string | undefined {
@@ -190,7 +202,7 @@ function headerOf(request: FastifyRequest, name: string): string | undefined {
 
 /** Reauthorizes a running stream: whether the caller could begin it now. */
 async function mayGoOn({ parts, operation }: Target, { tx }: Ctx, request: FastifyRequest) {
-  const admission = await findAdmission(parts.authenticate, operation, request).catch(() => undefined)
+  const admission = await findAdmission(parts, operation, request).catch(() => undefined)
   return admission !== undefined && findRefusal(admission, tx.tenant_id, operation) === undefined
 }
 

@@ -52,8 +52,8 @@ export const DateTime = Type.String({ format: 'date-time' })
 /** An object whose values may be anything. */
 export const AnyObject = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })
 
-/** The reply of an operation that answers 302: the address, and a cookie to set, as in `Set-Cookie`. */
-export const Redirect = Type.Object({ location: Type.String(), cookie: Type.Optional(Type.String()) })
+/** The reply of an operation that answers 302: the address. */
+export const Redirect = Type.Object({ location: Type.String() })
 export type Redirect = Static<typeof Redirect>
 
 /** `{id}` in a path. */

@@ -50,6 +50,7 @@ declare module 'fastify' {
     keepsBody?: boolean
     /** The field that takes a plain-text body; undefined when plain text is refused. */
     bodyText?: string | undefined
+    bodyType?: 'form' | undefined
   }
   interface FastifyRequest {
     /** The raw body, when the operation keeps it; else empty. */
@@ -195,7 +196,7 @@ function serveOperation(
   server.route({
     method: operation.method,
     url,
-    config: { operationId, keepsBody: operation.keepsBody, bodyText: operation.bodyText },
+    config: { operationId, ...bodyConfigOf(operation) },
     ...(operation.bodyLimit !== undefined && { bodyLimit: operation.bodyLimit }),
     schema:
       operation.reply === null || operation.streams !== undefined || operation.status === 302
@@ -230,6 +231,10 @@ function serveOperation(
   })
 }
 
+function bodyConfigOf({ keepsBody, bodyText, bodyType }: Operation) {
+  return { keepsBody, bodyText, bodyType }
+}
+
 /** A stream holds nothing that other requests wait for, so it does not count as in flight. */
 function sendEvents(server: FastifyInstance, reply: FastifyReply, events: Readable): FastifyReply {
   reply.isEvents = true
@@ -260,10 +265,8 @@ function sendAnswer(reply: FastifyReply, { status, etag, text, isReplay }: Keyed
 }
 
 /** A redirect belongs to one person, so proxies must not cache it. */
-function sendElsewhere(reply: FastifyReply, { location, cookie }: Redirect): FastifyReply {
-  reply.header('cache-control', 'no-store')
-  if (cookie !== undefined) reply.header('set-cookie', cookie)
-  return reply.redirect(location, 302)
+function sendElsewhere(reply: FastifyReply, { location }: Redirect): FastifyReply {
+  return reply.header('cache-control', 'no-store').redirect(location, 302)
 }
 
 /** Whether `Accept` names text before JSON; JSON is the default. */

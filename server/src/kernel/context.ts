@@ -52,9 +52,12 @@ export type WorkCtx = {
   request_id: string
 }
 
+/** Who signed in, the session of that sign-in, and when by the database's clock. */
+export type SignInResult = { tenant_id: string; user_id: string; session_id: string; now: Date }
+
 /** Issues the service's own tokens, and publishes the keys that verify them. */
 export type Tokens = {
-  issue(subject: { tenant_id: string; user_id: string; now: Date }): Promise<{ token: string; expires_at: string }>
+  issue(signedIn: SignInResult): Promise<{ token: string; expires_at: string }>
   publicKeys(): Promise<Record<string, unknown>[]>
 }
 
@@ -79,6 +82,9 @@ export type AuthorizationAnswer = {
   iss: string | undefined
 }
 
+/** Where a call without a credential comes from. */
+export type CallerOrigin = { source_ip: string; user_agent: string | undefined; request_id: string }
+
 /** Sign-in by an OpenID Connect provider. The composition root creates it, because it reads across tenants and calls providers. */
 export type ProviderSignIn = {
   /**
@@ -95,8 +101,15 @@ export type ProviderSignIn = {
    */
   finish(
     answer: AuthorizationAnswer & { state: string | undefined },
-    from: { browsers: readonly string[] | null; source_ip: string; request_id: string },
-  ): Promise<{ tenant_id: string; user_id: string; now: Date }>
+    from: CallerOrigin & { browsers: readonly string[] | null },
+  ): Promise<SignInResult>
+  /**
+   * Ends the sessions that a provider's logout token names. `provider`: the id in the tenant's sign-in settings, or `global`.
+   * Throws `invalid_input` for a token that is not valid.
+   */
+  obeyLogoutToken(sent: { provider: string; logout_token: string }, from: CallerOrigin): Promise<void>
+  /** The address at which a user of the tenant signs out of a provider; undefined where there is none. */
+  findLogoutUrl(tenant_id: string, provider: string): Promise<string | undefined>
 }
 
 /** A call to an address outside. */
@@ -148,6 +161,10 @@ export type Ctx = WorkCtx & {
   /** The database's clock when the credential was checked. */
   now: Date
   via: 'token' | 'api_key'
+  /** The session of a token or a cookie; null for an API key, and without a credential. */
+  session_id: string | null
+  /** Sets a cookie with the answer; the text is that of `Set-Cookie`. */
+  setCookie(text: string): void
   source_ip: string
   tokens: Tokens
   sealer: Sealer

@@ -46,6 +46,11 @@ export const errorTable = {
   precondition_failed: { status: 412, means: 'the record does not match `If-Match`; read it again' },
   payload_too_large: { status: 413, means: 'the body is larger than the endpoint accepts' },
   unsupported_media_type: { status: 415, means: 'the endpoint does not accept this content type' },
+  misdirected_request: {
+    status: 421,
+    means:
+      'a browser’s session is used, or wanted, at an address that is not the service’s own, or neither https nor loopback',
+  },
   unprocessable: {
     status: 422,
     means: 'the input is well-formed but names something that does not exist or is not allowed',

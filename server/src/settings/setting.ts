@@ -65,6 +65,16 @@ export const settingTable = {
     'whether an account of a provider whose address is not verified becomes a user, without roles, at its first sign-in',
   ),
   'auth.password_min_length': setting(wholeNumber(8, 128), '8', 'the minimum length of a local user’s password'),
+  'auth.session_idle_seconds': setting(
+    wholeNumber(300, 604_800),
+    '14400',
+    'how long a browser may leave its session unused; for sessions that begin after a change',
+  ),
+  'auth.session_max_seconds': setting(
+    wholeNumber(300, 604_800),
+    '43200',
+    'how long a browser stays signed in at most; for sessions that begin after a change',
+  ),
   'locale.default': setting(languageTag, 'en', 'the language of users who have chosen none'),
   'notifications.expiring_seconds': setting(
     wholeNumber(60, 86_400),

@@ -1,4 +1,5 @@
 import { sql } from '../db/sql.ts'
+import type { UnrestrictedTx } from '../db/transaction.ts'
 import { emit } from '../events/emit.ts'
 import type { Sealer, Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
@@ -13,6 +14,12 @@ export async function findSignInSetting(tx: Tx): Promise<StoredSignIn | undefine
     sql<StoredSignIn>`select ${columns} from sign_in_setting where tenant_id = ${tx.tenant_id}`,
   )
   return found
+}
+
+/** The tenant whose provider has this id; undefined for an unknown one. */
+export async function findTenantOfProvider(work: UnrestrictedTx, id: string): Promise<string | undefined> {
+  const [found] = await work.read(sql<{ tenant_id: string }>`select tenant_id from sign_in_setting where id = ${id}`)
+  return found?.tenant_id
 }
 
 /**

@@ -10,7 +10,7 @@ import { accountLimit, ownPasswordOf } from './sign-in-failure.ts'
 import { countFailure } from './sign-in-failure-store.ts'
 
 /**
- * Changes a local user's own password. A wrong current password is a fault of that field (400), since the credential itself
+ * Changes a local user's own password, and ends all their sessions but the one of this call. A wrong current password is a fault of that field (400), since the credential itself
  * is valid. It is recorded and limited like a failed sign-in, so that a stolen token cannot be used to guess the password.
  */
 export const changeOwnPassword = operation({
@@ -25,6 +25,7 @@ export const changeOwnPassword = operation({
   }),
   replies: { 204: null },
   errors: ['forbidden', 'version_conflict'],
+  changes: 'authority',
   async run(ctx, { body }) {
     const found = await findOwnPassword(ctx.tx, ctx.actor.user_id)
     if (found === undefined) throw userGone()
@@ -43,7 +44,7 @@ export const changeOwnPassword = operation({
       throw failures > accountLimit.quota ? rateLimited(accountLimit, seconds_left) : problem
     }
     const new_hash = await hashPassword(body.new_password)
-    if (await replacePassword(ctx, user_id, { old_hash: hash, new_hash })) return undefined
+    if (await replacePassword(ctx, user_id, { old_hash: hash, new_hash, kept: ctx.session_id })) return undefined
     throw new Problem('version_conflict', 'the password was changed by another request; sign in again')
   },
 })

@@ -4,7 +4,7 @@ import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
 import { type EndAccess, requireMayTakeFrom, requireOwnerLeft } from './lifecycle.ts'
-import { lockUser, saveUserDeletion } from './lifecycle-store.ts'
+import { leaving, lockUser, saveUserDeletion } from './lifecycle-store.ts'
 import { findUser } from './user-store.ts'
 
 /**
@@ -34,7 +34,7 @@ export const deleteUser = (endAccess: EndAccess) =>
           requireOwnerLeft(user)
           const before = await findUser(tx, user.id)
           requireMatch(tags, before && recordTag(before))
-          await saveUserDeletion(inside, user, endAccess(inside, user.id, 'its holder was deleted'))
+          await saveUserDeletion(inside, user, leaving(inside, user, endAccess, 'its holder was deleted'))
           return undefined
         }),
       )

@@ -1,8 +1,9 @@
 import { sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import { sessionsEnd } from '../sessions/session-store.ts'
 import { isActive, isSuspended } from './active-store.ts'
-import type { ChangeEvent, LockedUser, UserChange } from './lifecycle.ts'
+import type { ChangeEvent, EndAccess, LockedUser, UserChange } from './lifecycle.ts'
 import { scopesAsArray } from './user-store.ts'
 
 /**
@@ -24,6 +25,11 @@ export async function lockUser(tx: Tx, id: string): Promise<LockedUser | undefin
   const locked = found.filter((one) => held.some(({ id }) => id === one.id))
   const user = locked.find((one) => one.id === id)
   return user && { ...user, other_owners: locked.filter((one) => one !== user).length }
+}
+
+/** The end of a locked user's sessions and of their access: whatever ends the one ends the other. */
+export function leaving(ctx: WorkCtx, { id }: LockedUser, endAccess: EndAccess, why: string): Statement[] {
+  return [sessionsEnd(ctx.tx, id), ...endAccess(ctx, id, why)]
 }
 
 /** Writes the change of a locked user and its events, then runs the `ending` statements. */

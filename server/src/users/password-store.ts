@@ -1,6 +1,7 @@
 import { sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { Tx, WorkCtx } from '../kernel/context.ts'
+import { sessionsEnd } from '../sessions/session-store.ts'
 import { readSettingValues, type Settings } from '../settings/setting.ts'
 import { settingsAsJson } from '../settings/setting-store.ts'
 import { ownPasswordOf } from './sign-in-failure.ts'
@@ -32,20 +33,26 @@ export async function findOwnPassword(tx: Tx, user_id: string | null): Promise<O
   return { ...found, settings: readSettingValues(stored) }
 }
 
-/** Changes a password and emits the event; false when the stored hash is not the old one any more. */
+/**
+ * Changes a password, emits the event, and ends the user's sessions but `kept`; false when the stored hash is not the old one any
+ * more.
+ */
 export async function replacePassword(
   ctx: WorkCtx,
   user_id: string,
-  change: { old_hash: string | null; new_hash: string },
+  change: { old_hash: string | null; new_hash: string; kept: string | null },
 ): Promise<boolean> {
   const event = { type: 'user.password_changed', subject_type: 'user', subject_id: user_id } as const
-  const [rows] = await ctx.tx.write([
-    sql`with changed as (
-        update user_password set hash = ${change.new_hash}, updated_at = clock_timestamp()
-        where tenant_id = ${ctx.tx.tenant_id} and user_id = ${user_id} and hash = ${change.old_hash}
-        returning user_id),
-      emitted as (${emit(ctx, event, sql`changed`)})
-      select user_id from changed`,
-  ])
-  return rows.length > 0
+  return ctx.tx.interactive(async (tx) => {
+    const [rows] = await tx.write([
+      sql`with changed as (
+          update user_password set hash = ${change.new_hash}, updated_at = clock_timestamp()
+          where tenant_id = ${tx.tenant_id} and user_id = ${user_id} and hash = ${change.old_hash}
+          returning user_id),
+        emitted as (${emit(ctx, event, sql`changed`)})
+        select user_id from changed`,
+    ])
+    if (rows.length > 0) await tx.write([sessionsEnd(tx, user_id, { except: change.kept })])
+    return rows.length > 0
+  })
 }

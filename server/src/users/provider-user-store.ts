@@ -4,6 +4,8 @@ import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { addressKeys, emailKey } from '../kernel/email-address.ts'
 import { newId } from '../kernel/id.ts'
 import { isName, onOneLine } from '../kernel/one-line-name.ts'
+import type { NewSession } from '../sessions/session.ts'
+import { sessionCleanup, sessionInsert } from '../sessions/session-store.ts'
 import { isActive, isSuspended } from './active-store.ts'
 import type { Candidate, ProviderAccount } from './provider-user.ts'
 
@@ -85,19 +87,21 @@ function nameIn(email: string): string {
 }
 
 /**
- * Records the sign-in if the user is still active, and that the user's address is verified if `verifies`. Returns the time by
- * the database's clock.
+ * Records the sign-in and begins its session if the user is still active, and records that the user's address is verified if
+ * `verifies`. Returns the time by the database's clock. INVARIANT: it locks the user, as `recordSignIn` does.
  */
 export async function noteSignIn(
   ctx: WorkCtx,
   { user_id, verifies }: { user_id: string; verifies: boolean },
-  data: Record<string, unknown>,
+  { data, session }: { data: Record<string, unknown>; session: NewSession },
 ): Promise<Date | undefined> {
+  const { tx } = ctx
   const about = { subject_type: 'user', subject_id: user_id } as const
   const updated = { type: 'user.updated', ...about, data: { fields: ['email_verified'] } } as const
-  const whose = sql`tenant_id = ${ctx.tx.tenant_id} and id = ${user_id} and ${isActive(self)}`
-  const [[noted]] = await ctx.tx.write([
-    sql<{ now: string }>`with who as (select id from tenant_user where ${whose}),
+  const whose = sql`tenant_id = ${tx.tenant_id} and id = ${user_id} and ${isActive(self)}`
+  const [[noted]] = await tx.write([
+    sql<{ now: string }>`with who as (select id as user_id from tenant_user where ${whose} for no key update),
+      begun as (${sessionInsert(tx, session, sql`who`)}),
       emitted as (${emit(ctx, { type: 'auth.signed_in', ...about, data }, sql`who`)})
       select clock_timestamp() as now from who`,
     sql`with changed as (
@@ -106,6 +110,7 @@ export async function noteSignIn(
         returning id),
       emitted as (${emit(ctx, updated, sql`changed`)})
       select id from changed`,
+    ...sessionCleanup(tx, user_id),
   ])
   return noted && new Date(noted.now)
 }

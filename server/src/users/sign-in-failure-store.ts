@@ -1,6 +1,9 @@
 import { sql } from '../db/sql.ts'
 import { emit, type NewEvent } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import type { NewSession } from '../sessions/session.ts'
+import { sessionCleanup, sessionInsert } from '../sessions/session-store.ts'
+import { isActive } from './active-store.ts'
 import { accountLimit, type CountedFailures } from './sign-in-failure.ts'
 
 const window = sql`make_interval(secs => ${accountLimit.seconds}::int)`
@@ -41,15 +44,33 @@ function oldFailuresDeletion(tx: Tx): Statement {
     order by began_at limit 100 for update skip locked)`
 }
 
+/** A password that was just checked, of a user. */
+export type CheckedPassword = { user_id: string; hash: string | null }
+
 /**
- * Emits the event of a sign-in, unless the account exceeded its limit while the password was checked. Of many concurrent
- * guesses, those after the tenth are refused even when right. False when the account is over its limit.
+ * Emits the event of a sign-in and begins its session, unless the account exceeded its limit while the password was checked. Of many
+ * concurrent guesses, those after the tenth are refused even when right. Undefined when the user or the password changed meanwhile.
+ *
+ * INVARIANT: it locks both rows, so that what ends the sessions of the user later ends this one too.
  */
-export async function recordSignIn(ctx: WorkCtx, account: Buffer, event: NewEvent): Promise<boolean> {
-  const [rows] = await ctx.tx.write([
-    sql`with open as (select 1 where ${limitedFor(ctx.tx, account)} is null),
+export async function recordSignIn(
+  ctx: WorkCtx,
+  { user_id, hash }: CheckedPassword,
+  account: Buffer,
+  { event, session }: { event: NewEvent; session: NewSession },
+): Promise<'recorded' | 'limited' | undefined> {
+  const { tx } = ctx
+  const [[able]] = await tx.write([
+    sql<{ limited: boolean }>`with able as (
+        select u.id as user_id, ${limitedFor(tx, account)} is not null as limited
+        from tenant_user u join user_password p on p.tenant_id = u.tenant_id and p.user_id = u.id
+        where u.tenant_id = ${tx.tenant_id} and u.id = ${user_id} and p.hash = ${hash} and ${isActive(sql`u`)}
+        for share of u, p),
+      open as (select user_id from able where not limited),
+      begun as (${sessionInsert(tx, session, sql`open`)}),
       emitted as (${emit(ctx, event, sql`open`)})
-      select from open`,
+      select limited from able`,
+    ...sessionCleanup(tx, user_id),
   ])
-  return rows.length > 0
+  return able && (able.limited ? 'limited' : 'recorded')
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { comingAndGoing } from '../../test/support/coming-and-going.ts'
 import { openHouse, type Person } from '../../test/support/house.ts'
+import { aSession } from '../../test/support/session.ts'
 import { findKeyStatus } from '../api-keys/api-key-store.ts'
 import { sql } from '../db/sql.ts'
 import { systemActor } from '../kernel/context.ts'
@@ -169,13 +170,14 @@ suite('a suspended user', () => {
     const ctx = { tx: house.database.tenant(tenant_id), actor: systemActor, request_id: 'test' }
     const account = { issuer: 'https://id.example.com', subject: 'late', email: body.email, email_verified: true }
     const known = { user_id, verifies: false }
+    const signIn = { data: {}, session: aSession() }
     const always = { lock: sql`select`, holds: sql`true` }
     const link = () => linkUser(ctx, { ...account, name: undefined }, user_id, always)
     await suspend(user_id)
-    assert.deepEqual([await link(), await noteSignIn(ctx, known, {})], [undefined, undefined])
+    assert.deepEqual([await link(), await noteSignIn(ctx, known, signIn)], [undefined, undefined])
     await endIn(user_id, '-1 second')
     assert.equal(await link(), user_id)
-    assert.ok((await noteSignIn(ctx, known, {})) instanceof Date)
+    assert.ok((await noteSignIn(ctx, known, signIn)) instanceof Date)
   })
 
   test('is not counted as an approver: a request that only they could decide is reported (P35)', async () => {

@@ -4,7 +4,8 @@ import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { emailKey } from '../kernel/email-address.ts'
 import type { PageRequest } from '../kernel/page.ts'
 import { scopesHeld } from '../roles/holding-store.ts'
-import { isActive, isSuspended } from './active-store.ts'
+import { sessionsEnd } from '../sessions/session-store.ts'
+import { isSuspended } from './active-store.ts'
 import { accountOf } from './sign-in-failure.ts'
 import { limitedFor } from './sign-in-failure-store.ts'
 import { type ListedUser, type NewUser, type Stored, type User, userOf } from './user.ts'
@@ -78,17 +79,6 @@ export function scopesAsArray(tx: Tx): Statement {
   return sql`array(${scopesHeld(tx, sql`u.id`)})`
 }
 
-/** A user's scopes, and the time by the database's clock. */
-export type Authority = { id: string; scopes: string[]; now: string }
-
-/** The authority of an active user; undefined for an unknown, inactive or suspended one. */
-export async function findAuthority(tx: Tx, user_id: string): Promise<Authority | undefined> {
-  const [authority] = await tx.read(sql<Authority>`
-    select u.id, ${scopesAsArray(tx)} as scopes, clock_timestamp() as now from tenant_user u
-    where u.tenant_id = ${tx.tenant_id} and u.id = ${user_id} and ${isActive(u)}`)
-  return authority
-}
-
 /**
  * The data that a sign-in is checked against. `user_id`, `active`, `suspended`, `auth_provider` and `hash` are null for an unknown
  * user.
@@ -137,12 +127,13 @@ export async function findUserByEmail(tx: Tx, email: string): Promise<FoundUser 
   return user
 }
 
-/** Gives a local owner a new password and emits the event. False when there is no such owner. */
+/** Gives a local owner a new password, emits the event, and ends the owner's sessions. False when there is no such owner. */
 export async function resetOwnerPassword(ctx: WorkCtx, user_id: string, hash: string): Promise<boolean> {
   const { tenant_id } = ctx.tx
   const event = { type: 'user.password_reset', subject_type: 'user', subject_id: user_id } as const
-  const [[changed]] = await ctx.tx.write([
-    sql`with owner as (
+  return ctx.tx.interactive(async (tx) => {
+    const [[changed]] = await tx.write([
+      sql`with owner as (
         select tenant_id, id from tenant_user
         where tenant_id = ${tenant_id} and id = ${user_id} and is_owner and auth_provider = 'local'),
       changed as (
@@ -151,6 +142,8 @@ export async function resetOwnerPassword(ctx: WorkCtx, user_id: string, hash: st
         returning user_id),
       emitted as (${emit(ctx, event, sql`changed`)})
       select user_id from changed`,
-  ])
-  return changed !== undefined
+    ])
+    if (changed !== undefined) await tx.write([sessionsEnd(tx, user_id)])
+    return changed !== undefined
+  })
 }

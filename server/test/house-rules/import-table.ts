@@ -8,6 +8,7 @@ export const slices = [
   ...['auth', 'tenants', 'requests', 'grants', 'policies', 'policy-analysis', 'roles', 'permissions', 'settings'],
   ...['users', 'groups', 'identity-providers', 'api-keys', 'notifications', 'notification-channels', 'cloud', 'audit'],
   'provisioners',
+  'sessions',
 ]
 
 /** The layers below the slices; every slice may import them. */
@@ -84,6 +85,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'api-keys → permissions': 'a key holds scopes',
   'api-keys → users': 'a key acts for the user who made it',
   'auth → api-keys': 'a key is a credential',
+  'auth → sessions': 'a sign-in begins a session, and a token belongs to one',
   'auth → settings': 'a tenant sets its provider',
   'auth → tenants': 'the operator gives a tenant its mail domains',
   'auth → users': 'a token belongs to a user',
@@ -120,6 +122,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'tenants → users': 'a tenant starts with its owner',
   'users → policy-engine/cedar': 'a user as policy sees them',
   'users → roles': 'a user holds roles',
+  'users → sessions': 'sessions end with a changed password, and when their user leaves',
   'users → settings': 'the minimum length of a password',
 }
 

@@ -18,6 +18,7 @@ import { ownerRoles } from '../../src/tenants/tenant.ts'
 import { insertUser } from '../../src/users/user-store.ts'
 import { type TestDatabase, testDatabase } from './database.ts'
 import { answersAsDescribed } from './described.ts'
+import { beginSession } from './session.ts'
 import { unlimited } from './unlimited.ts'
 
 export { operations }
@@ -81,7 +82,7 @@ export async function houseOn(
       equip(testCtx(db.database.tenant(tenant_id)), tokenKeys, user_id, []),
     /** A token as if it had been issued at that moment. */
     tokenOf: async (tenant_id: string, user_id: string, now: Date) =>
-      (await tokenKeys.issue({ tenant_id, user_id, now })).token,
+      issueToken(db.database.tenant(tenant_id), tokenKeys, user_id, now),
     /** Makes a notification for a user, so that a path can address it by id. */
     notification: (tenant_id: string, user_id: string) => makeNotification(db.database.tenant(tenant_id), user_id),
   }
@@ -137,11 +138,16 @@ async function makeTenant(database: Database, tokenKeys: TokenKeys, name: string
 
 /** Gives a user a token, and a key with these scopes. */
 async function equip(ctx: WorkCtx, tokenKeys: TokenKeys, user_id: string, scopes: readonly string[]): Promise<Person> {
-  const { token } = await tokenKeys.issue({ tenant_id: ctx.tx.tenant_id, user_id, now: new Date() })
+  const token = await issueToken(ctx.tx, tokenKeys, user_id, new Date())
   const { id, text, secret_hash } = makeKeyText('api')
   const key = { id, name: 'a key', secret_hash, scopes: [...scopes], created_by: user_id, expires_at: null }
   await insertApiKey(ctx, key)
   return { user_id, token, api_key: text }
+}
+
+async function issueToken(tx: Tx, tokenKeys: TokenKeys, user_id: string, now: Date): Promise<string> {
+  const session_id = await beginSession(tx, user_id)
+  return (await tokenKeys.issue({ tenant_id: tx.tenant_id, user_id, session_id, now })).token
 }
 
 async function callApp(app: App, { method, url, token, api_key, tenant_id, body, headers }: Call): Promise<Reply> {

@@ -15,5 +15,6 @@ export function noProviders(database: Database) {
     egress: openEgress(readEgressAllow('')),
     global: undefined,
     onRefusal: () => undefined,
+    dropAdmissions: () => undefined,
   })
 }

@@ -187,7 +187,13 @@ function settingsPage(): Page {
   }
 }
 
-const credentials = { any: 'token or API key', user: 'token', tenant: 'tenant alone', none: 'none' }
+const credentials = {
+  any: 'token, session or API key',
+  user: 'token or session',
+  token: 'token',
+  tenant: 'tenant alone',
+  none: 'none',
+}
 
 function operationsPage(operations: Record<string, Operation>): Page {
   const byNoun = Map.groupBy(

@@ -4,6 +4,7 @@ import type { Admission } from '../../src/http/admission.ts'
 import { cursorCodec } from '../../src/http/cursor.ts'
 import type { Operation } from '../../src/http/operation.ts'
 import { buildServer } from '../../src/http/server.ts'
+import { sessionCookie } from '../../src/http/session-cookie.ts'
 import type { Actor } from '../../src/kernel/context.ts'
 import { newId } from '../../src/kernel/id.ts'
 import { derivedKeys, rootKeyOf, rootKeysOf } from '../../src/secrets/root-key.ts'
@@ -35,6 +36,7 @@ export async function sliceServer(database: Database, operations: Record<string,
       egress: noEgress,
       public_url: 'http://127.0.0.1',
       providerSignIn: noProviders(database),
+      sessionCookie: sessionCookie('http://127.0.0.1'),
       streams: noStreamHub,
       authenticate: async ({ authorization }) => (authorization === undefined ? undefined : admit(authorization)),
       prove: async ({ authorization }) => (authorization === undefined ? undefined : admit(authorization)),
@@ -80,5 +82,5 @@ export async function sliceServer(database: Database, operations: Record<string,
 function admit(authorization: string): Admission {
   const { tenant_id, user_id, scopes = [], kind = 'user' } = JSON.parse(authorization) as Caller
   const actor: Actor = { kind, user_id, api_key_id: kind === 'api_key' ? newId() : null, scopes: new Set(scopes) }
-  return { tenant_id, actor, via: kind === 'user' ? 'token' : 'api_key', now: new Date() }
+  return { tenant_id, actor, via: kind === 'user' ? 'token' : 'api_key', session_id: null, now: new Date() }
 }

@@ -1,0 +1,35 @@
+import { Type } from 'typebox'
+import { operation } from '../http/operation.ts'
+import { Nullable } from '../http/schema.ts'
+import { sessionCookie } from '../http/session-cookie.ts'
+import { endSession } from '../sessions/session-store.ts'
+
+const SignedOut = Type.Object(
+  {
+    provider_logout_url: Nullable(
+      Type.String({ description: 'where to send the browser to sign out of the identity provider too; null: nowhere' }),
+    ),
+  },
+  { title: 'SignedOut' },
+)
+
+/** Ends the session of the call, with its tokens and its cookie. The session at the identity provider ends in the browser. */
+export const logout = operation({
+  method: 'POST',
+  path: '/v1/auth/logout',
+  summary: 'Sign out',
+  credential: 'user',
+  tenantHeader: 'optional',
+  setsCookie: true,
+  scope: null,
+  replies: { 200: SignedOut },
+  errors: [],
+  changes: 'authority',
+  async run(ctx) {
+    const ended = await endSession(ctx, String(ctx.session_id), 'signed_out')
+    if (ended?.browser === true) ctx.setCookie(sessionCookie(ctx.public_url).clear())
+    const provider = ended?.provider ?? null
+    const url = provider === null ? undefined : await ctx.providerSignIn.findLogoutUrl(ctx.tx.tenant_id, provider)
+    return { provider_logout_url: url ?? null }
+  },
+})

@@ -1,0 +1,33 @@
+import { sql } from '../db/sql.ts'
+import type { Tx } from '../kernel/context.ts'
+import { isActive } from '../users/active-store.ts'
+import { scopesAsArray } from '../users/user-store.ts'
+
+/** What a live session proves: its user, the scopes of the user at this moment, and the time by the database's clock. */
+export type SessionAuthority = {
+  user_id: string
+  scopes: string[]
+  live_until: string
+  /** Whether the recorded use is older than a minute. */
+  unused_lately: boolean
+  now: string
+}
+
+/** Who presents the session: the user whom a token names, or a browser with the secret. */
+export type SessionHolder = { user_id: string } | { cookie_hash: Buffer }
+
+/** Undefined for a session that has ended or belongs to another holder, and for an inactive or suspended user. */
+export async function findSessionAuthority(
+  tx: Tx,
+  id: string,
+  holder: SessionHolder,
+): Promise<SessionAuthority | undefined> {
+  const held = 'user_id' in holder ? sql`s.user_id = ${holder.user_id}` : sql`s.cookie_hash = ${holder.cookie_hash}`
+  const [found] = await tx.read(sql<SessionAuthority>`
+    select s.user_id, ${scopesAsArray(tx)} as scopes, s.live_until, clock_timestamp() as now,
+      s.last_used_at < clock_timestamp() - interval '1 minute' as unused_lately
+    from user_session s join tenant_user u on u.tenant_id = s.tenant_id and u.id = s.user_id
+    where s.tenant_id = ${tx.tenant_id} and s.id = ${id} and ${held} and s.live_until > clock_timestamp()
+      and ${isActive(sql`u`)}`)
+  return found
+}

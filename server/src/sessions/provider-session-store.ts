@@ -1,0 +1,45 @@
+import { sql } from '../db/sql.ts'
+import type { UnrestrictedTx } from '../db/transaction.ts'
+import { emit } from '../events/emit.ts'
+import type { Statement, WorkCtx } from '../kernel/context.ts'
+import { providerNameHash } from './session.ts'
+
+/** What a provider calls a person and a session; at least one of the names is present. */
+export type ProviderNames = { sub: string | undefined; sid: string | undefined }
+
+/** A session of which the provider gave no `sid` at sign-in may be any session of its person. */
+function named(provider: string, { sub, sid }: ProviderNames): Statement {
+  const subHash = sub === undefined ? null : providerNameHash(sub)
+  const sidHash = sid === undefined ? null : providerNameHash(sid)
+  if (subHash === null) return sql`provider = ${provider} and provider_sid_hash = ${sidHash}`
+  const ofPerson = sql`provider = ${provider} and provider_sub_hash = ${subHash}`
+  return sidHash === null ? ofPerson : sql`${ofPerson} and coalesce(provider_sid_hash = ${sidHash}, true)`
+}
+
+/** The tenants in which the operator's provider has sessions of this name. */
+export async function listTenantsOfSessions(
+  work: UnrestrictedTx,
+  provider: string,
+  names: ProviderNames,
+): Promise<string[]> {
+  const rows = await work.read(sql<{ tenant_id: string }>`
+    select distinct tenant_id from user_session where ${named(provider, names)} limit 1000`)
+  return rows.map(({ tenant_id }) => tenant_id)
+}
+
+/** Ends the tenant's sessions of this name, and emits one event for each user. Returns the number of sessions. */
+export function endProviderSessions(ctx: WorkCtx, provider: string, names: ProviderNames): Promise<number> {
+  return ctx.tx.interactive(async (tx) => {
+    const [ended] = await tx.write([
+      sql<{ user_id: string }>`delete from user_session where tenant_id = ${tx.tenant_id} and ${named(provider, names)}
+        returning user_id`,
+    ])
+    const users = new Set(ended.map(({ user_id }) => user_id))
+    const data = { cause: 'provider', provider }
+    const events = [...users].map(
+      (subject_id) => ({ type: 'auth.signed_out', subject_type: 'user', subject_id, data }) as const,
+    )
+    if (events.length > 0) await tx.write([emit({ ...ctx, tx }, events)])
+    return ended.length
+  })
+}

@@ -1,0 +1,145 @@
+import { sql } from '../db/sql.ts'
+import { emit } from '../events/emit.ts'
+import type { Ctx, Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import type { PageRequest } from '../kernel/page.ts'
+import { type NewSession, providerNameHash, type Session, type SessionLimits, shownUserAgent } from './session.ts'
+import type { SessionClaim } from './session-secret.ts'
+
+/** The maximum number of sessions of one user. With more, those used longest ago end: a program may sign in for each of its calls. */
+const maxSessions = 1_000
+
+/** The insert of a session of the user `user_id` of `whom`, a common table expression: one session for each of its rows. */
+export function sessionInsert(tx: Tx, session: NewSession, whom: Statement): Statement {
+  const { id, amr, auth_time, by, source_ip, user_agent, lifetime_seconds } = session
+  const end = sql`clock_timestamp() + make_interval(secs => ${lifetime_seconds}::int)`
+  return sql`insert into user_session (tenant_id, id, user_id, amr, auth_time, provider, provider_sub_hash,
+      provider_sid_hash, source_ip, user_agent, ends_at, live_until)
+    select ${tx.tenant_id}::uuid, ${id}::uuid, user_id, ${amr}::text[],
+      least(${auth_time?.toISOString() ?? null}::timestamptz, clock_timestamp()), ${by?.provider ?? null}::text,
+      ${by === undefined ? null : providerNameHash(by.sub)}::bytea,
+      ${by?.sid === undefined ? null : providerNameHash(by.sid)}::bytea,
+      ${source_ip}::text, ${shownUserAgent(user_agent)}::text, e.at, e.at
+    from ${whom}, (select ${end} as at) e`
+}
+
+/**
+ * Deletes some of the tenant's sessions that have ended, and those of the user above the maximum. Rows that another transaction has
+ * are skipped, so that it cannot deadlock.
+ */
+export function sessionCleanup(tx: Tx, user_id: string): Statement[] {
+  const { tenant_id } = tx
+  return [
+    sql`delete from user_session where tenant_id = ${tenant_id} and id in (
+      select id from user_session where tenant_id = ${tenant_id} and live_until <= clock_timestamp()
+      order by live_until limit 100 for update skip locked)`,
+    sql`delete from user_session where tenant_id = ${tenant_id} and id in (
+      select id from user_session where tenant_id = ${tenant_id} and user_id = ${user_id}
+      order by last_used_at desc offset ${maxSessions} for update skip locked)`,
+  ]
+}
+
+/** The end of every session of a user. INVARIANT: a statement of its own, after a lock that sign-ins of the user wait for. */
+export function sessionsEnd(tx: Tx, user_id: string, { except = null }: { except?: string | null } = {}): Statement {
+  return sql`delete from user_session where tenant_id = ${tx.tenant_id} and user_id = ${user_id}
+    and id is distinct from ${except}::uuid`
+}
+
+/** The live sessions of a user, the newest first. */
+export async function listSessionsPage(
+  tx: Tx,
+  user_id: string | null,
+  page: PageRequest,
+): Promise<Omit<Session, 'current'>[]> {
+  const after = page.after === undefined ? sql`` : sql` and id < ${page.after[0]}::uuid`
+  return tx.read(sql<Omit<Session, 'current'>>`select id, cookie_hash is not null as browser, amr, auth_time, source_ip,
+      user_agent, created_at, last_used_at, ends_at, idle_seconds
+    from user_session
+    where tenant_id = ${tx.tenant_id} and user_id = ${user_id} and live_until > clock_timestamp()${after}
+    order by id desc limit ${page.limit + 1}`)
+}
+
+/** A session that was ended: its provider, and whether a browser had it. */
+export type EndedSession = { provider: string | null; browser: boolean }
+
+/** Ends one session of the acting user and emits the event; undefined when there is no such session. */
+export async function endSession(
+  ctx: WorkCtx,
+  id: string,
+  cause: 'signed_out' | 'ended',
+): Promise<EndedSession | undefined> {
+  const { tx, actor } = ctx
+  const event = signedOut(actor.user_id, { sid: id, cause })
+  const [[ended]] = await tx.write([
+    sql<EndedSession>`with ended as (
+        delete from user_session where tenant_id = ${tx.tenant_id} and user_id = ${actor.user_id} and id = ${id}
+          and live_until > clock_timestamp()
+        returning provider, cookie_hash is not null as browser),
+      emitted as (${emit(ctx, event, sql`ended`)})
+      select provider, browser from ended`,
+  ])
+  return ended
+}
+
+/** Ends all sessions of the acting user but one, and emits one event if there were any. Returns their number. */
+export async function endOtherSessions(ctx: WorkCtx, kept: string | null): Promise<number> {
+  const { tx, actor } = ctx
+  const event = signedOut(actor.user_id, { cause: 'ended_others', kept })
+  const [rows] = await tx.write([
+    sql<{ id: string }>`with ended as (
+        delete from user_session where tenant_id = ${tx.tenant_id} and user_id = ${actor.user_id}
+          and id is distinct from ${kept}::uuid and live_until > clock_timestamp()
+        returning id),
+      emitted as (${emit(ctx, event, sql`ended`)})
+      select id from ended`,
+  ])
+  return rows.length
+}
+
+export type BrowserSession = { id: string; ends_at: string; seconds_left: number }
+
+/** What a browser is given, and the session that it had before, if any. */
+export type BrowserGift = { cookie_hash: Buffer; limits: SessionLimits; replaced: readonly SessionClaim[] }
+
+/**
+ * Gives the session of the acting user's token to a browser, once and within a minute of the sign-in, emits the event, and ends the
+ * user's session that the browser had before. Undefined for a session that is older, or that a browser has already.
+ */
+export async function giveToBrowser(
+  ctx: Ctx,
+  { cookie_hash, limits, replaced }: BrowserGift,
+): Promise<BrowserSession | undefined> {
+  const { tx, actor, session_id, source_ip } = ctx
+  const end = sql`created_at + make_interval(secs => ${limits.max_seconds}::int)`
+  const idle = sql`clock_timestamp() + make_interval(secs => ${limits.idle_seconds}::int)`
+  const whose = sql`tenant_id = ${tx.tenant_id} and user_id = ${actor.user_id}`
+  const data = { sid: session_id, source_ip }
+  const event = { type: 'auth.session_started', subject_type: 'user', subject_id: String(actor.user_id), data } as const
+  const [[started]] = await tx.write([
+    sql<BrowserSession>`with started as (
+        update user_session set cookie_hash = ${cookie_hash}, idle_seconds = ${limits.idle_seconds},
+          ends_at = ${end}, live_until = least(${end}, ${idle}), last_used_at = clock_timestamp()
+        where ${whose} and id = ${session_id} and cookie_hash is null
+          and live_until > clock_timestamp() and created_at > clock_timestamp() - interval '60 seconds'
+        returning id, ends_at),
+      replaced as (delete from user_session where ${whose} and exists (select from started)
+        and id = any(${replaced.map(({ id }) => id)}::uuid[])
+        and cookie_hash = any(${replaced.map((claim) => claim.cookie_hash)}::bytea[])),
+      emitted as (${emit(ctx, event, sql`started`)})
+      select id, ends_at, ceil(extract(epoch from ends_at - clock_timestamp()))::int as seconds_left from started`,
+  ])
+  return started
+}
+
+/** Records the use of a session. A browser's then lives on for as long as it may go unused. */
+export async function touchSession(tx: Tx, id: string): Promise<void> {
+  await tx.write([
+    sql`update user_session set last_used_at = clock_timestamp(),
+        live_until = coalesce(least(ends_at, clock_timestamp() + make_interval(secs => idle_seconds)), live_until)
+      where tenant_id = ${tx.tenant_id} and id = ${id} and live_until > clock_timestamp()
+        and last_used_at < clock_timestamp() - interval '1 minute'`,
+  ])
+}
+
+function signedOut(user_id: string | null, data: Record<string, unknown>) {
+  return { type: 'auth.signed_out', subject_type: 'user', subject_id: String(user_id), data } as const
+}

@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto'
+import { type Static, Type } from 'typebox'
+import { DateTime, Nullable } from '../http/schema.ts'
+import { onOneLine } from '../kernel/one-line-name.ts'
+
+/** A sign-in of a user, as returned by the API: one for each token, and for each browser that stays signed in. */
+export const Session = Type.Object(
+  {
+    id: Type.String({ format: 'uuid', description: 'the claim `sid` of the session’s tokens' }),
+    browser: Type.Boolean({ description: 'whether a browser holds the session, by its cookie' }),
+    current: Type.Boolean({ description: 'whether it is the session of this call' }),
+    amr: Type.Array(Type.String(), { description: 'how the user proved who they are, as in RFC 8176' }),
+    auth_time: Type.String({
+      format: 'date-time',
+      description: 'when they did; at a provider perhaps before `created_at`',
+    }),
+    source_ip: Type.String({ description: 'the address that signed in' }),
+    user_agent: Nullable(Type.String({ description: 'the program that signed in, as it describes itself' })),
+    created_at: DateTime,
+    last_used_at: Type.String({ format: 'date-time', description: 'to the minute' }),
+    ends_at: Type.String({ format: 'date-time', description: 'when it ends at the latest' }),
+    idle_seconds: Nullable(
+      Type.Integer({ description: 'how long it may go unused, in seconds; null: it ends at `ends_at`, used or not' }),
+    ),
+  },
+  { title: 'Session' },
+)
+export type Session = Static<typeof Session>
+
+/** How a user proved who they are. */
+export type SignInProof = {
+  amr: readonly string[]
+  /** When, by the provider's clock; undefined: at this moment. */
+  auth_time: Date | undefined
+  /** The provider with its own names of the person and of the session there; undefined for a sign-in with a password. */
+  by: { provider: string; sub: string; sid: string | undefined } | undefined
+}
+
+/** A new session, as stored. */
+export type NewSession = SignInProof & {
+  id: string
+  source_ip: string
+  user_agent: string | undefined
+  lifetime_seconds: number
+}
+
+/** The name of the operator's provider. A tenant's own has the id of its setting. */
+export const globalProvider = 'global'
+
+/** The hash of a name that a provider gives a person or a session: nothing else of it is needed. */
+export function providerNameHash(name: string): Buffer {
+  return createHash('sha256').update(name).digest()
+}
+
+const maxUserAgent = 200
+
+/** The `User-Agent` of a request on one line, cut to 200 characters; null for an absent or empty one. */
+export function shownUserAgent(header: string | undefined): string | null {
+  const line = [...onOneLine((header ?? '').toWellFormed())].slice(0, maxUserAgent).join('').trim()
+  return line === '' ? null : line
+}
+
+/** The lifetimes of a browser's session, in seconds. */
+export type SessionLimits = { max_seconds: number; idle_seconds: number }
