@@ -5,6 +5,7 @@ import { openTokenKeys } from './auth/token-keys.flow.ts'
 import { type Config, readConfig } from './config/config.ts'
 import { openDatabase } from './db/transaction.ts'
 import { type OpenedDatabase, openForService } from './embedded-postgres/open-database.ts'
+import { sessionCookie } from './http/session-cookie.ts'
 import { releaseLeases } from './jobs/release-leases.ts'
 import { withinDeadline } from './kernel/deadline.ts'
 import { openMetrics } from './metrics/metrics.ts'
@@ -62,6 +63,7 @@ async function openService(types: DriverTypes): Promise<void> {
       baseUrl: config.public_url,
       log: say,
     })
+    sayIfBrowsersCannotSignIn(config, say)
     const unreachable = await findUnreachableTenants(running.background.work, config.oidc)
     if (unreachable !== undefined) say(unreachable)
     if (config.database_url === undefined) await releaseLeases(running.background)
@@ -72,6 +74,17 @@ async function openService(types: DriverTypes): Promise<void> {
     await stop()
     throw error
   }
+}
+
+/** A cookie over plain http could be read on the way. A tunnel makes the service reachable on loopback. */
+function sayIfBrowsersCannotSignIn({ public_url, port }: Config, say: (line: string) => void): void {
+  const { fault } = sessionCookie(public_url)
+  if (fault === undefined) return
+  const { hostname } = new URL(public_url)
+  const tunnel = `ssh -L ${port}:127.0.0.1:${port} ${hostname}`
+  say(
+    `${fault}. Set PUBLIC_URL to an https address; for a trial, \`${tunnel}\` and PUBLIC_URL=http://127.0.0.1:${port}`,
+  )
 }
 
 /** Listens, or throws a sentence with the cause. `prefix`: of the variables HOST and PORT. */

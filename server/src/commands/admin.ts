@@ -216,7 +216,10 @@ program
   .option('--new-root', 'make a new root key, the first in secret.key, and nothing else')
   .option('--data-keys', 'also give each tenant a new data key, and seal all of its secrets again')
   .option('--token-key', 'make a new key for tokens, and nothing else; each old key ends with its last token')
-  .option('--end-tokens', 'with --token-key: the old keys end at once, so that all users have to sign in again')
+  .option(
+    '--end-tokens',
+    'with --token-key: the old keys and all sessions end, so that all users have to sign in again',
+  )
   .action((options: KeysToRotate) => answer((database) => rotateKeys(config, database, options, console.error)))
 
 await program.parseAsync()

@@ -1,3 +1,4 @@
+import { endAllSessions } from '../auth/end-all-sessions.flow.ts'
 import { countKeysByRoot, rotateRootKey } from '../auth/rotate-root-key.flow.ts'
 import { rotateTokenKey } from '../auth/rotate-token-key.flow.ts'
 import type { Config } from '../config/config.ts'
@@ -35,7 +36,7 @@ export async function rotateKeys(config: Config, database: Database, options: Ke
   }
   if (options.tokenKey) {
     const made = await rotateTokenKey(database.service, rootKeys.inUse(), { endTokens: options.endTokens === true })
-    return describeTokenKey(made)
+    return describeTokenKey(made, options.endTokens === true ? await endAllSessions(database) : undefined)
   }
   const onTenants = (tenants: number) => log(`${tenants.toLocaleString('en')} tenants so far`)
   const rotated = await rotateRootKey(database, rootKeys, { dataKeys: options.dataKeys === true, onTenants })
@@ -80,9 +81,11 @@ function describeCount(data: Awaited<ReturnType<typeof countKeysByRoot>>): Outpu
   return { text: lines.join('\n'), data }
 }
 
-function describeTokenKey(made: Awaited<ReturnType<typeof rotateTokenKey>>): Output {
-  const text = `token key ${made.kid} signs from ${made.signs_from}; the older token keys are invalid from ${made.others_retire_at}`
-  return { text, data: made }
+function describeTokenKey(made: Awaited<ReturnType<typeof rotateTokenKey>>, sessions: number | undefined): Output {
+  const keys = `token key ${made.kid} signs from ${made.signs_from}; the older token keys are invalid from ${made.others_retire_at}`
+  if (sessions === undefined) return { text: keys, data: made }
+  const text = `${keys}. ${sessions.toLocaleString('en')} sessions ended; sign-ins until that moment have to be repeated`
+  return { text, data: { ...made, sessions } }
 }
 
 /** @throws Error if something is still under another root key */

@@ -95,6 +95,22 @@ export async function endOtherSessions(ctx: WorkCtx, kept: string | null): Promi
   return rows.length
 }
 
+/** Ends some of the tenant's sessions, and emits one event if there were any. Returns their number; 0 when none is left. */
+export async function endTenantSessions(ctx: WorkCtx): Promise<number> {
+  const { tx } = ctx
+  const data = { cause: 'token_key_replaced' }
+  const event = { type: 'auth.signed_out', subject_type: 'tenant', subject_id: tx.tenant_id, data } as const
+  const [rows] = await tx.write([
+    sql<{ id: string }>`with ended as (
+        delete from user_session where tenant_id = ${tx.tenant_id}
+          and id in (select id from user_session where tenant_id = ${tx.tenant_id} limit 10000)
+        returning id),
+      emitted as (${emit(ctx, event, sql`ended`)})
+      select id from ended`,
+  ])
+  return rows.length
+}
+
 export type BrowserSession = { id: string; ends_at: string; seconds_left: number }
 
 /** What a browser is given, and the session that it had before, if any. */
