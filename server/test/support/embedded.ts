@@ -102,9 +102,9 @@ export function startElsewhere(
   const source = `
     import { startEmbedded } from ${JSON.stringify(script)}
     const postgres = await startEmbedded({ dataDir: ${JSON.stringify(dataDir)}, log() {}, onCrash() {} })
-    console.log('ready ' + postgres.pid)
     setInterval(() => {}, 1000)
-    process.on('SIGINT', () => console.log('interrupted .'))`
+    process.on('SIGINT', () => console.log('interrupted .'))
+    console.log('ready ' + postgres.pid)`
   const child = spawn(process.execPath, ['--input-type=module', '-e', source], {
     detached: true,
     stdio: ['ignore', 'pipe', 'inherit'],
