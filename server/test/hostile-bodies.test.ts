@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { test } from 'node:test'
-import { gzipSync } from 'node:zlib'
 import { jsonSchemaOf } from '../src/http/schema.ts'
 import { type BodyField, bodyWith, fieldsOf, isFree, pointerOf } from './support/body-fields.ts'
+import { bomb, cunningTexts, requireRefused, senderTo } from './support/body-sender.ts'
 import { draftsOnce } from './support/drafts-once.ts'
 import { operations } from './support/house.ts'
 import { oddDates } from './support/odd-dates.ts'
-import { longVariable } from './support/race.ts'
 import { addressed, sampleBodies } from './support/samples.ts'
 import { openStage } from './support/stage.ts'
 
@@ -16,49 +15,20 @@ const { house, ours, ourRecords: records } = await openStage()
 const address = await house.app.server.listen({ host: '127.0.0.1', port: 0 })
 const { tenant_id, owner } = ours
 
-type Answer = { status: number; code: string; fields: { pointer: string; why: string }[]; text: string }
-type Sender = (text: string | Uint8Array<ArrayBuffer>, headers?: Record<string, string>) => Promise<Answer>
-
 const isWalked = draftsOnce()
-const taking = Object.entries(operations).flatMap(([name, { method, path, credential, body, bodyText }]) => {
-  if (body === undefined) return []
+const taking = Object.entries(operations).flatMap(([name, { method, path, credential, body, bodyText, bodyType }]) => {
+  // hostile-forms.test.ts has those that take a form.
+  if (body === undefined || bodyType === 'form') return []
   const headers = {
     'content-type': 'application/json',
     ...(credential !== 'none' && { 'x-tenant-id': tenant_id }),
     ...(credential === 'user' && { authorization: `Bearer ${owner.token}` }),
     ...(credential === 'any' && { 'x-api-key': owner.api_key }),
   }
-  const send: Sender = async (text, more = {}) => {
-    const signal = AbortSignal.timeout(60_000)
-    const init = { method, body: text, headers: { ...headers, ...more }, signal }
-    const reply = await fetch(address + addressed(path, records), init)
-    const answerText = await reply.text()
-    const { code = '', details = {} } = (answerText === '' ? {} : JSON.parse(answerText)) as {
-      code?: string
-      details?: object
-    }
-    return {
-      status: reply.status,
-      code,
-      fields: 'fields' in details ? (details.fields as Answer['fields']) : [],
-      text: answerText,
-    }
-  }
+  const send = senderTo(address + addressed(path, records), method, headers)
   const fields = fieldsOf(body).filter(({ path }) => isWalked(name, path))
   return [{ name, send, sample: sampleBodies[name] ?? {}, fields, takesText: bodyText !== undefined }]
 })
-
-/** Asserts a refusal as invalid input that names the place, without text of the database. */
-function requireRefused(answer: Answer, pointer: string, what: string): void {
-  assert.deepEqual([answer.status, answer.code], [400, 'invalid_input'], `${what}: ${answer.text}`)
-  assert.ok(
-    answer.fields.some((field) => field.pointer === pointer),
-    `${what} should name \`${pointer}\`: ${answer.text}`,
-  )
-}
-
-/** 50 MB in 50 KB. */
-const bomb = new Uint8Array(gzipSync(Buffer.alloc(50_000_000, ' ')))
 
 const isText = ({ kinds, words }: BodyField) => kinds.includes('string') && !words
 const isNumber = ({ kinds }: BodyField) => kinds.includes('integer') || kinds.includes('number')
@@ -141,17 +111,6 @@ for (const { name, send, sample, fields, takesText } of taking) {
   })
 }
 
-/** Texts that make a careless expression try every path, and that are as long as possible. */
-const longest = process.env[longVariable] === undefined ? 300_000 : 1_000_000
-const cunning: [string, string][] = [
-  ['letters and a mark', `${'a'.repeat(longest)}!`],
-  ['letters and a line break', `${'a'.repeat(longest)}\n`],
-  ['spaces and a letter', `${' '.repeat(longest)}x`],
-  ['dots and dashes', `a@${'a.-'.repeat(longest / 3)}`],
-  ['accents on one letter', `e${'\u0301'.repeat(longest / 2)}`],
-  ['braces', '{"'.repeat(longest / 4)],
-]
-
 /**
  * Measures no time per expression: trying each letter in place of every other would take minutes, and the call times out long
  * before. The maximum time for which the service was blocked is reported at the end.
@@ -161,7 +120,7 @@ for (const { name, send, sample, fields } of taking) {
     const delay = monitorEventLoopDelay({ resolution: 5 })
     delay.enable()
     for (const { path } of fields.filter(isText)) {
-      for (const [what, text] of cunning) {
+      for (const [what, text] of cunningTexts) {
         const answer = await send(bodyWith(sample, path, JSON.stringify(text)))
         assert.ok(answer.status < 500, `${what} at ${pointerOf(path)}: ${answer.text}`)
       }

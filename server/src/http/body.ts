@@ -41,20 +41,36 @@ function readBody(headers: IncomingHttpHeaders, body: Buffer, textField: string 
 
 const maxFormFields = 100
 
-/** A form's fields, each once. */
+/** A form's fields, each once. Like JSON, a form that another parser would read differently is refused. */
 function readForm(headers: IncomingHttpHeaders, body: Buffer): unknown {
   if (body.length === 0) return undefined
   requireIdentity(headers)
   if (!/^application\/x-www-form-urlencoded(\s*;\s*charset=("?)utf-8\2)?\s*$/i.test(headers['content-type'] ?? '')) {
     throw new Problem('unsupported_media_type', 'send the body as `application/x-www-form-urlencoded` in UTF-8')
   }
+  const pairs = decode(body).split('&', maxFormFields + 1)
+  if (pairs.length > maxFormFields) throw invalidInput([{ pointer: '', why: 'has too many fields' }])
   const fields = new Map<string, string>()
-  for (const [name, value] of new URLSearchParams(decode(body))) {
-    if (fields.has(name)) throw invalidInput([{ pointer: `/${name}`, why: 'is present twice: send it once' }])
-    fields.set(name, readText(value))
-    if (fields.size > maxFormFields) throw invalidInput([{ pointer: '', why: 'has too many fields' }])
+  for (const pair of pairs) {
+    if (pair === '') continue
+    const [written = ''] = pair.split('=', 1)
+    const name = readFormText(written)
+    const pointer = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    if (fields.has(name)) throw invalidInput([{ pointer, why: 'is present twice: send it once' }])
+    if (name === '__proto__') throw invalidInput([{ pointer, why: 'is a field that is not allowed: rename it' }])
+    fields.set(name, readFormText(pair.slice(written.length + 1), pointer))
   }
   return Object.fromEntries(fields)
+}
+
+/** `URLSearchParams` would replace what is no UTF-8, and leave a malformed escape as it is. */
+function readFormText(written: string, pointer = ''): string {
+  try {
+    return readText(decodeURIComponent(written.replaceAll('+', ' ')), pointer)
+  } catch (error) {
+    if (!(error instanceof URIError)) throw error
+    throw invalidInput([{ pointer, why: 'is not valid UTF-8 in the encoding of a form' }])
+  }
 }
 
 /** Bodies are never decompressed: a few bytes could become gigabytes. */
@@ -64,8 +80,8 @@ function requireIdentity({ 'content-encoding': encoding = 'identity' }: Incoming
 }
 
 /** Refuses NUL, as `parseStrictJson` does in a string. */
-function readText(text: string): string {
-  if (text.includes('\0')) throw invalidInput([{ pointer: '', why: 'contains the character NUL: leave it out' }])
+function readText(text: string, pointer = ''): string {
+  if (text.includes('\0')) throw invalidInput([{ pointer, why: 'contains the character NUL: leave it out' }])
   return text
 }
 

@@ -1,7 +1,8 @@
 import { operations } from '../../src/app.ts'
 import { answersAsDescribed } from './described.ts'
+import { formOf, formType } from './form.ts'
 
-const requireDescribed = answersAsDescribed(operations)
+const { requireDescribed, operationOf } = answersAsDescribed(operations)
 
 /** A response. An empty body is read as an empty object, lines (NDJSON) as an array, plain text as a string. */
 export type Reply<Body> = { status: number; headers: Headers; body: Body }
@@ -30,18 +31,25 @@ export type Client = <Body = Record<string, unknown>>(
  */
 export function clientAt(base_url: string, own: Record<string, string>): Client {
   return async <Body>(method: string, path: string, body?: unknown, more: Record<string, string | undefined> = {}) => {
-    const sent = { ...own, ...(body !== undefined && { 'content-type': 'application/json' }), ...more }
+    const isForm = operationOf(method, path)?.bodyType === 'form'
+    const type = isForm ? formType : 'application/json'
+    const sent = { ...own, ...(body !== undefined && { 'content-type': type }), ...more }
     const reply = await fetch(base_url + path, {
       method,
       redirect: 'manual',
       headers: Object.entries(sent).filter((header): header is [string, string] => header[1] !== undefined),
       signal: AbortSignal.timeout(60_000),
-      ...(body !== undefined && { body: sent['content-type'] === 'text/plain' ? String(body) : JSON.stringify(body) }),
+      ...(body !== undefined && { body: textOf(body, sent['content-type']) }),
     })
     const text = await reply.text()
     requireDescribed(method, path, { status: reply.status, text, headers: Object.fromEntries(reply.headers) })
     return { status: reply.status, headers: reply.headers, body: read(reply.headers, text) as Body }
   }
+}
+
+function textOf(body: unknown, type: string | undefined): string {
+  if (type === 'text/plain') return String(body)
+  return type === formType ? formOf(body as object) : JSON.stringify(body)
 }
 
 function read(headers: Headers, text: string): unknown {

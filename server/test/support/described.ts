@@ -15,7 +15,7 @@ type Described = {
 
 /**
  * Checks every answer of a test run against its operation in openapi.json: an undescribed status, code or field fails the test
- * that received it. Returns the check, which ignores paths of no operation.
+ * that received it. Returns the check, which ignores paths of no operation, and a search for the operation of a call.
  */
 export function answersAsDescribed(operations: Record<string, Operation>) {
   const table: Described[] = Object.entries(operations).map(([name, operation]) => ({
@@ -24,13 +24,15 @@ export function answersAsDescribed(operations: Record<string, Operation>) {
     parts: operation.path.split('/'),
     check: operation.reply === null ? undefined : compileCheck(operation.reply),
   }))
-  return (method: string, url: string, answer: Answer): void => {
-    const found = findDescribed(table, method, (url.split('?')[0] ?? '').split('/'))
+  const find = (method: string, url: string) => findDescribed(table, method, (url.split('?')[0] ?? '').split('/'))
+  const requireDescribed = (method: string, url: string, answer: Answer): void => {
+    const found = find(method, url)
     if (found === undefined) return
     assert.match(String(answer.headers['x-request-id']), /^[\w.-]+$/, `${found.name} answers without a request id`)
     if (answer.status >= 400) requireDescribedError(found, answer)
     else requireDescribedSuccess(found, answer)
   }
+  return { requireDescribed, operationOf: (method: string, url: string) => find(method, url)?.operation }
 }
 
 /** A literal path takes precedence over one with a placeholder, whatever methods it has. */

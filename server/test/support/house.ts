@@ -18,12 +18,13 @@ import { ownerRoles } from '../../src/tenants/tenant.ts'
 import { insertUser } from '../../src/users/user-store.ts'
 import { type TestDatabase, testDatabase } from './database.ts'
 import { answersAsDescribed } from './described.ts'
+import { formOf, formType } from './form.ts'
 import { beginSession } from './session.ts'
 import { unlimited } from './unlimited.ts'
 
 export { operations }
 
-const requireDescribed = answersAsDescribed(operations)
+const { requireDescribed, operationOf } = answersAsDescribed(operations)
 
 /** A user of a tenant, with a token and an API key that have all of the user's permissions. */
 export type Person = { user_id: string; token: string; api_key: string }
@@ -83,6 +84,13 @@ export async function houseOn(
     /** A token as if it had been issued at that moment. */
     tokenOf: async (tenant_id: string, user_id: string, now: Date) =>
       issueToken(db.database.tenant(tenant_id), tokenKeys, user_id, now),
+    /** The same person, with a token of another session of theirs. */
+    signInAgain: async (tenant_id: string, person: Person): Promise<Person> => ({
+      ...person,
+      token: await issueToken(db.database.tenant(tenant_id), tokenKeys, person.user_id, new Date()),
+    }),
+    /** Makes a session for a user, so that a path can address it by id. */
+    session: (tenant_id: string, user_id: string) => beginSession(db.database.tenant(tenant_id), user_id),
     /** Makes a notification for a user, so that a path can address it by id. */
     notification: (tenant_id: string, user_id: string) => makeNotification(db.database.tenant(tenant_id), user_id),
   }
@@ -151,6 +159,7 @@ async function issueToken(tx: Tx, tokenKeys: TokenKeys, user_id: string, now: Da
 }
 
 async function callApp(app: App, { method, url, token, api_key, tenant_id, body, headers }: Call): Promise<Reply> {
+  const isForm = operationOf(method, url)?.bodyType === 'form'
   const reply = await app.server.inject({
     method: method as 'GET',
     payloadAsStream: true,
@@ -159,10 +168,10 @@ async function callApp(app: App, { method, url, token, api_key, tenant_id, body,
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...(api_key !== undefined && { 'x-api-key': api_key }),
       ...(tenant_id !== undefined && { 'x-tenant-id': tenant_id }),
-      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(body !== undefined && { 'content-type': isForm ? formType : 'application/json' }),
       ...headers,
     },
-    ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(body !== undefined && { payload: textOf(body, isForm) }),
   })
   const type = String(reply.headers['content-type'])
   const text = await (type.startsWith('text/event-stream') ? firstOf(reply) : textFrom(reply.stream()))
@@ -170,6 +179,12 @@ async function callApp(app: App, { method, url, token, api_key, tenant_id, body,
   const answer = { status: reply.statusCode, body: json, text, headers: reply.headers }
   requireDescribed(method, url, answer)
   return answer
+}
+
+/** A body in the form that the operation takes; text is sent as it is. */
+function textOf(body: unknown, isForm: boolean): string {
+  if (typeof body === 'string') return body
+  return isForm && typeof body === 'object' && body !== null ? formOf(body) : JSON.stringify(body)
 }
 
 /** The first chunk of an endless stream; then the caller disconnects. */

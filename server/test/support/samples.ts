@@ -48,6 +48,8 @@ export const sampleBodies: Record<string, unknown> = {
   markAllNotificationsRead: {},
   markNotificationRead: {},
   previewRequest: { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly' },
+  // No token: a provider would have to sign one.
+  receiveLogoutToken: { logout_token: 'a token' },
   reorderPolicies: { ids: ['018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11'] },
   reorderRules: { ids: ['018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11'] },
   replacePolicyCases: { cases: [policyCase] },
@@ -137,6 +139,7 @@ export async function makeRecords(house: House, tenant: TestTenant): Promise<Rec
   const provider = await as(owner.api_key, 'POST', '/v1/identity-providers', sampleBodies.createIdentityProvider)
   const provisioner = await as(owner.api_key, 'POST', '/v1/provisioners', sampleBodies.createProvisioner)
   await as(owner.api_key, 'PUT', '/v1/settings/ai-provider-default', sampleBodies.setAiProviderDefault)
+  const signIn = await as(owner.api_key, 'PUT', '/v1/settings/sign-in', sampleBodies.updateSignInSettings)
   const replay = await replayOf(house, tenant)
   const group = await as(owner.api_key, 'POST', '/v1/groups', sampleBodies.createGroup)
   await as(owner.api_key, 'POST', `/v1/groups/${group}/members`, { user_id: people.user.user_id })
@@ -158,6 +161,8 @@ export async function makeRecords(house: House, tenant: TestTenant): Promise<Rec
     '/v1/users/{id}': { id: await as(owner.api_key, 'POST', '/v1/users', passingUser()) },
     '/v1/api-keys/{id}': { id: await as(owner.api_key, 'POST', '/v1/api-keys', sampleBodies.createApiKey) },
     '/v1/users/me/notifications/{id}': { id: await house.notification(tenant_id, people.user.user_id) },
+    '/v1/users/me/sessions/{id}': { id: await house.session(tenant_id, owner.user_id) },
+    '/v1/auth/back-channel-logout/{provider}': { provider: signIn },
     '/v1/settings/{setting_key}': { setting_key: 'requests.require_reason' },
   }
 }

@@ -50,7 +50,7 @@ export async function sliceServer(database: Database, operations: Record<string,
     logLevel: 'silent',
   })
   after(() => server.close())
-  const requireDescribed = answersAsDescribed(operations)
+  const { requireDescribed } = answersAsDescribed(operations)
   return async (
     caller: Caller,
     method: Operation['method'],
