@@ -132,6 +132,7 @@ const workTables: Record<string, { select: string[]; update: string[] }> = {
     select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
     update: ['lease_until', 'generation'],
   },
+  sign_in_setting: { select: ['tenant_id', 'id'], update: [] },
   sweep: {
     select: ['tenant_id', 'id', 'swept_at', 'next_look_at', 'lease_until', 'generation'],
     update: ['next_look_at', 'lease_until', 'generation'],
@@ -139,6 +140,7 @@ const workTables: Record<string, { select: string[]; update: string[] }> = {
   tenant: { select: ['id'], update: [] },
   tenant_key: { select: ['tenant_id', 'root_key_id'], update: [] },
   tenant_mail_domain: { select: ['tenant_id', 'domain'], update: [] },
+  user_session: { select: ['tenant_id', 'id', 'provider', 'provider_sub_hash', 'provider_sid_hash'], update: [] },
 }
 
 test('the catalogue has every row-level security policy, and every grant of the work role', async () => {

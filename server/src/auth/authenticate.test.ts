@@ -46,9 +46,10 @@ before(async () => {
 
 const byToken = (token: string) => authenticate({ authorization: `Bearer ${token}` }, '127.0.0.1')
 const byKey = (api_key: string) => authenticate({ api_key }, '127.0.0.1')
-const issue = async (user_id: string, now = new Date(), tenant = tenant_id) =>
-  (await tokens.issue({ tenant_id: tenant, user_id, session_id: await sessionOf(user_id), now })).token
-const sessionOf = (user_id: string) => beginSession(db.database.tenant(tenant_id), user_id)
+const issue = async (user_id: string, now = new Date()) => issueFor(user_id, await sessionOf(user_id), { now })
+const issueFor = async (user_id: string, session_id: string, { now = new Date(), tenant = tenant_id } = {}) =>
+  (await tokens.issue({ tenant_id: tenant, user_id, session_id, now })).token
+const sessionOf = (user_id: string, tenant = tenant_id) => beginSession(db.database.tenant(tenant), user_id)
 
 async function makeUser(email: string, roles: ('user' | 'admin')[]) {
   const ctx = operatorCtx(db.database.tenant(tenant_id))
@@ -100,7 +101,8 @@ suite('token keys', () => {
     const [kept] = await db.asSuperuser<{ kid: string }>('select kid from signing_key limit 1')
     const fresh = await open()
     const now = Math.floor(Date.now() / 1000)
-    const claims = { iss: issuer, aud: 'sallyport', sub: owner_id, tid: tenant_id, iat: now, exp: now + 60, jti: 'x' }
+    const who = { sub: owner_id, tid: tenant_id, sid: await sessionOf(owner_id) }
+    const claims = { iss: issuer, aud: 'sallyport', ...who, iat: now, exp: now + 60, jti: 'x' }
     const token = await new SignJWT(claims)
       .setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', kid: kept?.kid ?? '' })
       .sign(privateKey)
@@ -139,9 +141,12 @@ suite('a token', () => {
 
   test('of a user of another tenant, or of no user, is refused', async () => {
     const other = await createTenant(db.database, { name: 'Other', owner })
-    assert.equal(await byToken(await issue(other.owner.id)), undefined)
-    assert.equal(await byToken(await issue(owner_id, new Date(), other.tenant_id)), undefined)
-    assert.equal(await byToken(await issue(newId())), undefined)
+    const sessions = [await sessionOf(owner_id), await sessionOf(other.owner.id, other.tenant_id), newId()]
+    for (const session_id of sessions) {
+      assert.equal(await byToken(await issueFor(other.owner.id, session_id)), undefined)
+      assert.equal(await byToken(await issueFor(owner_id, session_id, { tenant: other.tenant_id })), undefined)
+      assert.equal(await byToken(await issueFor(newId(), session_id)), undefined)
+    }
   })
 
   test('of a user who lost a role or was deactivated gives only current access (A6)', async () => {

@@ -4,7 +4,7 @@ import { newId } from '../kernel/id.ts'
 import { isTokenLive, readBearer, readClaims, readHeader } from './token.ts'
 
 const issuer = 'https://sallyport.example'
-const good = { iss: issuer, aud: 'sallyport', sub: newId(), tid: newId(), iat: 1000, exp: 4600, jti: 'x' }
+const good = { iss: issuer, aud: 'sallyport', sub: newId(), tid: newId(), sid: newId(), iat: 1000, exp: 4600, jti: 'x' }
 const without = (name: string) => Object.fromEntries(Object.entries(good).filter(([key]) => key !== name))
 
 suite('the header of a token', () => {
@@ -40,6 +40,9 @@ suite('the claims of a token', () => {
     'a subject that is no text': { ...good, sub: 7 },
     'a subject that is no uuid': { ...good, sub: 'anna' },
     'a tenant in braces': { ...good, tid: `{${good.tid}}` },
+    'a session that is no text': { ...good, sid: 7 },
+    'a session that is no uuid': { ...good, sid: 'mine' },
+    'a session in braces': { ...good, sid: `{${good.sid}}` },
     'an end that is text': { ...good, exp: '4600' },
     ...Object.fromEntries(Object.keys(good).map((name) => [`without ${name}`, without(name)])),
   }

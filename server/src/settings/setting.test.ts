@@ -9,6 +9,14 @@ const values: [SettingKey, { takes: string[]; refuses: string[] }][] = [
     'auth.password_min_length',
     { takes: ['8', '128'], refuses: ['7', '129', '', '8.0', '+8', '08', '1e2', ' 8', '8\n', '0x10', '٨', 'true'] },
   ],
+  [
+    'auth.session_idle_seconds',
+    { takes: ['300', '14400', '604800'], refuses: ['299', '604801', '0', '', '-300', '3e2', '300.0', 'never'] },
+  ],
+  [
+    'auth.session_max_seconds',
+    { takes: ['300', '43200', '604800'], refuses: ['299', '604801', '0', '', '-300', '3e2', '300.0', 'never'] },
+  ],
   ['locale.default', { takes: ['en', 'pt-BR', 'zh-Hant-TW'], refuses: ['', 'en_US', 'e', 'not a tag'] }],
   ['notifications.expiring_seconds', { takes: ['60', '86400'], refuses: ['59', '86401', '-60'] }],
   [
@@ -83,6 +91,8 @@ test('a tenant without settings has the defaults', () => {
   assert.deepEqual(readSettingValues({}), {
     'auth.allow_unverified_email': false,
     'auth.password_min_length': 8,
+    'auth.session_idle_seconds': 14_400,
+    'auth.session_max_seconds': 43_200,
     'locale.default': 'en',
     'notifications.expiring_seconds': 900,
     'notifications.from_address': '',

@@ -101,8 +101,9 @@ test('the list shows every setting, with the default if none was set', async () 
 })
 
 test('the list has pages', async () => {
-  const first = await call(admin, 'GET', '/v1/settings?limit=6')
-  const second = await call(admin, 'GET', `/v1/settings?limit=6&cursor=${first.body.next_cursor}`)
+  const limit = Math.ceil(settingKeys.length / 2)
+  const first = await call(admin, 'GET', `/v1/settings?limit=${limit}`)
+  const second = await call(admin, 'GET', `/v1/settings?limit=${limit}&cursor=${first.body.next_cursor}`)
   const keys = [first, second].flatMap(({ body }) => (body.data as { key: string }[]).map(({ key }) => key))
   assert.deepEqual(keys, settingKeys)
   assert.equal(second.body.has_more, false)

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { after, suite, test } from 'node:test'
 import { newId } from '../../src/kernel/id.ts'
 import { openHouse } from '../support/house.ts'
+import { beginSession } from '../support/session.ts'
 
 /**
  * Tokens that the service did not issue. Those about claims are signed with the service's own key: the signature is valid, and
@@ -22,8 +23,14 @@ subtle.generateKey = (async (...how: Parameters<typeof generateKey>) => {
 const house = await openHouse()
 subtle.generateKey = generateKey as typeof subtle.generateKey
 
-const { tenant_id, owner } = await house.tenant('forgers')
+const { tenant_id, owner, people } = await house.tenant('forgers')
 const other = await house.tenant('another tenant')
+/** Live sessions, by whose they are. */
+const sessions = {
+  own: await beginSession(house.database.tenant(tenant_id), owner.user_id),
+  colleagues: await beginSession(house.database.tenant(tenant_id), people.user.user_id),
+  strangers: await beginSession(house.database.tenant(other.tenant_id), other.owner.user_id),
+}
 const published = (await house.call({ method: 'GET', url: '/.well-known/jwks.json' })).body
   .keys as webcrypto.JsonWebKey[]
 const [key] = published as [webcrypto.JsonWebKey & { kid: string }]
@@ -48,6 +55,7 @@ const goodClaims = {
   aud: 'sallyport',
   sub: owner.user_id,
   tid: tenant_id,
+  sid: sessions.own,
   iat: now,
   exp: now + 600,
   jti: newId(),
@@ -174,6 +182,7 @@ suite('a token with', () => {
     'no end': without('exp'),
     'no subject': without('sub'),
     'no tenant': without('tid'),
+    'no session': without('sid'),
     'no audience': without('aud'),
     'no issuer': without('iss'),
     'no beginning': without('iat'),
@@ -185,17 +194,40 @@ suite('a token with', () => {
     'an end that is too large': JSON.stringify(goodClaims).replace(/"exp":\d+/, '"exp":1e400'),
     'an end with a fraction': { ...goodClaims, exp: now + 600.5 },
     'a user of another tenant': { ...goodClaims, sub: other.owner.user_id },
+    'a user and a session of another tenant': { ...goodClaims, sub: other.owner.user_id, sid: sessions.strangers },
     nobody: { ...goodClaims, sub: newId() },
+    'a session that never began': { ...goodClaims, sid: newId() },
+    'a session of a colleague': { ...goodClaims, sid: sessions.colleagues },
+    'a colleague, and the session of the caller': { ...goodClaims, sub: people.user.user_id },
+    'a session of another tenant': { ...goodClaims, sid: sessions.strangers },
+    'its session in capital letters': { ...goodClaims, sid: sessions.own.toUpperCase() },
   }
   for (const [name, claims] of Object.entries(cases)) {
     test(`${name} is refused (A4)`, async () => assertRefused(await signed(goodHeader, claims)))
   }
 
   test('the caller’s user, of another tenant, is refused there too (A4)', async () => {
-    const token = await signed(goodHeader, { ...goodClaims, tid: other.tenant_id })
-    const reply = await house.call({ method: 'GET', url: '/v1/policies', token, tenant_id: other.tenant_id })
-    assert.deepEqual([reply.status, reply.text], [401, refusal.text])
+    for (const sid of Object.values(sessions)) {
+      const token = await signed(goodHeader, { ...goodClaims, sid, tid: other.tenant_id })
+      const reply = await house.call({ method: 'GET', url: '/v1/policies', token, tenant_id: other.tenant_id })
+      assert.deepEqual([reply.status, reply.text], [401, refusal.text])
+    }
   })
+
+  const ends = {
+    'was ended': 'delete from user_session where id = $1',
+    'ended by itself at this moment': 'update user_session set live_until = clock_timestamp() where id = $1',
+  }
+  for (const [how, end] of Object.entries(ends)) {
+    test(`a session that ${how} is refused (A4)`, async () => {
+      const sid = await beginSession(house.database.tenant(tenant_id), owner.user_id)
+      // A new token each time: the service may keep for moments what it knows of one that it has seen.
+      const made = () => signed(goodHeader, { ...goodClaims, sid, jti: newId() })
+      assert.equal((await call(`Bearer ${await made()}`)).status, 200)
+      await house.asSuperuser(end, [sid])
+      await assertRefused(await made())
+    })
+  }
 
   const text = JSON.stringify(goodClaims)
   const shapes: Record<string, string | object> = {
@@ -209,6 +241,12 @@ suite('a token with', () => {
     'an object as its subject': { ...goodClaims, sub: { id: owner.user_id } },
     'null as its tenant': { ...goodClaims, tid: null },
     'a tenant in braces': { ...goodClaims, tid: `{${tenant_id}}` },
+    'two sessions': `${text.slice(0, -1)},"sid":"${sessions.colleagues}"}`,
+    'null as its session': { ...goodClaims, sid: null },
+    'a list as its session': { ...goodClaims, sid: [sessions.own] },
+    'an empty session': { ...goodClaims, sid: '' },
+    'a session in braces': { ...goodClaims, sid: `{${sessions.own}}` },
+    'a pattern as its session': { ...goodClaims, sid: '%' },
     '9 KB': { ...goodClaims, note: 'x'.repeat(9_000) },
     'something 1,000 deep': `${text.slice(0, -1)},"x":${'['.repeat(500)}${']'.repeat(500)}}`,
     'a list': [goodClaims],
