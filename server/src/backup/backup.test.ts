@@ -72,6 +72,22 @@ test('after a restore each tenant sees only its own rows', async () => {
   }
 })
 
+test('a restore brings back no session: those that ended since the backup would live again', async () => {
+  const leftOut = async (db: TestDatabase) => {
+    const [counts] = await db.asSuperuser<{ sessions: number; logout_tokens: number }>(`select
+      (select count(*)::int from user_session) as sessions, (select count(*)::int from logout_token) as logout_tokens`)
+    return counts
+  }
+  assert.deepEqual(await leftOut(source), { sessions: 2, logout_tokens: 1 })
+  const target = await testDatabase()
+  const file = await backUp()
+  await restoreBackup(target, file)
+  assert.deepEqual(await leftOut(target), { sessions: 0, logout_tokens: 0 })
+  for await (const part of readBackupFile(file)) {
+    assert.ok(part.kind !== 'rows' || !/session|logout/.test(part.table), 'they are in no backup either')
+  }
+})
+
 test('the service role can read and write each table of a backup', async () => {
   for (const { name } of await tablesOf(source.owner)) {
     const [may] = await source.asSuperuser(

@@ -50,6 +50,7 @@ async function seedPeople(insert: Insert, name: string): Promise<People> {
   await user(anna, 'anna@example.com')
   await user(ben, 'ben@example.com')
   await insert('sign_in_failure', { account_hash: Buffer.alloc(32, 7), failures: 3 })
+  await seedSession(insert, anna)
   await insert('user_password', { user_id: anna, hash: '$argon2id$v=19$…' })
   await insert('role', { id: 'admin', name: 'Admin', scopes: ['a:read', 'with "quotes", {braces}'], system: true })
   await insert('user_role', { user_id: anna, role_id: 'admin', granted_by: ben })
@@ -67,6 +68,15 @@ async function seedPeople(insert: Insert, name: string): Promise<People> {
     expires_at: 'infinity',
   })
   return { anna, ben }
+}
+
+async function seedSession(insert: Insert, user_id: string): Promise<void> {
+  const [cookie_hash, provider_sub_hash, provider_sid_hash] = [1, 2, 3].map((byte) => Buffer.alloc(32, byte))
+  await insert('user_session', {
+    ...{ id: newId(), user_id, amr: ['pwd', 'otp'], auth_time: '2026-01-02T03:04:05.678901Z', source_ip: '127.0.0.1' },
+    ...{ provider: 'global', provider_sub_hash, provider_sid_hash, user_agent: 'a browser ☃', cookie_hash },
+    ...{ idle_seconds: 14_400, ends_at: '2100-01-02Z', live_until: '2100-01-01Z' },
+  })
 }
 
 const root_key_id = '0123456789abcdef'
@@ -173,4 +183,5 @@ export async function seedService(db: Pick<TestDatabase, 'asSuperuser'>): Promis
   await db.asSuperuser(
     `insert into signing_key (kid, public_jwk, sealed_private_jwk) values ('k1', '{"kty":"OKP"}', 'sealed')`,
   )
+  await db.asSuperuser(`insert into logout_token (id, expires_at) values ($1, '2100-01-01Z')`, [Buffer.alloc(32, 7)])
 }
