@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { comingAndGoing } from '../../test/support/coming-and-going.ts'
 import { openHouse, type Person } from '../../test/support/house.ts'
+import { browserOf } from '../../test/support/presented.ts'
 import { aSession } from '../../test/support/session.ts'
 import { findKeyStatus } from '../api-keys/api-key-store.ts'
 import { sql } from '../db/sql.ts'
@@ -131,7 +132,8 @@ suite('suspending a user', () => {
     ]
     for (const { status, body } of ways) assert.deepEqual([status, body.code], [409, 'last_owner'])
     await endIn(second.user_id, '-1 second')
-    assert.equal((await by(second, 'POST', `${first.user_id}/suspend`)).status, 200)
+    const again = await house.signInAgain(fresh, second)
+    assert.equal((await by(again, 'POST', `${first.user_id}/suspend`)).status, 200)
   })
 })
 
@@ -190,10 +192,11 @@ suite('a suspended user', () => {
     assert.deepEqual([refused.status, await requestIs(id)], [401, 'pending'])
     await endIn(approver.user_id, '-1 second')
     assert.ok(!(await typesOf(await fresh.ask(fresh.owner))).includes('request.unapprovable'))
-    assert.equal((await fresh.call(approver, 'POST', `/v1/requests/${id}/approve`, {})).status, 200)
+    const again = await house.signInAgain(fresh.tenant_id, approver)
+    assert.equal((await fresh.call(again, 'POST', `/v1/requests/${id}/approve`, {})).status, 200)
   })
 
-  test('has everything but the access again when the 24 hours are over, without an event', async () => {
+  test('has everything but the access and the sessions again when the 24 hours are over, without an event', async () => {
     const person = await newcomer(['user', 'approver'])
     const { grant_id } = await held(person)
     await suspend(person.user_id, desk)
@@ -201,12 +204,12 @@ suite('a suspended user', () => {
     assert.deepEqual(await tries(), [401, 401, 401])
     await endIn(person.user_id, '-1 second')
     const types = await typesOf(person.user_id)
-    assert.deepEqual(await tries(), [200, 200, 200])
+    assert.deepEqual(await tries(), [401, 200, 200])
     const record = await shown(person.user_id)
     assert.deepEqual([record.active, record.roles], [true, ['approver', 'user']])
     assert.ok(!('suspended_until' in record))
     assert.equal((await grantOf(grant_id)).status, 'revoked')
-    await ask(person)
+    await ask(await house.signInAgain(tenant_id, person))
     // Nothing is left to end.
     const nothing = await unsuspend(person.user_id, desk)
     assert.deepEqual([nothing.status, nothing.body], [200, record])
@@ -219,21 +222,27 @@ suite('a suspended user', () => {
     await deactivate(person.user_id)
     const back = await call(owner, 'PATCH', `/v1/users/${person.user_id}`, { active: true })
     assert.deepEqual([back.status, back.body.active, 'suspended_until' in back.body], [200, true, true])
-    assert.equal(await asks(person), 401)
+    // Not even with a session that no call could begin now.
+    const again = await house.signInAgain(tenant_id, person)
+    assert.deepEqual([await asks(person), await asks(again), await asksByKey(person)], [401, 401, 401])
   })
 })
 
 suite('ending a suspension', () => {
-  test('gives the rights back at once, with an event', async () => {
+  test('gives the rights back at once, with an event, but no session', async () => {
     const person = await newcomer()
+    const browser = { method: 'GET', url: '/v1/requests', headers: await browserOf(house, tenant_id, person.user_id) }
+    assert.equal((await house.call(browser)).status, 200)
     await suspend(person.user_id)
-    assert.equal(await asks(person), 401)
+    assert.deepEqual([await asks(person), (await house.call(browser)).status], [401, 401])
     const reply = await unsuspend(person.user_id)
     assert.deepEqual([reply.status, 'suspended_until' in reply.body], [200, false])
-    assert.deepEqual([await asks(person), await asksByKey(person)], [200, 200])
+    const again = await house.signInAgain(tenant_id, person)
+    assert.deepEqual([await asks(again), await asksByKey(person)], [200, 200])
+    assert.deepEqual([await asks(person), (await house.call(browser)).status], [401, 401])
     assert.deepEqual((await eventsOf(person.user_id)).at(-1), { type: 'user.unsuspended', data: {} })
-    const again = await unsuspend(person.user_id)
-    assert.deepEqual([again.status, again.body], [200, reply.body])
+    const twice = await unsuspend(person.user_id)
+    assert.deepEqual([twice.status, twice.body], [200, reply.body])
     assert.equal((await typesOf(person.user_id)).filter((type) => type === 'user.unsuspended').length, 1)
   })
 
@@ -245,8 +254,9 @@ suite('ending a suspension', () => {
     const lacking = ['grants:read', 'requests:approve', 'requests:create', 'requests:read']
     assert.deepEqual((refused.body.details as { scopes: string[] }).scopes.sort(), lacking)
     assert.equal((await typesOf(approver.user_id)).at(-1), 'access.refused')
-    assert.equal(await asks(approver), 401)
+    const again = await house.signInAgain(tenant_id, approver)
+    assert.deepEqual([await asks(again), await asksByKey(approver)], [401, 401])
     assert.equal((await unsuspend(approver.user_id, people.admin)).status, 200)
-    assert.equal(await asks(approver), 200)
+    assert.deepEqual([await asks(again), await asksByKey(approver), await asks(approver)], [200, 200, 401])
   })
 })
