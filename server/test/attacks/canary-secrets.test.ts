@@ -4,17 +4,18 @@ import { get } from 'node:http'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { operations } from '../../src/app.ts'
 import { writeBackup } from '../../src/backup/backup.ts'
 import { providerTypes } from '../../src/identity-providers/provider-config.ts'
+import { newId } from '../../src/kernel/id.ts'
 import { aiProviderTypes } from '../../src/settings/ai-provider.ts'
+import { sendStrangeSessions, signInToBrowser } from '../support/canary-browsers.ts'
 import { giveToChannels, webhookChannel } from '../support/canary-channels.ts'
 import { writeToMailServer } from '../support/canary-mail.ts'
 import { databaseServer, giveToProvisioners, provisioner } from '../support/canary-provisioners.ts'
 import { openCanaryRun } from '../support/canary-run.ts'
 import { CanarySecrets } from '../support/canary-secrets.ts'
+import { callEveryOperation } from '../support/canary-walk.ts'
 import { limitConnections } from '../support/database.ts'
-import { fullBody } from '../support/full-bodies.ts'
 import { startScript } from '../support/sallyport.ts'
 import { answerOf, redirect_uri } from '../support/sign-in-stage.ts'
 import { until } from '../support/wait.ts'
@@ -24,20 +25,7 @@ import { until } from '../support/wait.ts'
  * most verbose level. Then searches everything that it logs, stores or shows.
  */
 const run = await openCanaryRun()
-const {
-  secrets,
-  idp,
-  client,
-  sallyport,
-  metricsPort,
-  send,
-  owned,
-  inTenant,
-  asOwner,
-  plantToken,
-  plantKey,
-  plantSecret,
-} = run
+const { secrets, idp, client, sallyport, metricsPort, send, owned, inTenant, asOwner, plantToken, plantKey } = run
 const { bootstrap, base_url, asSuperuser } = sallyport
 
 test('secrets are given in every way that the service accepts one', async () => {
@@ -51,9 +39,10 @@ test('secrets are given in every way that the service accepts one', async () => 
     assert.equal((await send('POST', '/v1/auth/login', { body: wrong, headers: inTenant })).status, 401)
     const headers = { ...inTenant, authorization: `Bearer ${signedIn.body.token}` }
     const change = { current_password: credentials.password, new_password: secrets.plant('new password') }
-    await send('PUT', '/v1/users/me/password', { body: change, headers })
+    assert.equal((await send('POST', '/v1/users/me/password', { body: change, headers })).status, 204)
     await send('GET', '/v1/users/me/profile', { headers })
     await send('GET', '/v1/policies', { headers: { ...headers, 'x-api-key': bootstrap.api_key } })
+    await signInToBrowser(run, String(signedIn.body.token), { signsOut: person % 2 === 0 })
   }
   for (let number = 0; number < 20; number += 1) {
     const body = { name: `key ${number}`, scopes: ['users:read', 'requests:create'] }
@@ -132,7 +121,11 @@ test('secrets are given in ways that it refuses', async () => {
     await send('GET', '/v1/users', { headers: { ...inTenant, [name]: secrets.plant(`a secret in ${name}`) } })
     await send('GET', '/v1/users', { headers: { ...inTenant, [name]: `Basic ${btoa(`x:${secrets.plant('Basic')}`)}` } })
   }
+  assert.deepEqual(await sendStrangeSessions(run), [401, 400])
   const wrong: [string, string, (secret: string) => unknown][] = [
+    ['POST', '/v1/auth/back-channel-logout/global', (secret) => new URLSearchParams({ logout_token: secret })],
+    ['POST', '/v1/auth/back-channel-logout/global', (secret) => ({ logout_token: secret })],
+    ['POST', `/v1/auth/back-channel-logout/${newId()}`, (secret) => new URLSearchParams({ [secret]: secret })],
     ['POST', '/v1/auth/login', (secret) => `{"email": "a@example.com", "password": "${secret}"`],
     ['POST', '/v1/auth/login', (secret) => ({ email: 'a@example.com', password: [secret] })],
     ['POST', '/v1/auth/login', (secret) => ({ email: 'a@example.com', password: secret.repeat(40) })],
@@ -164,21 +157,7 @@ test('secrets are given in ways that it refuses', async () => {
 })
 
 test('every operation is called, and every page', async () => {
-  const login = { email: bootstrap.admin.email, password: bootstrap.admin.password }
-  const { body } = await send('POST', '/v1/auth/login', { body: login, headers: inTenant, shown: plantToken })
-  const asPerson = { ...inTenant, authorization: `Bearer ${body.token}` }
-  const reads = Object.entries(operations).toSorted(([, one]) => (one.method === 'GET' ? -1 : 1))
-  for (const [operationId, operation] of reads) {
-    const path = operation.path.replace('{type}', 'provider_a').replaceAll(/\{\w+\}/g, bootstrap.tenant_id)
-    // The sign-in settings of the run stay.
-    if (operation.body !== undefined && operationId === 'updateSignInSettings') continue
-    for (const headers of [asOwner, asPerson, inTenant]) {
-      const shown = { createApiKey: plantKey, createWebhookChannel: plantSecret }[operationId]
-      const sent = operation.body === undefined ? {} : { body: fullBody(operationId) }
-      await send(operation.method, path, { headers, ...sent, ...(shown && { shown }) })
-    }
-    if (operation.method === 'GET') await send('GET', `${path}?limit=200`, { headers: asOwner })
-  }
+  await callEveryOperation(run)
   for (const list of ['identity-providers', 'api-keys', 'users', 'provisioners', 'notification-channels']) {
     const { data = [] } = (await owned('GET', `/v1/${list}?limit=200`)).body as { data?: { id: string }[] }
     assert.ok(data.length > 7, `${list}: ${data.length}`)
@@ -213,7 +192,7 @@ async function giveSecrets(): Promise<number[]> {
     await owned('PUT', '/v1/settings/ai-providers/provider_b', { config: config() }),
     await owned('PUT', '/v1/settings/sign-in', { ...client, issuer: idp.issuer, client_secret: password() }),
   ]
-  return replies.map(({ status }) => status)
+  return [...replies.map(({ status }) => status), ...(await sendStrangeSessions(run))]
 }
 
 test('the database fails, then is gone, while secrets are in flight', async () => {

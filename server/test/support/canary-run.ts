@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { startTalkativeMailServer } from './canary-mail.ts'
 import { CanarySecrets } from './canary-secrets.ts'
+import { formType } from './form.ts'
 import { openIdentityProvider } from './identity-provider.ts'
 import { freePort, type Sallyport, startOnTestServer } from './sallyport.ts'
 import { redirect_uri } from './sign-in-stage.ts'
@@ -48,12 +49,13 @@ export async function openCanaryRun() {
 function waysToSend(secrets: CanarySecrets, { base_url, bootstrap }: Pick<Sallyport, 'base_url' | 'bootstrap'>) {
   /** Calls, and keeps the answer without the parts that `shown` declares as shown once. */
   async function send(method: string, path: string, { body, headers = {}, shown }: Sent = {}): Promise<Answer> {
+    const isForm = body instanceof URLSearchParams
     const call = () =>
       fetch(base_url + path, {
         method,
         redirect: 'manual',
-        headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
-        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+        headers: { ...(body !== undefined && { 'content-type': isForm ? formType : 'application/json' }), ...headers },
+        ...(body !== undefined && { body: isForm || typeof body === 'string' ? String(body) : JSON.stringify(body) }),
       })
     // The service may close an idle connection just as the test reuses it: it has read nothing of that call, so try again.
     const reply = await call().catch(call)
