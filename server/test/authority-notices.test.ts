@@ -3,6 +3,7 @@ import { before, test } from 'node:test'
 import { connectAlone } from '../src/db/client/connect.ts'
 import { newId } from '../src/kernel/id.ts'
 import { openHouse, operations } from './support/house.ts'
+import { browserOf, presentedTo } from './support/presented.ts'
 import { addressed, makeRecords, sampleBodies } from './support/samples.ts'
 import { until } from './support/wait.ts'
 
@@ -111,6 +112,28 @@ const changing: Record<string, () => Promise<() => ReturnType<typeof call>>> = {
     await make('/v1/api-keys', { name: 'a SCIM key', identity_provider_id: id })
     return () => call('DELETE', `/v1/identity-providers/${id}`)
   },
+  changeOwnPassword: async () => {
+    await house.session(tenant_id, owner.user_id)
+    return () => call('POST', '/v1/users/me/password', sampleBodies.changeOwnPassword)
+  },
+  startSession: async () => {
+    // The session that the browser had before ends.
+    const headers = await browserOf(house, tenant_id, owner.user_id)
+    const { token } = await house.signInAgain(tenant_id, owner)
+    return () => house.call({ method: 'POST', url: '/v1/auth/session', tenant_id, token, headers })
+  },
+  logout: async () => {
+    const { token } = await house.signInAgain(tenant_id, owner)
+    return () => house.call({ method: 'POST', url: '/v1/auth/logout', tenant_id, token })
+  },
+  endOwnSession: async () => {
+    const id = await house.session(tenant_id, owner.user_id)
+    return () => call('DELETE', `/v1/users/me/sessions/${id}`)
+  },
+  endOwnOtherSessions: async () => {
+    await house.session(tenant_id, owner.user_id)
+    return () => call('DELETE', '/v1/users/me/sessions')
+  },
 }
 
 test('every operation that declares that it changes rights is tested here, and only these', () => {
@@ -135,7 +158,11 @@ test('no operation changes rights without declaring it', async () => {
   for (const [operationId, operation] of Object.entries(operations)) {
     const url = addressed(operation.path, records)
     const body = operation.body === undefined ? undefined : sampleBodies[operationId]
-    const notified = await noticesOf(() => call(operation.method, url, body))
+    // Some calls end sessions, so each has a new one.
+    const credential = presentedTo(operation, await house.signInAgain(tenant_id, owner))
+    const notified = await noticesOf(() =>
+      house.call({ method: operation.method, url, tenant_id, ...credential, ...(body !== undefined && { body }) }),
+    )
     if (notified.length > 0 && operation.changes === undefined) silent.push(operationId)
   }
   assert.deepEqual(silent, [], "add `changes: 'authority'`")
@@ -163,6 +190,11 @@ const statements: [says: string, text: string, notifies: boolean][] = [
   ['a group gives a role', `insert into group_role ${mapped}, 'user')`, true],
   ['a membership ends', `delete from group_member ${whose}`, true],
   ['a group gives a role no longer', `delete from group_role ${whose}`, true],
+  ['a session is used', `update user_session set last_used_at = clock_timestamp() ${whose}`, false],
+  ['a session lives on', `update user_session set live_until = ends_at ${whose}`, false],
+  ['a session is ended', `delete from user_session ${whose} and user_id = '${other.owner.user_id}'`, true],
+  ['sessions end by themselves', `update user_session set live_until = clock_timestamp() ${whose}`, false],
+  ['sessions that ended are cleared away', `delete from user_session ${whose}`, false],
   ['a tenant has another name', `update tenant set name = 'Z' where id = '${other.tenant_id}'`, false],
 ]
 for (const [says, text, notifies] of statements) {
@@ -176,7 +208,7 @@ test('requests, approvals and their results send no notice: a notice would make 
     `select distinct tgrelid::regclass::text as name from pg_trigger t join pg_proc f on f.oid = t.tgfoid
       where f.proname = 'authority_changed' order by 1`,
   )
-  const tables = ['api_key', 'group_member', 'group_role', 'role', 'tenant_user', 'user_role']
+  const tables = ['api_key', 'group_member', 'group_role', 'role', 'tenant_user', 'user_role', 'user_session']
   assert.deepEqual(
     triggers.map(({ name }) => name),
     tables,

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Operation } from '../src/http/operation.ts'
 import { jsonSchemaOf } from '../src/http/schema.ts'
 import { operations, type Reply } from './support/house.ts'
 import { oddDates } from './support/odd-dates.ts'
+import { presentedTo } from './support/presented.ts'
 import { addressed, type Records, sampleBodies } from './support/samples.ts'
 import { openStage } from './support/stage.ts'
 
@@ -26,10 +28,10 @@ await asOwner('POST', '/v1/notification-channels/email', sampleBodies.createEmai
 await asOwner('POST', `/v1/requests/${records['/v1/requests/{id}']?.id}/approve`, {})
 await asOwner('POST', `/v1/groups/${records['/v1/groups/{id}']?.id}/members`, { user_id: people.admin.user_id })
 await house.notification(tenant_id, people.user.user_id)
+await house.session(tenant_id, people.user.user_id)
 
 /** The credential whose lists are not empty: the user's for personal lists, the owner's for all others. */
-const credentialOf = (credential: string) =>
-  credential === 'user' ? { token: people.user.token } : { api_key: owner.api_key }
+const credentialOf = (operation: Operation) => presentedTo(operation, { ...owner, token: people.user.token })
 
 /** Asserts a refusal without text of the database or the service's internals. */
 function requireRefused(reply: Reply, statuses: readonly number[], what: string): void {
@@ -64,9 +66,9 @@ const oddTexts = [
 const hostileParts = ['%00', '..%2f..%2fetc%2fpasswd', "'%20or%201=1--", 'a'.repeat(390), '%f0%9f%92%a9', '{id}']
 
 for (const [name, operation] of Object.entries(operations)) {
-  const { method, path, credential } = operation
+  const { method, path } = operation
   const call = (url: string) =>
-    house.call({ method, url, body: sampleBodies[name], tenant_id, ...credentialOf(credential) })
+    house.call({ method, url, body: sampleBodies[name], tenant_id, ...credentialOf(operation) })
 
   const placeholders = path.match(/\{\w+\}/g) ?? []
   for (const placeholder of placeholders) {

@@ -3,11 +3,13 @@ import { test } from 'node:test'
 import { newId } from '../src/kernel/id.ts'
 import { operations, type Reply } from './support/house.ts'
 import { picturesOf } from './support/picture.ts'
+import { browserOf, presentedTo } from './support/presented.ts'
 import { addressed, sampleBodies } from './support/samples.ts'
 import { openStage } from './support/stage.ts'
 
 /** Tries every registered operation across tenants: no tenant can read or change another tenant's records. */
 const { house, ours, theirs, theirRecords } = await openStage()
+const browser = await browserOf(house, ours.tenant_id, ours.owner.user_id)
 const noRecords = Object.fromEntries(
   Object.entries(theirRecords).map(([path, ids]) => [
     path,
@@ -29,6 +31,8 @@ const picture = picturesOf(house, [
   'tenant_user',
   'tenant_group',
   'role',
+  'user_session',
+  'sign_in_setting',
 ])
 
 for (const [operationId, operation] of Object.entries(operations)) {
@@ -36,15 +40,18 @@ for (const [operationId, operation] of Object.entries(operations)) {
   test(`${operationId} has a sample body, if it takes one`, () => {
     assert.ok(operation.body === undefined || body !== undefined, `add one to server/test/support/samples.ts`)
   })
-  const credential = operation.credential === 'user' ? { token: ours.owner.token } : { api_key: ours.owner.api_key }
-  const request = { method: operation.method, body, ...credential }
+  const request = { method: operation.method, body, ...presentedTo(operation, ours.owner) }
 
-  if (operation.credential === 'any' || operation.credential === 'user') {
+  if (operation.credential !== 'none' && operation.credential !== 'tenant') {
     test(`${operationId}: our credential with their tenant in the header is a mismatch, whatever else is requested (T1)`, async () => {
       const before = await picture(theirs.tenant_id)
-      const url = addressed(operation.path, theirRecords)
-      const reply = await house.call({ ...request, url, tenant_id: theirs.tenant_id })
-      assert.deepEqual([reply.status, reply.body.code], [403, 'tenant_mismatch'])
+      const call = { method: operation.method, body, url: addressed(operation.path, theirRecords) }
+      // No browser's session is good enough for an operation that takes only a token.
+      const byBrowser = operation.credential === 'token' ? [] : [{ headers: browser }]
+      for (const credential of [presentedTo(operation, ours.owner), ...byBrowser]) {
+        const reply = await house.call({ ...call, ...credential, tenant_id: theirs.tenant_id })
+        assert.deepEqual([reply.status, reply.body.code], [403, 'tenant_mismatch'])
+      }
       assert.deepEqual(await picture(theirs.tenant_id), before)
     })
   }
@@ -58,7 +65,8 @@ for (const [operationId, operation] of Object.entries(operations)) {
         ),
       )
       // An operation without a credential authenticates in its body, and reveals no more.
-      assert.equal(foreign?.status, operation.credential === 'tenant' ? 401 : 404)
+      const { [operation.credential]: expected = 404 } = { tenant: 401, none: 400 } as Record<string, number>
+      assert.equal(foreign?.status, expected)
       assert.equal(foreign?.text, missing?.text)
       const names = (reply: Reply | undefined) => Object.keys(reply?.headers ?? {}).sort()
       assert.deepEqual(names(foreign), names(missing))

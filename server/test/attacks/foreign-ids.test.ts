@@ -6,6 +6,7 @@ import { draftsOnce } from '../support/drafts-once.ts'
 import { fullBody } from '../support/full-bodies.ts'
 import { operations } from '../support/house.ts'
 import { picturesOf } from '../support/picture.ts'
+import { presentedTo } from '../support/presented.ts'
 import { addressed } from '../support/samples.ts'
 import { openStage } from '../support/stage.ts'
 import { textFields, type Way, withText } from '../support/text-fields.ts'
@@ -58,9 +59,8 @@ function comparable(text: string): string {
 
 async function send(operationId: string, operation: Operation, where: 'query' | 'body', way: Way, text: string) {
   const body = operation.body === undefined ? undefined : fullBody(operationId)
-  const { token, api_key } = ours.owner
   const url = addressed(operation.path, ourRecords)
-  const who = { ...(operation.credential === 'user' ? { token } : { api_key }), tenant_id: ours.tenant_id }
+  const who = { ...presentedTo(operation, ours.owner), tenant_id: ours.tenant_id }
   const reply = await house.call({
     method: operation.method,
     url: where === 'query' ? `${url}?${way.join('.')}=${encodeURIComponent(text)}` : url,
@@ -85,6 +85,7 @@ const picture = picturesOf(house, [
   'role',
   'tenant_user',
   'user_role',
+  'user_session',
 ])
 
 const isWalked = draftsOnce()

@@ -4,6 +4,7 @@ import { jsonSchemaOf } from '../../src/http/schema.ts'
 import { type BodyField, bodyWith, fieldsOf, pointerOf } from '../support/body-fields.ts'
 import { draftsOnce } from '../support/drafts-once.ts'
 import { operations } from '../support/house.ts'
+import { presentedTo } from '../support/presented.ts'
 import { addressed, sampleBodies } from '../support/samples.ts'
 import { openStage } from '../support/stage.ts'
 
@@ -53,7 +54,7 @@ for (const [name, { method, path, credential, body }] of Object.entries(operatio
         const text = bodyWith(sampleBodies[name] ?? {}, field.path, JSON.stringify(`a${mark}b`))
         const reply = await house.call({
           ...{ method, url: addressed(path, records), tenant_id, body: JSON.parse(text) },
-          ...(credential === 'user' ? { token: owner.token } : { api_key: owner.api_key }),
+          ...presentedTo({ credential }, owner),
         })
         const what = `${JSON.stringify(mark)} at ${pointer}: ${reply.text}`
         assert.ok(reply.status >= 400 && reply.status < 500, what)

@@ -3,6 +3,7 @@ import { suite, test } from 'node:test'
 import { newId } from '../../src/kernel/id.ts'
 import { fullBody } from '../support/full-bodies.ts'
 import { operations } from '../support/house.ts'
+import { presentedTo } from '../support/presented.ts'
 import { addressed } from '../support/samples.ts'
 import { openStage } from '../support/stage.ts'
 
@@ -16,7 +17,7 @@ for (const [operationId, { method, path, body, status, credential }] of Object.e
       const reply = await house.call({
         method,
         url: addressed(path, records),
-        ...(credential === 'user' ? { token: ours.owner.token } : { api_key: ours.owner.api_key }),
+        ...presentedTo({ credential }, ours.owner),
         tenant_id: ours.tenant_id,
         body: { ...(fullBody(operationId) as object), [name]: newId() },
       })
