@@ -55,10 +55,18 @@ export async function openHouse(env: Environment = {}, through: Through = itself
 export type Through = (database: Database) => Database
 const itself: Through = (database) => database
 
+type HouseOptions = {
+  env?: Environment
+  through?: Through
+  rootKey: Buffer
+  /** It learns of changes of rights by other processes, so it caches what credentials prove. */
+  follows?: boolean
+}
+
 /** The same on a database that may already contain data, sealed with this key. */
 export async function houseOn(
   db: TestDatabase,
-  { env = {}, through = itself, rootKey }: { env?: Environment; through?: Through; rootKey: Buffer },
+  { env = {}, through = itself, rootKey, follows = false }: HouseOptions,
 ) {
   const database = through(db.database)
   const confirming = openDatabase(db.service, { writes: 1, long: 3 })
@@ -66,7 +74,8 @@ export async function houseOn(
   const config = readConfig({ LOG_LEVEL: 'silent', ...unlimited, ...env })
   const onFailure = (error: unknown) => console.error(error)
   const tokenKeys = await openTokenKeys({ database, rootKeys, issuer: config.public_url, onFailure })
-  const app = await createApp({ config, database, confirming, background: database, rootKeys, tokenKeys, driverTypes })
+  const databases = { database, confirming, background: database, ...(follows && { listenTo: db.service }) }
+  const app = await createApp({ config, ...databases, rootKeys, tokenKeys, driverTypes })
   db.atEnd(async () => {
     await app.stop()
     await confirming.close()
