@@ -77,7 +77,7 @@ export const variableTable = {
   TRUST_PROXY: {
     default: 'none',
     means:
-      'the proxies whose `X-Forwarded-For` is trusted: addresses or networks, comma-separated; `true` trusts every ' +
+      'the proxies whose `X-Forwarded-For` and `X-Forwarded-Host` are trusted: addresses or networks, comma-separated; `true` trusts every ' +
       'sender, for a service that only a proxy can reach',
   },
   RATE_LIMIT_PER_SECOND: {

@@ -58,8 +58,8 @@ export async function listSessionsPage(
     order by id desc limit ${page.limit + 1}`)
 }
 
-/** A session that was ended: its provider, and whether a browser had it. */
-export type EndedSession = { provider: string | null; browser: boolean }
+/** A session that was ended, and its provider. */
+export type EndedSession = { provider: string | null }
 
 /** Ends one session of the acting user and emits the event; undefined when there is no such session. */
 export async function endSession(
@@ -73,9 +73,9 @@ export async function endSession(
     sql<EndedSession>`with ended as (
         delete from user_session where tenant_id = ${tx.tenant_id} and user_id = ${actor.user_id} and id = ${id}
           and live_until > clock_timestamp()
-        returning provider, cookie_hash is not null as browser),
+        returning provider),
       emitted as (${emit(ctx, event, sql`ended`)})
-      select provider, browser from ended`,
+      select provider from ended`,
   ])
   return ended
 }
@@ -146,11 +146,11 @@ export async function giveToBrowser(
   return started
 }
 
-/** Records the use of a session. A browser's then lives on for as long as it may go unused. */
+/** Records the use of a session. A browser's then lives on for as long as it may go unused; a token's ends when it ends. */
 export async function touchSession(tx: Tx, id: string): Promise<void> {
   await tx.write([
     sql`update user_session set last_used_at = clock_timestamp(),
-        live_until = coalesce(least(ends_at, clock_timestamp() + make_interval(secs => idle_seconds)), live_until)
+        live_until = least(ends_at, clock_timestamp() + make_interval(secs => idle_seconds))
       where tenant_id = ${tx.tenant_id} and id = ${id} and live_until > clock_timestamp()
         and last_used_at < clock_timestamp() - interval '1 minute'`,
   ])

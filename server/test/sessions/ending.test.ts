@@ -40,13 +40,17 @@ suite('a sign-out', () => {
     assert.equal((await browser.send('POST', '/v1/auth/logout')).status, 401)
   })
 
-  test('by the token ends the browser’s session too (A6)', async () => {
-    const browser = await signIn(tenant.owner)
-    const out = { method: 'POST', url: '/v1/auth/logout', token: browser.token, tenant_id: tenant.tenant_id }
-    const reply = await house.call(out)
-    assert.equal(reply.status, 200)
-    assert.match(String(cookieSetBy(reply)), /^__Host-sallyport=; Max-Age=0;/)
-    assert.deepEqual(await statusesOf(browser), over)
+  test('by the token ends the browser’s session too (A6), and removes the cookie of that session alone', async () => {
+    const [ours, another] = [await signIn(tenant.owner), await signIn(tenant.owner)]
+    const outWith = (token: string, headers: Record<string, string>) =>
+      house.call({ method: 'POST', url: '/v1/auth/logout', token, headers })
+    const kept = await outWith(ours.token, { cookie: another.cookie })
+    assert.deepEqual([kept.status, cookieSetBy(kept)], [200, undefined])
+    assert.deepEqual([await statusesOf(ours), await statusesOf(another)], [over, alive])
+    const removed = await outWith(another.token, { cookie: another.cookie })
+    assert.equal(removed.status, 200)
+    assert.match(String(cookieSetBy(removed)), /^__Host-sallyport=; Max-Age=0;/)
+    assert.deepEqual(await statusesOf(another), over)
   })
 
   test('of a token that no browser has sets no cookie', async () => {
