@@ -535,6 +535,7 @@ create table logout_token (
 );
 CREATE INDEX logout_token_expires_ix ON logout_token USING btree (expires_at);
 grant select, insert, delete on logout_token to sallyport_app;
+grant update (expires_at) on logout_token to sallyport_app;
 
 create table migration (
   name text not null,

@@ -53,7 +53,8 @@ create table logout_token (
   constraint logout_token_pk primary key (id)
 );
 create index logout_token_expires_ix on logout_token (expires_at);
-grant select, insert, delete on logout_token to sallyport_app;
+-- No row is ever updated: the right to update locks the rows that are deleted.
+grant select, insert, delete, update (expires_at) on logout_token to sallyport_app;
 
 -- A logout token comes to the address of a provider, by its id alone; the operator's provider names people in any tenant.
 create unique index sign_in_setting_id_ix on sign_in_setting (id);
