@@ -30,6 +30,8 @@ const maxExchangeMs = 10_000
 const maxLogoutUrlMs = 2_000
 /** The maximum number of exchanges in flight with one provider, so that a hanging provider holds no more. */
 const maxAtOnce = 32
+/** The maximum number of logout tokens of one provider that wait to be checked: it may sign out many people at once. */
+const maxWaitingLogouts = 1_000
 
 /** Trials take no places of sign-ins, and the trials of one tenant no places of another. */
 const maxTrials = 8
@@ -43,6 +45,8 @@ export function openProviders(egress: Egress) {
   const configurationOf = openConfigurations(egress)
   const tooMany = () => unavailable(new Error('too many exchanges with the provider are in flight'))
   const exchanges = createSemaphore({ limit: maxAtOnce, maxWaiting: 0, refusal: tooMany })
+  // Apart from sign-ins: neither takes the places of the other.
+  const logouts = createSemaphore({ limit: maxAtOnce, maxWaiting: maxWaitingLogouts, refusal: tooMany })
   const trials = createSemaphore({ limit: maxTrials, maxWaiting: 0, refusal: triesOthers })
   const trialsOfTenant = createSemaphore({ limit: 1, maxWaiting: 0, refusal: triesOthers })
   const tooLong = (): never => {
@@ -50,9 +54,13 @@ export function openProviders(egress: Egress) {
   }
 
   /** An exchange that exceeds its deadline counts as in flight until it ends. */
-  async function guarded<Result>({ issuer }: OidcClient, work: () => Promise<Result>): Promise<Result> {
+  async function guarded<Result>(
+    { issuer }: OidcClient,
+    work: () => Promise<Result>,
+    places = exchanges,
+  ): Promise<Result> {
     try {
-      return await withinDeadline(maxExchangeMs, () => exchanges.run(work, { key: issuer }), tooLong)
+      return await withinDeadline(maxExchangeMs, (signal) => places.run(work, { key: issuer, signal }), tooLong)
     } catch (error) {
       throw problemOrRefusal(error)
     }
@@ -107,7 +115,7 @@ export function openProviders(egress: Egress) {
      * @throws RefusedByProvider if it did not; Problem 503 when the provider does not answer
      */
     verify: (known: OidcClient, token: string): Promise<void> =>
-      guarded(known, async () => (await configurationOf(known)).keys.verify(token)),
+      guarded(known, async () => (await configurationOf(known)).keys.verify(token), logouts),
     /** The address at which a user signs out of the provider; undefined if it has none, or does not answer at once. */
     async findLogoutUrl(known: OidcClient): Promise<string | undefined> {
       const find = async () => logoutUrlIn((await configurationOf(known)).configuration)
