@@ -25,6 +25,8 @@ export function readLogoutToken(text: string, client: { issuer: string; client_i
   const { iss, aud, iat, exp, events, nonce, jti, sub, sid } = payload
   const faults: readonly (readonly [isFault: boolean, why: string])[] = [
     [!(typeof header.typ === 'string' && type.test(header.typ)), 'is not of the type `logout+jwt`'],
+    // Such as a payload that is not encoded: the signature would be of another text than the one read here.
+    [header.crit !== undefined, 'needs an extension'],
     [iss !== client.issuer, 'names another issuer'],
     [![aud].flat().includes(client.client_id), 'is for another client'],
     [
