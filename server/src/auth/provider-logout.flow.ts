@@ -54,23 +54,27 @@ export async function obeyLogoutToken(
   })
   const id = logoutTokenId(provider, token)
   if (await wasObeyed(database.service, id)) return refused('the logout token was used before')
+  const names = { ...token, issuer: known.client.issuer }
   const tenants =
-    known.tenant_id === undefined ? await listTenantsOfSessions(database.work, provider, token) : [known.tenant_id]
+    known.tenant_id === undefined ? await listTenantsOfSessions(database.work, provider, names) : [known.tenant_id]
   for (const tenant_id of tenants) {
     const ctx = { tx: database.tenant(tenant_id), actor: systemActor, request_id: from.request_id }
-    await endProviderSessions(ctx, provider, token)
-    deps.dropAdmissions(tenant_id)
+    // Dropped even when the work fails: it may have committed first.
+    await endProviderSessions(ctx, provider, names).finally(() => deps.dropAdmissions(tenant_id))
   }
   // Last, so that a token whose work failed can be sent again.
   await keepObeyed(database.service, id)
 }
 
-/** The address at which a user signs out of a provider; undefined where the provider has none, or does not answer. */
+/**
+ * The address at which a user signs out of a provider; undefined where the provider has none, or does not answer, or the search
+ * fails: the user has signed out of this service already.
+ */
 export async function findLogoutUrl(
   deps: ProviderLogout,
   ...[tenant_id, provider]: Parameters<ProviderSignIn['findLogoutUrl']>
 ): Promise<string | undefined> {
-  const known = await findProvider(deps, provider)
+  const known = await findProvider(deps, provider).catch(() => undefined)
   if (known === undefined || (known.tenant_id ?? tenant_id) !== tenant_id) return undefined
   return deps.providers.findLogoutUrl(known.client)
 }
@@ -94,8 +98,16 @@ async function findProvider(
 async function verified(providers: Providers, client: OidcClient, text: string, now: number) {
   // First what costs no call: anybody can send anything.
   const token = readLogoutToken(text, client, now)
-  await providers.verify(client, text)
+  await providers.verify(client, text).catch(askAgain)
   return token
+}
+
+/** The provider reads the answer: one that asks a person to sign in again is of no use to it. */
+function askAgain(error: unknown): never {
+  if (!(error instanceof Problem)) throw error
+  const problem = new Problem('unavailable', 'the identity provider’s keys cannot be fetched; send the token again')
+  problem.cause = error
+  throw problem
 }
 
 async function refuseToken(

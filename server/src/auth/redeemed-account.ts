@@ -51,8 +51,13 @@ export function readAccount(
     email: typeof email === 'string' ? readEmail(email) : undefined,
     email_verified: email_trust === 'claim' ? isVerified(source) : email_trust === 'always',
     name: readName(claims.name) ?? readName(info.name),
-    claims: { ...info, ...claims },
+    claims: { ...info, ...claims, ...signInClaims(claims) },
   }
+}
+
+/** What is said of the sign-in: by the identity token alone, since user info is about a person, who may edit some of it. */
+function signInClaims({ amr, auth_time, sid }: Claims): Claims {
+  return { amr, auth_time, sid }
 }
 
 /** The longest name of a session that is kept; a provider that uses a longer one cannot end that session alone. */
@@ -60,7 +65,7 @@ const maxSid = 1_000
 const maxMethods = 20
 
 /** What the account's provider says of how and when the user signed in there. Whatever is malformed counts as not said. */
-export function proofIn({ claims }: RedeemedAccount, provider: string): SignInProof {
+export function proofIn({ issuer, claims }: RedeemedAccount, provider: string): SignInProof {
   const { amr, auth_time, sub, sid } = claims
   const methods = Array.isArray(amr)
     ? amr.filter((method) => typeof method === 'string' && methodForm.test(method))
@@ -68,7 +73,7 @@ export function proofIn({ claims }: RedeemedAccount, provider: string): SignInPr
   return {
     amr: methods.slice(0, maxMethods),
     auth_time: isMoment(auth_time) ? new Date(auth_time * 1000) : undefined,
-    by: { provider, sub: String(sub), sid: typeof sid === 'string' && sid.length <= maxSid ? sid : undefined },
+    by: { provider, issuer, sub: String(sub), sid: typeof sid === 'string' && sid.length <= maxSid ? sid : undefined },
   }
 }
 

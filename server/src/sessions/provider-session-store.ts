@@ -4,13 +4,13 @@ import { emit } from '../events/emit.ts'
 import type { Statement, WorkCtx } from '../kernel/context.ts'
 import { providerNameHash } from './session.ts'
 
-/** What a provider calls a person and a session; at least one of the names is present. */
-export type ProviderNames = { sub: string | undefined; sid: string | undefined }
+/** What an issuer calls a person and a session; at least one of the names is present. */
+export type ProviderNames = { issuer: string; sub: string | undefined; sid: string | undefined }
 
 /** A session of which the provider gave no `sid` at sign-in may be any session of its person. */
-function named(provider: string, { sub, sid }: ProviderNames): Statement {
-  const subHash = sub === undefined ? null : providerNameHash(sub)
-  const sidHash = sid === undefined ? null : providerNameHash(sid)
+function named(provider: string, { issuer, sub, sid }: ProviderNames): Statement {
+  const subHash = sub === undefined ? null : providerNameHash(issuer, sub)
+  const sidHash = sid === undefined ? null : providerNameHash(issuer, sid)
   if (subHash === null) return sql`provider = ${provider} and provider_sid_hash = ${sidHash}`
   const ofPerson = sql`provider = ${provider} and provider_sub_hash = ${subHash}`
   return sidHash === null ? ofPerson : sql`${ofPerson} and coalesce(provider_sid_hash = ${sidHash}, true)`
@@ -27,11 +27,12 @@ export async function listTenantsOfSessions(
   return rows.map(({ tenant_id }) => tenant_id)
 }
 
-/** Ends the tenant's sessions of this name, and emits one event for each user. Returns the number of sessions. */
+/** Ends the tenant's live sessions of this name, and emits one event for each user. Returns the number of sessions. */
 export function endProviderSessions(ctx: WorkCtx, provider: string, names: ProviderNames): Promise<number> {
   return ctx.tx.interactive(async (tx) => {
     const [ended] = await tx.write([
       sql<{ user_id: string }>`delete from user_session where tenant_id = ${tx.tenant_id} and ${named(provider, names)}
+          and live_until > clock_timestamp()
         returning user_id`,
     ])
     const users = new Set(ended.map(({ user_id }) => user_id))

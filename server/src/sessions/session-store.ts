@@ -16,8 +16,8 @@ export function sessionInsert(tx: Tx, session: NewSession, whom: Statement): Sta
       provider_sid_hash, source_ip, user_agent, ends_at, live_until)
     select ${tx.tenant_id}::uuid, ${id}::uuid, user_id, ${amr}::text[],
       least(${auth_time?.toISOString() ?? null}::timestamptz, clock_timestamp()), ${by?.provider ?? null}::text,
-      ${by === undefined ? null : providerNameHash(by.sub)}::bytea,
-      ${by?.sid === undefined ? null : providerNameHash(by.sid)}::bytea,
+      ${by === undefined ? null : providerNameHash(by.issuer, by.sub)}::bytea,
+      ${by?.sid === undefined ? null : providerNameHash(by.issuer, by.sid)}::bytea,
       ${source_ip}::text, ${shownUserAgent(user_agent)}::text, e.at, e.at
     from ${whom}, (select ${end} as at) e`
 }

@@ -33,7 +33,7 @@ export type SignInProof = {
   /** When, by the provider's clock; undefined: at this moment. */
   auth_time: Date | undefined
   /** The provider with its own names of the person and of the session there; undefined for a sign-in with a password. */
-  by: { provider: string; sub: string; sid: string | undefined } | undefined
+  by: { provider: string; issuer: string; sub: string; sid: string | undefined } | undefined
 }
 
 /** A new session, as stored. */
@@ -47,9 +47,14 @@ export type NewSession = SignInProof & {
 /** The name of the operator's provider. A tenant's own has the id of its setting. */
 export const globalProvider = 'global'
 
-/** The hash of a name that a provider gives a person or a session: nothing else of it is needed. */
-export function providerNameHash(name: string): Buffer {
-  return createHash('sha256').update(name).digest()
+/**
+ * The hash of a name that an issuer gives a person or a session: nothing else of it is needed. The provider of a tenant may become
+ * another issuer's, which can use the same names.
+ */
+export function providerNameHash(issuer: string, name: string): Buffer {
+  return createHash('sha256')
+    .update(JSON.stringify([issuer, name]))
+    .digest()
 }
 
 const maxUserAgent = 200
