@@ -45,10 +45,10 @@ export type Reply = { status: number; body: Record<string, unknown>; text: strin
 
 /**
  * The whole service on this file's own database, called without a socket. Its workers do not run. `through`: a layer between
- * the service and its database.
+ * the service and its database. `follows`: it follows changes of rights, and so keeps credentials for moments.
  */
-export async function openHouse(env: Environment = {}, through: Through = itself): Promise<House> {
-  return houseOn(await testDatabase(), { env, through, rootKey: randomBytes(32) })
+export async function openHouse(env: Environment = {}, through: Through = itself, follows = false): Promise<House> {
+  return houseOn(await testDatabase(), { env, through, follows, rootKey: randomBytes(32) })
 }
 
 /** A layer between the service and its database. */

@@ -19,6 +19,10 @@ type GrantContext = {
   }
 }
 
+/** Where a provider announces that a user signed out, and whether it names the session. */
+export type LogoutAddress = { backchannel_logout_uri: string; backchannel_logout_session_required?: boolean }
+type Cookies = Map<string, string>
+
 export type TestClient = { client_id: string; client_secret: string; redirect_uris: string[] }
 
 /**
@@ -28,6 +32,9 @@ export type TestClient = { client_id: string; client_secret: string; redirect_ur
 export async function openIdentityProvider(clients: (TestClient & { pkce: boolean })[]) {
   const accounts = new Map<string, Record<string, unknown>>()
   const requestedPaths: string[] = []
+  const logoutAddresses = new Map<string, LogoutAddress>()
+  /** The cookies of the browser in which an account signed in last. */
+  const browsers = new Map<string, Cookies>()
   const state = { account: '', keys: [await makeKey('first')], published: undefined as JWK[] | undefined, down: false }
   const server = createServer((request, reply) => {
     const path = request.url?.split('?')[0] ?? ''
@@ -45,7 +52,11 @@ export async function openIdentityProvider(clients: (TestClient & { pkce: boolea
     server.close()
   })
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const makeProvider = () => new (UntypedProvider as ProviderClass)(issuer, optionsOf(clients, accounts, state.keys))
+  const makeProvider = () =>
+    new (UntypedProvider as ProviderClass)(issuer, {
+      ...optionsOf(clients, accounts, state.keys),
+      ...(logoutAddresses.size > 0 && announcingLogouts(clients, logoutAddresses)),
+    })
   let provider = makeProvider()
 
   return {
@@ -58,7 +69,24 @@ export async function openIdentityProvider(clients: (TestClient & { pkce: boolea
     async signIn(location: string, account: string, claims: Record<string, unknown>): Promise<URL> {
       accounts.set(account, claims)
       state.account = account
-      return follow(new URL(location), issuer)
+      const cookies: Cookies = new Map()
+      browsers.set(account, cookies)
+      return follow(new URL(location), issuer, cookies)
+    },
+    /** Sends the client's logout tokens to this address from now on. */
+    announceLogouts(client_id: string, address: LogoutAddress): void {
+      logoutAddresses.set(client_id, address)
+      provider = makeProvider()
+    },
+    /** Signs out at this address of the provider, in the browser in which the account signed in last. */
+    async signOut(location: string, account: string): Promise<void> {
+      const cookies = browsers.get(account) ?? new Map()
+      const page = await (await visit(new URL(location), cookies)).text()
+      const [, action = ''] = /action="([^"]+)"/.exec(page) ?? []
+      const [, xsrf = ''] = /name="xsrf" value="([^"]+)"/.exec(page) ?? []
+      const body = new URLSearchParams({ xsrf, logout: 'yes' })
+      const done = await visit(new URL(action), cookies, { method: 'POST', body })
+      if (done.status !== 303) throw new Error(`the provider answers ${done.status}: ${await done.text()}`)
     },
     /** Signs with a new key from now on, and publishes only that key. */
     async rotateKey(kid: string): Promise<void> {
@@ -100,6 +128,15 @@ function optionsOf(
   }
 }
 
+function announcingLogouts(clients: (TestClient & { pkce: boolean })[], addresses: ReadonlyMap<string, LogoutAddress>) {
+  return {
+    clients: clients.map(({ pkce: _, ...client }) => ({ ...client, ...addresses.get(client.client_id) })),
+    features: { devInteractions: { enabled: false }, backchannelLogout: { enabled: true } },
+    // Its own dispatcher refuses to call the loopback address.
+    fetch: (url: string, { dispatcher: _, ...options }: RequestInit & { dispatcher?: unknown }) => fetch(url, options),
+  }
+}
+
 async function makeKey(kid: string): Promise<JWK> {
   const { privateKey } = await generateKeyPair('RS256', { extractable: true })
   return { ...(await exportJWK(privateKey)), kid, alg: 'RS256', use: 'sig' }
@@ -114,20 +151,25 @@ function sendJson(reply: ServerResponse, body: unknown): void {
 }
 
 /** Follows redirects as a browser does, with cookies, until one leaves the provider. */
-async function follow(start: URL, issuer: string): Promise<URL> {
-  const jar = new Map<string, string>()
+async function follow(start: URL, issuer: string, cookies: Cookies): Promise<URL> {
   let url = start
   for (let step = 0; step < 10; step += 1) {
     if (url.origin !== issuer) return url
-    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
-    const reply = await fetch(url, { redirect: 'manual', headers: { cookie } })
-    for (const set of reply.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? []
-      jar.set(name, value)
-    }
+    const reply = await visit(url, cookies)
     const next = reply.headers.get('location')
     if (next === null) throw new Error(`the provider answers ${reply.status}: ${await reply.text()}`)
     url = new URL(next, url)
   }
   throw new Error('the provider sends round and round')
+}
+
+/** One request of a browser with these cookies. */
+async function visit(url: URL, cookies: Cookies, more: RequestInit = {}): Promise<Response> {
+  const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const reply = await fetch(url, { redirect: 'manual', headers: { cookie }, ...more })
+  for (const set of reply.headers.getSetCookie()) {
+    const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? []
+    cookies.set(name, value)
+  }
+  return reply
 }
