@@ -36,8 +36,10 @@ test('every user agent is one line of at most 200 characters', () => {
   )
 })
 
-test('a name of a provider is kept as 32 bytes that differ for every spelling', () => {
-  const hashes = ['anna', 'Anna', 'anna ', ''].map((name) => providerNameHash(name).toString('hex'))
-  assert.equal(new Set(hashes).size, 4)
+test('a name of a provider is kept as 32 bytes that differ for every issuer and spelling', () => {
+  const issuer = 'https://id.example.com'
+  const hashes = ['anna', 'Anna', 'anna ', ''].map((name) => providerNameHash(issuer, name).toString('hex'))
+  hashes.push(providerNameHash(`${issuer}/`, 'anna').toString('hex'))
+  assert.equal(new Set(hashes).size, 5)
   assert.ok(hashes.every((hash) => hash.length === 64))
 })
