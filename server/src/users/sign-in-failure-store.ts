@@ -51,7 +51,8 @@ export type CheckedPassword = { user_id: string; hash: string | null }
  * Emits the event of a sign-in and begins its session, unless the account exceeded its limit while the password was checked. Of many
  * concurrent guesses, those after the tenth are refused even when right. Undefined when the user or the password changed meanwhile.
  *
- * INVARIANT: it locks both rows, so that what ends the sessions of the user later ends this one too.
+ * INVARIANT: it locks both rows, so that what ends the sessions of the user later ends this one too. The locks exclude each other: those
+ * that are shared would let a user who signs in all the time put off their own suspension.
  */
 export async function recordSignIn(
   ctx: WorkCtx,
@@ -65,7 +66,7 @@ export async function recordSignIn(
         select u.id as user_id, ${limitedFor(tx, account)} is not null as limited
         from tenant_user u join user_password p on p.tenant_id = u.tenant_id and p.user_id = u.id
         where u.tenant_id = ${tx.tenant_id} and u.id = ${user_id} and p.hash = ${hash} and ${isActive(sql`u`)}
-        for share of u, p),
+        for no key update of u, p),
       open as (select user_id from able where not limited),
       begun as (${sessionInsert(tx, session, sql`open`)}),
       emitted as (${emit(ctx, event, sql`open`)})

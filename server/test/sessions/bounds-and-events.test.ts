@@ -3,7 +3,9 @@ import { connect } from 'node:net'
 import { text as textFrom } from 'node:stream/consumers'
 import { beforeEach, suite, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
+import type { Statement } from '../../src/kernel/context.ts'
 import { isPlainLine } from '../../src/kernel/one-line-name.ts'
+import { sessionCleanup } from '../../src/sessions/session-store.ts'
 import { browsersOf, ownSessions, publicUrl, sessionOf } from '../support/browser.ts'
 import { cheapPassword, openHouse, type Person, type TestTenant } from '../support/house.ts'
 
@@ -53,6 +55,17 @@ suite('of the sessions of one user', () => {
     assert.deepEqual([kept.size, kept.has(made), kept.has(ids.at(-1) ?? '')], [1_000, true, false])
     assert.ok(ids.slice(0, -1).every((id) => kept.has(id)))
     assert.equal((await sessionsOf(tenant.people.user)).size, 1_000)
+  })
+
+  test('those that stay are not locked by a sign-in: it would write a thousand rows', async () => {
+    const ids = await give(tenant.owner, 1_001)
+    await house.database.tenant(tenant.tenant_id).interactive(async (inside) => {
+      await inside.write(sessionCleanup(inside, tenant.owner.user_id) as [Statement, Statement])
+      const free = await house.asSuperuser('select from user_session where user_id = $1 for update skip locked', [
+        tenant.owner.user_id,
+      ])
+      assert.equal(free.length, ids.length - 1)
+    })
   })
 
   test('one that another call has is left for the next sign-in, which waits for nothing', async () => {

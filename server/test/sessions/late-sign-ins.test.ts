@@ -78,6 +78,17 @@ const userRow = () => sql`select from tenant_user where tenant_id = ${tenant.ten
 const passwordRow = () =>
   sql`select from user_password where tenant_id = ${tenant.tenant_id} and user_id = ${user.id} for update`
 
+test('sign-ins of one user wait for each other, so that they cannot put off what waits to stop the user (A6)', async () => {
+  const shared = sql`select from tenant_user where tenant_id = ${tenant.tenant_id} and id = ${user.id} for share`
+  const late = await house.database.tenant(tenant.tenant_id).interactive(async (inside) => {
+    await inside.write([shared])
+    const begun = await begin(login, 1)
+    assert.equal(await waiting(), 1)
+    return begun
+  })
+  assert.equal((await late.result).status, 200)
+})
+
 /** Everything that ends a user’s sessions, and the row for which a late sign-in waits. */
 const endings: Record<string, { prepare?(): Promise<void>; row(): Statement; end(): Promise<unknown> }> = {
   'a changed password': {
