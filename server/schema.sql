@@ -966,9 +966,11 @@ create table sign_in_state (
   code_verifier text not null,
   browser_hash bytea,
   expires_at timestamp with time zone not null default clock_timestamp() + '00:10:00'::interval,
+  max_age integer,
   constraint sign_in_state_pk PRIMARY KEY (tenant_id, id),
   constraint sign_in_state_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
-  constraint sign_in_state_browser_hash_ck CHECK (octet_length(browser_hash) = 32)
+  constraint sign_in_state_browser_hash_ck CHECK (octet_length(browser_hash) = 32),
+  constraint sign_in_state_max_age_ck CHECK (max_age >= 0)
 );
 CREATE INDEX sign_in_state_expired_ix ON sign_in_state USING btree (tenant_id, expires_at);
 alter table sign_in_state enable row level security;
@@ -1029,7 +1031,11 @@ create table tenant (
   name text not null,
   rule_set_version bigint not null default 1,
   created_at timestamp with time zone not null default clock_timestamp(),
+  mode text not null default 'rehearsal'::text,
+  live_since timestamp with time zone,
   constraint tenant_pk PRIMARY KEY (id),
+  constraint tenant_live_since_ck CHECK ((mode = 'live'::text) = (live_since IS NOT NULL)),
+  constraint tenant_mode_ck CHECK (mode = ANY (ARRAY['rehearsal'::text, 'live'::text])),
   constraint tenant_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200)
 );
 alter table tenant enable row level security;
@@ -1040,8 +1046,10 @@ create policy tenant_wall on tenant
 create policy tenant_work on tenant for select to sallyport_work
   using (true);
 grant select, insert on tenant to sallyport_app;
-grant update (name, rule_set_version) on tenant to sallyport_app;
+grant update (name, rule_set_version, mode, live_since) on tenant to sallyport_app;
 grant select (id) on tenant to sallyport_work;
+CREATE TRIGGER tenant_authority AFTER UPDATE ON tenant FOR EACH ROW WHEN (old.mode <> new.mode) EXECUTE FUNCTION tenant_went_live();
+CREATE TRIGGER tenant_mode BEFORE UPDATE ON tenant FOR EACH ROW WHEN (old.mode = 'live'::text AND new.mode <> 'live'::text) EXECUTE FUNCTION tenant_stays_live();
 
 create table tenant_group (
   tenant_id uuid not null,
@@ -1336,5 +1344,24 @@ CREATE OR REPLACE FUNCTION public.system_role_is_fixed()
 AS $function$
 begin
   raise exception 'a system role is never changed or deleted' using errcode = 'restrict_violation', constraint = 'role_system_fixed';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.tenant_stays_live()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'a live tenant does not go back' using errcode = 'check_violation', constraint = 'tenant_stays_live';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.tenant_went_live()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('sallyport_authority', new.id::text);
+  return null;
 end
 $function$;

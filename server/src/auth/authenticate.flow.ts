@@ -132,17 +132,13 @@ async function proveSession(text: string, { database, recordUse }: Proving): Pro
 }
 
 /** The cookie of a session proves what its token does. */
-function sessionProof(
-  tenant_id: string,
-  session_id: string,
-  authority: SessionAuthority,
-  via: 'token' | 'session',
-): Proof {
-  const { user_id, scopes, live_until, now } = authority
+function sessionProof(tenant_id: string, id: string, authority: SessionAuthority, via: 'token' | 'session'): Proof {
+  const { user_id, scopes, live_until, auth_time, mode, now } = authority
+  const session = { id, auth_time: new Date(auth_time), in_live: mode === 'live' }
   const actor = { kind: 'user', user_id, api_key_id: null, scopes: new Set(scopes) } as const
   const end = Date.parse(live_until)
   return {
-    admission: { tenant_id, actor, via, session_id, now: new Date(now) },
+    admission: { tenant_id, actor, via, session, now: new Date(now) },
     isLive: (later) => later.getTime() < end,
   }
 }
@@ -161,7 +157,7 @@ async function proveKey(text: string, { database, recordUse }: Proving): Promise
   const actor = { kind: 'api_key', user_id: status.user_id, api_key_id: key.id, scopes } as const
   const end = status.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(status.expires_at)
   return {
-    admission: { tenant_id, actor, via: 'api_key', session_id: null, now: new Date(status.now) },
+    admission: { tenant_id, actor, via: 'api_key', session: null, now: new Date(status.now) },
     isLive: (now) => now.getTime() < end,
   }
 }

@@ -16,17 +16,24 @@ export const beginAuthorization = operation({
     {
       tenant: Uuid,
       redirect_uri: Type.String({ maxLength: 2_000, description: 'exactly one of the URIs in the sign-in settings' }),
+      max_age: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: 86_400,
+          description: 'in seconds: the provider asks the user to sign in again if the sign-in there is older',
+        }),
+      ),
     },
     { additionalProperties: false },
   ),
   replies: { 302: Redirect },
   errors: ['not_found'],
   async run(ctx, { query, header }) {
-    const { tenant: tenant_id, redirect_uri } = query
+    const { tenant: tenant_id, redirect_uri, max_age = null } = query
     const cookies = browserCookie(ctx.public_url)
     // A browser keeps the cookie it has, so that sign-ins in two tabs both work.
     const browser = isNavigation(header) ? (cookies.read(header)[0] ?? cookies.newSecret()) : null
-    const location = await ctx.providerSignIn.begin({ tenant_id, redirect_uri, browser })
+    const location = await ctx.providerSignIn.begin({ tenant_id, redirect_uri, max_age, browser })
     if (browser !== null) ctx.setCookie(cookies.set(browser))
     return { location }
   },

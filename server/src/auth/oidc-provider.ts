@@ -11,7 +11,7 @@ export type Redemption = {
   code: string
   redirect_uri: string
   /** The values that the sign-in began with here; undefined for a sign-in begun elsewhere. */
-  bound: { nonce: string; code_verifier: string } | undefined
+  bound: { nonce: string; code_verifier: string; max_age: number | null } | undefined
   /** The database's clock. */
   now: Date
   trust: ClaimTrust
@@ -23,6 +23,7 @@ export type AuthorizationRequest = {
   state: string
   nonce: string
   code_verifier: string
+  max_age: number | null
 }
 
 const maxExchangeMs = 10_000
@@ -73,7 +74,7 @@ export function openProviders(egress: Egress) {
      */
     authorizationUrl: (known: OidcClient, request: AuthorizationRequest): Promise<string> =>
       guarded(known, async () => {
-        const { redirect_uri, scopes, state, nonce, code_verifier } = request
+        const { redirect_uri, scopes, state, nonce, code_verifier, max_age } = request
         const { configuration } = await configurationOf(known)
         const url = client.buildAuthorizationUrl(configuration, {
           redirect_uri,
@@ -82,6 +83,7 @@ export function openProviders(egress: Egress) {
           nonce,
           code_challenge: await client.calculatePKCECodeChallenge(code_verifier),
           code_challenge_method: 'S256',
+          ...(max_age !== null && { max_age: String(max_age) }),
         })
         return url.href
       }),
@@ -167,6 +169,7 @@ function requestTokens(configuration: client.Configuration, { code, redirect_uri
     expectedNonce: bound.nonce,
     pkceCodeVerifier: bound.code_verifier,
     idTokenExpected: true,
+    ...(bound.max_age !== null && { maxAge: bound.max_age }),
   })
 }
 

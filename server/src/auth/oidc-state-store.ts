@@ -5,13 +5,13 @@ import type { SignInState, TakenState } from './oidc-state.ts'
 
 /** Stores the state for ten minutes, and deletes the tenant's expired states. */
 export async function insertSignInState(tx: Tx, id: string, state: SignInState): Promise<void> {
-  const { issuer, client_id, redirect_uri, nonce, code_verifier, browser_hash } = state
+  const { issuer, client_id, redirect_uri, nonce, code_verifier, max_age, browser_hash } = state
   await tx.write([
     sql`delete from sign_in_state where tenant_id = ${tx.tenant_id} and expires_at <= clock_timestamp()`,
     sql`insert into sign_in_state
-        (tenant_id, id, issuer, client_id, redirect_uri, nonce, code_verifier, browser_hash)
+        (tenant_id, id, issuer, client_id, redirect_uri, nonce, code_verifier, max_age, browser_hash)
       values (${tx.tenant_id}, ${id}, ${issuer}, ${client_id}, ${redirect_uri}, ${nonce}, ${code_verifier},
-        ${browser_hash})`,
+        ${max_age}, ${browser_hash})`,
   ])
 }
 
@@ -20,7 +20,7 @@ export async function takeSignInState(tx: Tx, id: string): Promise<TakenState | 
   const [[taken]] = await tx.write([
     sql<TakenState>`
       delete from sign_in_state where tenant_id = ${tx.tenant_id} and id = ${id}
-      returning issuer, client_id, redirect_uri, nonce, code_verifier, browser_hash,
+      returning issuer, client_id, redirect_uri, nonce, code_verifier, max_age, browser_hash,
         expires_at > clock_timestamp() as live, clock_timestamp() as now`,
   ])
   return taken

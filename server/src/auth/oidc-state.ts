@@ -46,6 +46,8 @@ export type SignInState = {
   redirect_uri: string
   nonce: string
   code_verifier: string
+  /** How old the sign-in at the provider may be, in seconds; null: any. */
+  max_age: number | null
   browser_hash: Buffer | null
 }
 

@@ -26,7 +26,7 @@ export type OwnProviderSignIn = {
 /** Returns the URL at which the user signs in. */
 export async function beginOwnSignIn(
   { database, sealer, states, providers }: OwnProviderSignIn,
-  { tenant_id, redirect_uri, browser }: Parameters<ProviderSignIn['begin']>[0],
+  { tenant_id, redirect_uri, max_age, browser }: Parameters<ProviderSignIn['begin']>[0],
 ): Promise<string> {
   const tx = database.tenant(tenant_id)
   const setting = await findSignInSetting(tx)
@@ -36,7 +36,7 @@ export async function beginOwnSignIn(
   }
   const { issuer, client_id, scopes } = setting
   const id = newId()
-  const bound = { redirect_uri, nonce: randomNonce(), code_verifier: randomPKCECodeVerifier() }
+  const bound = { redirect_uri, max_age, nonce: randomNonce(), code_verifier: randomPKCECodeVerifier() }
   const request = { ...bound, scopes, state: states.sign({ tenant_id, id }) }
   const client = await clientOf(sealer, tx, setting)
   const location = await providers.authorizationUrl(client, request).catch(hideRefusal)

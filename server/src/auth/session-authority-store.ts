@@ -1,5 +1,7 @@
 import { sql } from '../db/sql.ts'
 import type { Tx } from '../kernel/context.ts'
+import type { Mode } from '../tenants/mode.ts'
+import { tenantMode } from '../tenants/mode-store.ts'
 import { isActive } from '../users/active-store.ts'
 import { scopesAsArray } from '../users/user-store.ts'
 
@@ -8,6 +10,8 @@ export type SessionAuthority = {
   user_id: string
   scopes: string[]
   live_until: string
+  auth_time: string
+  mode: Mode
   /** Whether the recorded use is older than a minute. */
   unused_lately: boolean
   now: string
@@ -24,7 +28,7 @@ export async function findSessionAuthority(
 ): Promise<SessionAuthority | undefined> {
   const held = 'user_id' in holder ? sql`s.user_id = ${holder.user_id}` : sql`s.cookie_hash = ${holder.cookie_hash}`
   const [found] = await tx.read(sql<SessionAuthority>`
-    select s.user_id, ${scopesAsArray(tx)} as scopes, s.live_until, clock_timestamp() as now,
+    select s.user_id, ${scopesAsArray(tx)} as scopes, s.live_until, s.auth_time, ${tenantMode(tx)} as mode, clock_timestamp() as now,
       s.last_used_at < clock_timestamp() - interval '1 minute' as unused_lately
     from user_session s join tenant_user u on u.tenant_id = s.tenant_id and u.id = s.user_id
     where s.tenant_id = ${tx.tenant_id} and s.id = ${id} and ${held} and s.live_until > clock_timestamp()

@@ -83,6 +83,7 @@ export const eventTable = {
   'notification_channel.resent': { filterable: false, means: 'a user had a message of a channel sent again' },
   'policy.replayed': { filterable: false, means: 'a user replayed earlier requests against draft policies' },
   'tenant.created': { filterable: false, means: 'the operator created a tenant' },
+  'tenant.went_live': { filterable: false, means: 'a tenant ended its rehearsal: what it grants is real from now on' },
   'tenant.mail_domain_added': { filterable: false, means: 'the operator allowed a tenant to send mail from a domain' },
   'tenant.mail_domain_removed': { filterable: false, means: 'the operator removed a mail domain of a tenant' },
   'user.password_reset': { filterable: false, means: 'the operator gave a user a new password' },

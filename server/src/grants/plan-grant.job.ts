@@ -30,14 +30,14 @@ export function planGrant(drivers: Drivers): DueWork {
   }
 }
 
-/** The provisioner that gives the access. A tenant with its own provisioners never falls back to the sandbox. */
+/** The provisioner that gives the access. A live tenant, or one with its own provisioners, never falls back to the sandbox. */
 function requireServing(serving: Serving, input: PlanInput): ProvisionerRef {
-  const { provisioner, provisioner_id, provisioner_version, enabled, has_own } = serving
+  const { provisioner, provisioner_id, provisioner_version, enabled, by_sandbox } = serving
   if (provisioner !== null && provisioner_id !== null) {
     if (enabled) return { provisioner, provisioner_id, provisioner_version }
     throw new TargetError('transient', saysDisabled)
   }
-  if (!has_own) return { provisioner: 'sandbox', provisioner_id: null, provisioner_version: null }
+  if (by_sandbox) return { provisioner: 'sandbox', provisioner_id: null, provisioner_version: null }
   const where = input.account_id === null ? '' : ` in the account ${input.account_id}`
   throw new TargetError(
     'permanent',

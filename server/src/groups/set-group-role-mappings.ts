@@ -18,6 +18,7 @@ export const setGroupRoleMappings = operation({
   summary: 'Set the roles that a group gives its members',
   credential: 'any',
   scope: 'groups:write',
+  freshSignIn: true,
   params: IdParams,
   body: Body({ role_ids: RoleIds }),
   replies: { 200: Group },

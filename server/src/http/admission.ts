@@ -17,9 +17,12 @@ export type Admission = {
   actor: Actor
   via: 'token' | 'api_key' | 'session'
   /** Null for an API key. */
-  session_id: string | null
+  session: AdmittedSession | null
   now: Date
 }
+
+/** The sign-in behind a token or a cookie. `in_live`: the tenant is live. */
+export type AdmittedSession = { id: string; auth_time: Date; in_live: boolean }
 
 /** The credential as the caller sent it; at most one of the three is present. */
 export type PresentedCredential = {
@@ -53,7 +56,7 @@ export function presentedCredential(request: FastifyRequest, cookie: SessionCook
 }
 
 /** What a caller must show for an operation. */
-type Demand = { method: string; credential: CredentialKind; scope: string | null }
+type Demand = { method: string; credential: CredentialKind; scope: string | null; freshSignIn: boolean }
 
 /** The checks of credentials, as the pipeline has them. */
 type Checks = { authenticate: Authenticate; sessionCookie: SessionCookie }
@@ -95,7 +98,7 @@ export async function findAdmission(
 export function findRefusal(
   admission: Admission,
   tenant_id: string,
-  { scope }: Pick<Demand, 'scope'>,
+  { scope, freshSignIn }: Pick<Demand, 'scope' | 'freshSignIn'>,
 ): Problem | undefined {
   if (admission.tenant_id !== tenant_id) {
     return new Problem('tenant_mismatch', '`X-Tenant-ID` is not the tenant of the credential')
@@ -105,7 +108,18 @@ export function findRefusal(
       details: { scope },
     })
   }
-  return undefined
+  return freshSignIn ? staleness(admission) : undefined
+}
+
+/** How old a sign-in may be for a change of who may do what, in seconds. */
+const maxSignInAge = 3_600
+
+/** A stolen session is of less use when what matters most needs the password again. An API key is bounded by its scopes alone. */
+function staleness({ session, now }: Admission): Problem | undefined {
+  if (session === null || !session.in_live) return undefined
+  if (now.getTime() - session.auth_time.getTime() <= maxSignInAge * 1000) return undefined
+  const message = 'this needs a sign-in within the last hour; sign in again, then send it again'
+  return new Problem('sign_in_again', message, { details: { max_age: maxSignInAge, acr: null } })
 }
 
 const singleHeaders = new Set(['authorization', 'x-api-key', 'x-tenant-id'])

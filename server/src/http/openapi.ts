@@ -238,6 +238,7 @@ export function errorsOf(operation: Operation): ErrorCode[] {
   if (takesKey(operation)) codes.add('idempotency_in_progress').add('idempotency_key_reused')
   if (operation.takesIfMatch) codes.add('precondition_failed')
   if (operation.scope !== null) codes.add('forbidden')
+  if (operation.freshSignIn) codes.add('sign_in_again')
   if (operation.params !== undefined) codes.add('not_found')
   if (operation.query !== undefined || operation.body !== undefined) codes.add('invalid_input')
   if (operation.body !== undefined) codes.add('payload_too_large').add('unsupported_media_type')

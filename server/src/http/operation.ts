@@ -59,6 +59,8 @@ export type Declaration<
   body?: Body
   /** Exactly one success status; its schema is the allow-list of what is sent. Null: no body. */
   replies: Replies
+  /** In a live tenant a person's sign-in must be at most an hour old. By default: where the scope decides who may do what. */
+  freshSignIn?: true
   /** The errors it can answer, beyond those of every operation with its kind of credential. */
   errors: readonly ErrorCode[]
   /**
@@ -116,6 +118,7 @@ export type Operation = {
   readonly summary: string
   readonly credential: CredentialKind
   readonly scope: string | null
+  readonly freshSignIn: boolean
   readonly params: TSchema | undefined
   readonly query: TSchema | undefined
   readonly body: TSchema | undefined
@@ -139,6 +142,11 @@ export type Operation = {
   run(ctx: Ctx, input: Input<never, never, never>): Promise<unknown> | AsyncIterable<unknown>
 }
 
+/** Writes under these scopes change who may do what, and where. */
+const freshScopes = ['policies', 'roles', 'api_keys', 'identity_providers', 'provisioners'].map(
+  (noun) => `${noun}:write`,
+)
+
 /** Declares one endpoint. */
 export function operation<
   Params extends TSchema | undefined = undefined,
@@ -153,6 +161,7 @@ export function operation<
     summary: declared.summary,
     credential: declared.credential,
     scope: declared.scope,
+    freshSignIn: declared.freshSignIn ?? (declared.method !== 'GET' && freshScopes.includes(declared.scope ?? '')),
     params: declared.params,
     query: declared.query,
     body: declared.body,

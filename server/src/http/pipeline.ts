@@ -83,7 +83,7 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
       actor: admission?.actor ?? systemActor,
       now: admission?.now ?? new Date(),
       via: admission?.via === 'api_key' ? 'api_key' : 'token',
-      session_id: admission?.session_id ?? null,
+      session_id: admission?.session?.id ?? null,
       setCookie: (text) => reply.header('set-cookie', text).header('cache-control', 'no-store'),
       source_ip: request.ip,
       request_id: request.id,

@@ -15,6 +15,10 @@ export const errorTable = {
     means: 'the authorization code or its sign-in is invalid or expired; every cause has the same answer',
   },
   forbidden: { status: 403, means: 'the credential does not permit this' },
+  sign_in_again: {
+    status: 403,
+    means: 'this needs a more recent sign-in: `details.max_age` says within how many seconds',
+  },
   tenant_mismatch: { status: 403, means: '`X-Tenant-ID` is not the tenant of the credential' },
   policy_denied: { status: 403, means: 'no policy rule permits this, or a rule forbids it; `notices` says why' },
   not_found: { status: 404, means: 'the addressed record does not exist' },

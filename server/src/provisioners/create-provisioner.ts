@@ -1,15 +1,19 @@
 import { versionTag } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { newId } from '../kernel/id.ts'
+import { goLive } from '../tenants/mode-store.ts'
 import type { DriverType } from './driver.ts'
 import { NewProvisioner, type ProvisionerType, ProvisionerWithSecrets } from './provisioner.ts'
 import { settleConfig } from './provisioner-config.ts'
 import { noSecrets, sealSecrets } from './provisioner-secrets.ts'
 import { findProvisioner, insertProvisioner } from './provisioner-store.ts'
 import { linesOf, servesOf } from './serving.ts'
-import { replaceServed } from './serving-store.ts'
+import { replaceServed, servesRealTargets } from './serving-store.ts'
 
-/** Creates a provisioner with sealed secrets. The secrets made for its target are shown only once. */
+/**
+ * Creates a provisioner with sealed secrets. The tenant goes live with the first that gives real access.
+ * The secrets made for its target are shown only once.
+ */
 export const createProvisioner = (types: Readonly<Record<ProvisionerType, DriverType>>) =>
   operation({
     method: 'POST',
@@ -20,6 +24,7 @@ export const createProvisioner = (types: Readonly<Record<ProvisionerType, Driver
     body: NewProvisioner,
     replies: { 201: ProvisionerWithSecrets },
     errors: ['resource_already_served'],
+    changes: 'authority',
     etag: versionTag,
     async run(ctx, { body }) {
       const { name, provisioner_type, enabled = true, corrects_drift = false } = body
@@ -34,6 +39,7 @@ export const createProvisioner = (types: Readonly<Record<ProvisionerType, Driver
       return ctx.tx.interactive(async (tx) => {
         await insertProvisioner({ ...ctx, tx }, { ...provisioner, serves: servesOf(lines) })
         await replaceServed(tx, id, lines)
+        await goLive({ ...ctx, tx }, 'provisioner', servesRealTargets(tx))
         const shown = await findProvisioner(tx, id)
         if (shown === undefined) throw new Error('a provisioner was inserted but is missing')
         return { ...shown, shown_once: made }

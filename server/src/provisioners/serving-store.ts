@@ -1,5 +1,5 @@
 import { sql } from '../db/sql.ts'
-import type { Tx } from '../kernel/context.ts'
+import type { Statement, Tx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
 import type { ServedLine } from './serving.ts'
 
@@ -30,6 +30,22 @@ export async function replaceServed(tx: Tx, provisioner_id: string, lines: reado
         and s.account_id = line.account_id)
       order by resource_type, account_id`,
   ])
+}
+
+/** Whether an enabled provisioner other than the sandbox serves something. */
+export function servesRealTargets({ tenant_id }: Tx): Statement {
+  return sql`exists (select from provisioner p
+    join served_resource s on s.tenant_id = p.tenant_id and s.provisioner_id = p.id
+    where p.tenant_id = ${tenant_id} and p.enabled and p.provisioner_type <> 'sandbox')`
+}
+
+/**
+ * Of these accounts, those in which a provisioner serves the type, as an array to embed in another statement. The empty text stands
+ * for every account without a line of its own.
+ */
+export function servedAccounts({ tenant_id }: Tx, resource_type: string, account_ids: Statement): Statement {
+  return sql`array(select s.account_id from served_resource s where s.tenant_id = ${tenant_id}
+    and s.resource_type = ${resource_type}::text and (s.account_id = '' or s.account_id = any(${account_ids}::text[])))`
 }
 
 function alreadyServed(taken: ServedLine & { provisioner_id: string; name: string }): Problem {

@@ -5,6 +5,7 @@ import { IdParams } from '../http/schema.ts'
 import { changeIn, SentBack } from '../http/sent-back.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
+import { goLive } from '../tenants/mode-store.ts'
 import type { DriverType } from './driver.ts'
 import { type CountInUse, Provisioner, ProvisionerChange, type ProvisionerType, requireUnused } from './provisioner.ts'
 import { isSameConfig, type SettledConfig, settleConfig } from './provisioner-config.ts'
@@ -17,7 +18,7 @@ import {
   saveProvisioner,
 } from './provisioner-store.ts'
 import { linesOf, servesOf } from './serving.ts'
-import { replaceServed } from './serving-store.ts'
+import { replaceServed, servesRealTargets } from './serving-store.ts'
 
 /** After this many lost races the call fails. */
 const maxTries = 5
@@ -37,6 +38,7 @@ export const updateProvisioner = (types: Readonly<Record<ProvisionerType, Driver
     body: SentBack(ProvisionerChange, Provisioner),
     replies: { 200: Provisioner },
     errors: ['not_found', 'provisioner_in_use', 'resource_already_served', 'version_conflict'],
+    changes: 'authority',
     etag: versionTag,
     takesIfMatch: true,
     async run(ctx, { params, body, header }) {
@@ -99,5 +101,6 @@ async function change(
     sealed_secrets: await sealSecrets(ctx, shown.id, settled.secrets),
   }
   await saveProvisioner(ctx, next, kept, fields)
+  await goLive(ctx, 'provisioner', servesRealTargets(tx))
   return findProvisioner(tx, shown.id)
 }

@@ -18,7 +18,7 @@ export const createRequest = operation({
   scope: 'requests:create',
   body: RequestInput,
   replies: { 201: CreatedRequest },
-  errors: ['policy_denied', 'version_conflict'],
+  errors: ['policy_denied', 'unprocessable', 'version_conflict'],
   async run(ctx, { body }) {
     // The first attempt stores nothing when a rule was saved in the meantime. The second evaluates the request against the new rules.
     const request = (await evaluateOnce(ctx, body)) ?? (await evaluateOnce(ctx, body))

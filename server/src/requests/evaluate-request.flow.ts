@@ -6,7 +6,7 @@ import { type Decision, decideAsk } from '../policy-engine/deciding/decide.ts'
 import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
 import { findRuleSet } from '../policy-engine/deciding/rule-set-store.ts'
 import type { Settings } from '../settings/setting.ts'
-import { namedAccounts, placesOf } from './place.ts'
+import { findUnserved, namedAccounts, type Place, placesOf } from './place.ts'
 import { askQuestion, type Circumstances, type RequestedAccess } from './policy-question.ts'
 import { type RequestInput, requireReason, requireSoundRequest, settleDuration } from './request.ts'
 import { readCurrentAccess } from './request-store.ts'
@@ -25,8 +25,8 @@ export type EvaluatedRequest = {
 }
 
 /**
- * Evaluates policy and changes nothing. One round trip, two for an organizational unit. Throws 400 for an invalid request, and 403
- * `forbidden` where the caller is not a person.
+ * Evaluates policy and changes nothing. One round trip, two for an organizational unit. Throws 400 for an invalid request, 403
+ * `forbidden` where the caller is not a person, and 422 where a live tenant has no provisioner for the access.
  */
 export async function evaluateRequest(ctx: Ctx, input: RequestInput): Promise<EvaluatedRequest> {
   requireSoundRequest(input)
@@ -52,7 +52,20 @@ export async function evaluateRequest(ctx: Ctx, input: RequestInput): Promise<Ev
   const { principal: requester, settings, accounts } = access
   const question = askQuestion(requester, requested, when, access)
   const decision = decideAsk(ruleSet, question)
+  // Only callers who may have the access learn whether it can be given.
+  if (decision.allowed && access.mode === 'live') requireServed(requested.places, access.served)
   return { requester_id, requester, requested, when, settings, accounts, question, ruleSet, decision }
+}
+
+/** @throws Problem 422 for a place in which a live tenant has no provisioner: an approval there would give nothing */
+function requireServed(places: readonly Place[], served: readonly string[]): void {
+  const place = findUnserved(places, served)
+  if (place === undefined) return
+  const where = place.account_id === undefined ? '' : ` in the account ${place.account_id}`
+  const message = `nothing gives access to \`${place.type}\`${where}: an administrator sets up a provisioner for it`
+  throw new Problem('unprocessable', message, {
+    details: { resource_type: place.type, account_id: place.account_id ?? null },
+  })
 }
 
 /** A request belongs to a person: the token's subject, or the user who created the API key. */

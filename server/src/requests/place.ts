@@ -70,6 +70,20 @@ function readAccountIds(value: unknown): string[] {
   return sound
 }
 
+/** The type of resource on which access is given: permission sets and organizational units are given on accounts. */
+export function typeOfPlaces({ type }: ResourceReference): Place['type'] {
+  return type === 'cloud_permission_set' || type === 'cloud_organizational_unit' ? 'cloud_account' : type
+}
+
+/**
+ * The first place where no provisioner gives access; undefined when each is served.
+ * @param served the accounts in which one does; '' for all that are not named
+ */
+export function findUnserved(places: readonly Place[], served: readonly string[]): Place | undefined {
+  if (served.includes('')) return undefined
+  return places.find(({ account_id }) => account_id === undefined || !served.includes(account_id))
+}
+
 /** Where access will be given, fixed when the request is created. `under` holds the accounts of an organizational unit. */
 export function placesOf(resource: ResourceReference, named: NamedAccounts, under: readonly string[]): Place[] {
   if (resource.type === 'cloud_permission_set') {

@@ -52,7 +52,7 @@ export const previewRequest = operation({
   scope: 'requests:create',
   body: RequestInput,
   replies: { 200: RequestPreview },
-  errors: [],
+  errors: ['unprocessable'],
   async run(ctx, { body }): Promise<RequestPreview> {
     const evaluated = await evaluateRequest(ctx, body)
     const { requested, decision } = evaluated

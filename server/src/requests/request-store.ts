@@ -10,10 +10,13 @@ import type { Statement, Tx } from '../kernel/context.ts'
 import type { PageRequest } from '../kernel/page.ts'
 import type { Principal } from '../policy-engine/cedar/question.ts'
 import { ruleSetVersion } from '../policy-engine/deciding/rule-set-store.ts'
+import { servedAccounts } from '../provisioners/serving-store.ts'
 import { readSettingValues, type Settings } from '../settings/setting.ts'
 import { settingsAsJson } from '../settings/setting-store.ts'
+import type { Mode } from '../tenants/mode.ts'
+import { tenantMode } from '../tenants/mode-store.ts'
 import { approversAsJson, principalAsJson } from '../users/principal-store.ts'
-import { maxPlaces, namedAccounts, type Place } from './place.ts'
+import { maxPlaces, namedAccounts, type Place, typeOfPlaces } from './place.ts'
 import type { Circumstances, RequestedAccess } from './policy-question.ts'
 import type { AccessRequest, ResourceReference } from './request.ts'
 
@@ -67,6 +70,9 @@ export type CurrentAccess = {
   accounts: ReadonlyMap<string, AccountPolicyView>
   /** Accounts under the requested organizational unit, up to one more than a request may cover. */
   under: string[]
+  mode: Mode
+  /** Of the accounts concerned, those in which a provisioner gives such access; '' for all others. */
+  served: string[]
 }
 
 type CurrentAccessRow = {
@@ -74,6 +80,8 @@ type CurrentAccessRow = {
   stored: Record<string, string>
   version: string
   accounts: AccountForPolicy[]
+  mode: Mode
+  served: string[]
 }
 
 /** The requester, the tenant's settings and rule-set version, and the cached accounts concerned. One round trip, two for a unit. */
@@ -85,9 +93,11 @@ export async function readCurrentAccess(
 ): Promise<CurrentAccess> {
   const under =
     resource.type === 'cloud_organizational_unit' ? await listAccountIdsUnder(tx, resource.id, maxPlaces + 1) : []
+  const concerned = sql`${[...account_ids, ...under]}`
   const [row] = await tx.read(
     sql<CurrentAccessRow>`select ${principalAsJson(tx, sql`${user_id}`)} as principal, ${settingsAsJson(tx)} as stored,
-      ${ruleSetVersion(tx)} as version, ${accountsForPolicyAsJson(tx, sql`${[...account_ids, ...under]}`)} as accounts`,
+      ${ruleSetVersion(tx)} as version, ${accountsForPolicyAsJson(tx, concerned)} as accounts, ${tenantMode(tx)} as mode,
+      ${servedAccounts(tx, typeOfPlaces(resource), concerned)} as served`,
   )
   if (row === undefined) throw new Error('a select without a from answered no row')
   return {
@@ -96,6 +106,8 @@ export async function readCurrentAccess(
     version: row.version,
     accounts: readAccountsForPolicy(row.accounts),
     under,
+    mode: row.mode,
+    served: row.served,
   }
 }
 
@@ -120,6 +132,8 @@ type RecordedRow = RequestRow & {
   stored: Record<string, string>
   version: string
   accounts: AccountForPolicy[]
+  mode: Mode
+  served: string[]
 }
 
 /** The columns of a RecordedRow for the requests `a`, under one snapshot. */

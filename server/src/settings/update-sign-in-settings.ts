@@ -28,6 +28,7 @@ export const updateSignInSettings = operation({
   summary: 'Set the sign-in provider of the tenant',
   credential: 'any',
   scope: 'settings:write',
+  freshSignIn: true,
   body: SentSetting,
   replies: { 200: SignInSetting },
   errors: ['version_conflict'],

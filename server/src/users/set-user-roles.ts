@@ -20,6 +20,7 @@ export const setUserRoles = operation({
   summary: "Set a user's own roles",
   credential: 'any',
   scope: 'users:write',
+  freshSignIn: true,
   params: IdParams,
   body: Body({ roles: RoleIds }),
   replies: { 200: User },

@@ -19,7 +19,7 @@ const known = { tenant_id: newId(), issuer: realm.issuer, client_id: own.client_
 /** One exchange: returns the account, or the cause of the refusal. */
 async function exchange(misdeed: Misdeed): Promise<string> {
   realm.misdeed = misdeed
-  const bound = { nonce: 'n'.repeat(43), code_verifier: 'v'.repeat(43) }
+  const bound = { nonce: 'n'.repeat(43), code_verifier: 'v'.repeat(43), max_age: null }
   const request = { ...bound, redirect_uri, scopes: ['openid'], state: 'state' }
   const back = await realm.signIn(await providers.authorizationUrl(known, request), 'anna', anna)
   const code = back.searchParams.get('code') ?? ''

@@ -82,5 +82,5 @@ export async function sliceServer(database: Database, operations: Record<string,
 function admit(authorization: string): Admission {
   const { tenant_id, user_id, scopes = [], kind = 'user' } = JSON.parse(authorization) as Caller
   const actor: Actor = { kind, user_id, api_key_id: kind === 'api_key' ? newId() : null, scopes: new Set(scopes) }
-  return { tenant_id, actor, via: kind === 'user' ? 'token' : 'api_key', session_id: null, now: new Date() }
+  return { tenant_id, actor, via: kind === 'user' ? 'token' : 'api_key', session: null, now: new Date() }
 }
