@@ -759,6 +759,21 @@ create policy tenant_wall on provisioner
 grant select, insert, delete on provisioner to sallyport_app;
 grant update (name, config, sealed_secrets, enabled, corrects_drift, version, updated_at, checked_at, checks, previous_until) on provisioner to sallyport_app;
 
+create table recovery_code (
+  tenant_id uuid not null,
+  user_id uuid not null,
+  hash bytea not null,
+  constraint recovery_code_pk PRIMARY KEY (tenant_id, user_id, hash),
+  constraint recovery_code_tenant_id_user_id_fk FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_user(tenant_id, id),
+  constraint recovery_code_hash_ck CHECK (octet_length(hash) = 32)
+);
+alter table recovery_code enable row level security;
+alter table recovery_code force row level security;
+create policy tenant_wall on recovery_code
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on recovery_code to sallyport_app;
+
 create table reminder (
   tenant_id uuid not null,
   id uuid not null,
@@ -871,6 +886,42 @@ create policy tenant_wall on sandbox_operation
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update, delete on sandbox_operation to sallyport_app;
 
+create table second_factor (
+  tenant_id uuid not null,
+  id uuid not null,
+  user_id uuid not null,
+  kind text not null,
+  name text not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  confirmed_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  sealed_secrets text,
+  last_step bigint,
+  challenge text,
+  credential_id text,
+  public_key bytea,
+  sign_count bigint,
+  synced boolean,
+  transports text[] not null default '{}'::text[],
+  constraint second_factor_pk PRIMARY KEY (tenant_id, id),
+  constraint second_factor_tenant_id_credential_id_uq UNIQUE (tenant_id, credential_id),
+  constraint second_factor_tenant_id_user_id_fk FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_user(tenant_id, id),
+  constraint second_factor_kind_ck CHECK (kind = ANY (ARRAY['totp'::text, 'passkey'::text])),
+  constraint second_factor_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200),
+  constraint second_factor_passkey_ck CHECK (kind <> 'passkey'::text OR confirmed_at IS NULL OR credential_id IS NOT NULL AND public_key IS NOT NULL AND sign_count IS NOT NULL AND synced IS NOT NULL),
+  constraint second_factor_totp_ck CHECK (kind <> 'totp'::text OR sealed_secrets IS NOT NULL)
+);
+CREATE INDEX second_factor_user_ix ON second_factor USING btree (tenant_id, user_id);
+alter table second_factor enable row level security;
+alter table second_factor force row level security;
+create policy tenant_wall on second_factor
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on second_factor to sallyport_app;
+grant update (confirmed_at, last_used_at, sealed_secrets, last_step, challenge, credential_id, public_key, sign_count, synced, transports) on second_factor to sallyport_app;
+CREATE TRIGGER second_factor_authority AFTER UPDATE ON second_factor FOR EACH ROW WHEN (old.confirmed_at IS DISTINCT FROM new.confirmed_at) EXECUTE FUNCTION authority_changed();
+CREATE TRIGGER second_factor_gone AFTER DELETE ON second_factor FOR EACH ROW WHEN (old.confirmed_at IS NOT NULL) EXECUTE FUNCTION authority_changed();
+
 create table served_resource (
   tenant_id uuid not null,
   resource_type text not null,
@@ -904,6 +955,28 @@ create policy tenant_wall on setting
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update on setting to sallyport_app;
+
+create table sign_in_challenge (
+  tenant_id uuid not null,
+  id uuid not null,
+  user_id uuid not null,
+  secret_hash bytea not null,
+  passkey_challenge text,
+  tries integer not null default 0,
+  expires_at timestamp with time zone not null default clock_timestamp() + '00:05:00'::interval,
+  constraint sign_in_challenge_pk PRIMARY KEY (tenant_id, id),
+  constraint sign_in_challenge_tenant_id_user_id_fk FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_user(tenant_id, id),
+  constraint sign_in_challenge_secret_hash_ck CHECK (octet_length(secret_hash) = 32)
+);
+CREATE INDEX sign_in_challenge_expires_ix ON sign_in_challenge USING btree (tenant_id, expires_at);
+CREATE INDEX sign_in_challenge_user_ix ON sign_in_challenge USING btree (tenant_id, user_id);
+alter table sign_in_challenge enable row level security;
+alter table sign_in_challenge force row level security;
+create policy tenant_wall on sign_in_challenge
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on sign_in_challenge to sallyport_app;
+grant update (tries) on sign_in_challenge to sallyport_app;
 
 create table sign_in_failure (
   tenant_id uuid not null,

@@ -5,6 +5,7 @@ import { exportAuditEvents } from './audit/export-audit-events.ts'
 import { listAuditEvents } from './audit/list-audit-events.ts'
 import { beginAuthorization } from './auth/begin-authorization.ts'
 import { exchangeAuthorizationCode } from './auth/exchange-authorization-code.ts'
+import { finishSecondFactor } from './auth/finish-second-factor.ts'
 import { getJwks } from './auth/get-jwks.ts'
 import { login } from './auth/login.ts'
 import { logout } from './auth/logout.ts'
@@ -114,6 +115,11 @@ import { deleteRole } from './roles/delete-role.ts'
 import { getRole } from './roles/get-role.ts'
 import { listRoles } from './roles/list-roles.ts'
 import { updateRole } from './roles/update-role.ts'
+import { beginSecondFactor } from './second-factors/begin-second-factor.ts'
+import { confirmSecondFactor } from './second-factors/confirm-second-factor.ts'
+import { deleteSecondFactor } from './second-factors/delete-second-factor.ts'
+import { listSecondFactors } from './second-factors/list-second-factors.ts'
+import { replaceRecoveryCodes } from './second-factors/replace-recovery-codes.ts'
 import { endOwnOtherSessions } from './sessions/end-own-other-sessions.ts'
 import { endOwnSession } from './sessions/end-own-session.ts'
 import { listOwnSessions } from './sessions/list-own-sessions.ts'
@@ -134,6 +140,7 @@ import { getOwnPreferences } from './users/get-own-preferences.ts'
 import { getOwnProfile } from './users/get-own-profile.ts'
 import { getUser } from './users/get-user.ts'
 import { listUsers } from './users/list-users.ts'
+import { resetSecondFactors } from './users/reset-second-factors.ts'
 import { setUserRoles } from './users/set-user-roles.ts'
 import { suspendUser } from './users/suspend-user.ts'
 import { unsuspendUser } from './users/unsuspend-user.ts'
@@ -158,6 +165,7 @@ export const openCarriers = (opening: CarrierOpening): Carriers => ({
 /** THE list: every endpoint. The name is the operationId, the file and the verb. */
 export const operations: Record<string, Operation> = {
   login,
+  finishSecondFactor,
   beginAuthorization,
   exchangeAuthorizationCode,
   startSession,
@@ -210,12 +218,18 @@ export const operations: Record<string, Operation> = {
   deleteUser: deleteUser(endAccessOf),
   suspendUser: suspendUser(endAccessOf),
   unsuspendUser,
+  resetSecondFactors,
   getOwnProfile,
   updateOwnProfile,
   getOwnPreferences,
   updateOwnPreferences,
   changeOwnPassword,
   listOwnSessions,
+  listSecondFactors,
+  beginSecondFactor,
+  confirmSecondFactor,
+  deleteSecondFactor,
+  replaceRecoveryCodes,
   endOwnSession,
   endOwnOtherSessions,
   setUserRoles,

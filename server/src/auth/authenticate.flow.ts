@@ -133,8 +133,8 @@ async function proveSession(text: string, { database, recordUse }: Proving): Pro
 
 /** The cookie of a session proves what its token does. */
 function sessionProof(tenant_id: string, id: string, authority: SessionAuthority, via: 'token' | 'session'): Proof {
-  const { user_id, scopes, live_until, auth_time, mode, now } = authority
-  const session = { id, auth_time: new Date(auth_time), in_live: mode === 'live' }
+  const { user_id, scopes, live_until, auth_time, amr, mode, lacks_factor, now } = authority
+  const session = { id, auth_time: new Date(auth_time), amr, in_live: mode === 'live', lacks_factor }
   const actor = { kind: 'user', user_id, api_key_id: null, scopes: new Set(scopes) } as const
   const end = Date.parse(live_until)
   return {

@@ -4,14 +4,17 @@ import { sample } from '../events/sample.ts'
 import { operation } from '../http/operation.ts'
 import { Body } from '../http/schema.ts'
 import { rateLimited } from '../kernel/bucket.ts'
-import type { Actor, Ctx } from '../kernel/context.ts'
+import type { Actor, Ctx, Statement } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
+import { challengeCleanup, challengeInsert } from '../sessions/challenge-store.ts'
 import type { SignInProof } from '../sessions/session.ts'
+import { sessionCleanup, sessionInsert } from '../sessions/session-store.ts'
 import { verifyPassword } from '../users/password.ts'
 import { accountLimit, accountOf, countInMemory } from '../users/sign-in-failure.ts'
-import { countFailure, recordSignIn } from '../users/sign-in-failure-store.ts'
+import { countFailure, recordPassword } from '../users/sign-in-failure-store.ts'
 import { inactiveCause } from '../users/user.ts'
 import { findSignIn, type SignIn } from '../users/user-store.ts'
+import { makeChallenge } from './second-factor-challenge.flow.ts'
 import { newSession, SignedIn } from './signed-in.ts'
 
 /**
@@ -27,7 +30,7 @@ export const login = operation({
   limitedBy: 'failures',
   body: Body({ email: Type.String({ maxLength: 1000 }), password: Type.String({ maxLength: 1000 }) }),
   replies: { 200: SignedIn },
-  errors: ['unauthenticated'],
+  errors: ['unauthenticated', 'second_factor_required'],
   async run(ctx, { body: { email, password }, header }) {
     const found = await findSignIn(ctx.tx, email)
     if (found === undefined) return refuseWithoutTenant(ctx, email, password)
@@ -36,16 +39,35 @@ export const login = operation({
     const cause = causeOfRefusal(found, matches)
     if (cause !== undefined || found.user_id === null) return refuseFailed(ctx, email, found, cause)
     const { user_id, hash } = found
+    if (found.has_second_factor) return challengeForFactor(ctx, email, { ...found, user_id })
     const { source_ip } = ctx
     const session = newSession(byPassword, { source_ip, user_agent: header('user-agent') })
     const actor: Actor = { kind: 'user', user_id, api_key_id: null, scopes: new Set() }
     const event = about(found, 'auth.signed_in', { source_ip, sid: session.id })
-    const recorded = await recordSignIn({ ...ctx, actor }, { user_id, hash }, accountOf(email), { event, session })
+    const begin = {
+      insert: (whom: Statement) => sessionInsert(ctx.tx, session, whom),
+      cleanup: sessionCleanup(ctx.tx, user_id),
+    }
+    const recorded = await recordPassword({ ...ctx, actor }, { user_id, hash }, accountOf(email), { begin, event })
     if (recorded === 'limited') return refuseLimited(ctx, found, accountLimit.seconds)
     if (recorded === undefined) return refuseFailed(ctx, email, found, 'changed_meanwhile')
     return ctx.tokens.issue({ tenant_id: ctx.tx.tenant_id, user_id, session_id: session.id, now: new Date(found.now) })
   },
 })
+
+/** The password is right. The user goes on with a second factor, and nobody without the password learns that there is one. */
+async function challengeForFactor(ctx: Ctx, email: string, found: SignIn & { user_id: string }): Promise<never> {
+  const { user_id, hash } = found
+  const { challenge, details } = await makeChallenge(ctx, user_id)
+  const insert = (whom: Statement) => challengeInsert(ctx.tx, challenge, whom)
+  const begin = { insert, cleanup: challengeCleanup(ctx.tx, user_id) }
+  const recorded = await recordPassword(ctx, { user_id, hash }, accountOf(email), { begin, event: undefined })
+  if (recorded === 'limited') return refuseLimited(ctx, found, accountLimit.seconds)
+  if (recorded === undefined) return refuseFailed(ctx, email, found, 'changed_meanwhile')
+  throw new Problem('second_factor_required', 'the sign-in needs your second factor: `POST /v1/auth/second-factor`', {
+    details,
+  })
+}
 
 /** Proof by a password alone, as RFC 8176 names it. */
 const byPassword: SignInProof = { amr: ['pwd'], auth_time: undefined, by: undefined }
@@ -92,7 +114,10 @@ function refusal(): Problem {
 }
 
 /** Why a sign-in is refused, for the audit log only; undefined when it is not refused. */
-export function causeOfRefusal(found: Omit<SignIn, 'now' | 'limited_for'>, matches: boolean): string | undefined {
+export function causeOfRefusal(
+  found: Omit<SignIn, 'now' | 'limited_for' | 'has_second_factor'>,
+  matches: boolean,
+): string | undefined {
   if (found.user_id === null) return 'unknown_user'
   if (found.auth_provider !== 'local') return 'not_local'
   return inactiveCause(found) ?? (matches ? undefined : 'wrong_password')

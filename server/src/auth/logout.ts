@@ -1,9 +1,7 @@
 import { Type } from 'typebox'
-import { cookiesOf } from '../http/cookie.ts'
 import { operation } from '../http/operation.ts'
 import { Nullable } from '../http/schema.ts'
 import { sessionCookie } from '../http/session-cookie.ts'
-import { readSessionSecret } from '../sessions/session-secret.ts'
 import { endSession } from '../sessions/session-store.ts'
 
 const SignedOut = Type.Object(
@@ -24,14 +22,13 @@ export const logout = operation({
   tenantHeader: 'optional',
   setsCookie: true,
   scope: null,
+  allowsOneFactor: true,
   replies: { 200: SignedOut },
   errors: [],
   changes: 'authority',
-  async run(ctx, { header }) {
-    const ended = await endSession(ctx, String(ctx.session_id), 'signed_out')
-    const cookie = sessionCookie(ctx.public_url)
-    const held = cookiesOf(header('cookie'), cookie.name).map((value) => readSessionSecret(value)?.id)
-    if (held.includes(ctx.session_id ?? undefined)) ctx.setCookie(cookie.clear())
+  async run(ctx) {
+    const ended = await endSession(ctx, String(ctx.session?.id), 'signed_out')
+    if (ended?.browser === true) ctx.setCookie(sessionCookie(ctx.public_url).clear())
     const provider = ended?.provider ?? null
     const url = provider === null ? undefined : await ctx.providerSignIn.findLogoutUrl(ctx.tx.tenant_id, provider)
     return { provider_logout_url: url ?? null }

@@ -29,6 +29,7 @@ export const startSession = operation({
   tenantHeader: 'optional',
   setsCookie: true,
   scope: null,
+  allowsOneFactor: true,
   replies: { 201: StartedSession },
   errors: [],
   changes: 'authority',
@@ -41,7 +42,7 @@ export const startSession = operation({
       max_seconds: Math.min(settings['auth.session_max_seconds'], maxSeconds),
       idle_seconds: Math.min(settings['auth.session_idle_seconds'], maxSeconds),
     }
-    const { text, cookie_hash } = makeSessionSecret(tenant_id, String(ctx.session_id))
+    const { text, cookie_hash } = makeSessionSecret(tenant_id, String(ctx.session?.id))
     // What the browser had before, it can never send again.
     const replaced = cookiesOf(header('cookie'), cookie.name).flatMap((value) => readSessionSecret(value) ?? [])
     const started = await giveToBrowser(ctx, { cookie_hash, limits, replaced: replaced.slice(0, 1) })

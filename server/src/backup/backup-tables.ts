@@ -18,7 +18,7 @@ export type BackupColumn = { name: string; type: string; not_null: boolean; iden
  * Tables that a new database fills itself: its migrations, and the delivery cursors, which a restore translates. And the sessions, with
  * the providers' tokens that ended some: a restore would bring back those that ended since.
  */
-const leftOut = ['migration', 'event_cursor', 'user_session', 'logout_token']
+const leftOut = ['migration', 'event_cursor', 'user_session', 'logout_token', 'sign_in_challenge']
 
 /**
  * Every other table of the database, each after the tables that it refers to. The list comes from the catalogue, so that a new

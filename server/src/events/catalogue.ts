@@ -88,6 +88,13 @@ export const eventTable = {
   'tenant.mail_domain_removed': { filterable: false, means: 'the operator removed a mail domain of a tenant' },
   'user.password_reset': { filterable: false, means: 'the operator gave a user a new password' },
   'user.password_changed': { filterable: false, means: 'a user changed their own password' },
+  'user.second_factor_added': { filterable: false, means: 'a user added a second factor to their own sign-in' },
+  'user.second_factor_removed': { filterable: false, means: 'a user removed one of their second factors' },
+  'user.recovery_codes_replaced': { filterable: false, means: 'a user replaced their recovery codes' },
+  'user.second_factors_reset': {
+    filterable: false,
+    means: 'the second factors of a user were removed by an administrator or the operator',
+  },
   'grant.retried': { filterable: false, means: 'access that could not be given is retried' },
   'request.refused': { filterable: false, means: 'policy did not permit the access that a user requested' },
   'access.refused': {

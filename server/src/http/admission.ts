@@ -1,6 +1,6 @@
 /** Authenticates and authorizes the caller before the body of a request is read. */
 import type { FastifyRequest } from 'fastify'
-import type { Actor } from '../kernel/context.ts'
+import type { Actor, SignInSession } from '../kernel/context.ts'
 import { invalidInput, Problem } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/id.ts'
 import type { SessionCookie } from './session-cookie.ts'
@@ -21,8 +21,13 @@ export type Admission = {
   now: Date
 }
 
-/** The sign-in behind a token or a cookie. `in_live`: the tenant is live. */
-export type AdmittedSession = { id: string; auth_time: Date; in_live: boolean }
+/** The sign-in behind a token or a cookie. */
+export type AdmittedSession = SignInSession & {
+  /** The tenant is live. */
+  in_live: boolean
+  /** The user must have a second factor, and this sign-in had none: it may only set one up. */
+  lacks_factor: boolean
+}
 
 /** The credential as the caller sent it; at most one of the three is present. */
 export type PresentedCredential = {
@@ -56,7 +61,13 @@ export function presentedCredential(request: FastifyRequest, cookie: SessionCook
 }
 
 /** What a caller must show for an operation. */
-type Demand = { method: string; credential: CredentialKind; scope: string | null; freshSignIn: boolean }
+type Demand = {
+  method: string
+  credential: CredentialKind
+  scope: string | null
+  freshSignIn: boolean
+  allowsOneFactor: boolean
+}
 
 /** The checks of credentials, as the pipeline has them. */
 type Checks = { authenticate: Authenticate; sessionCookie: SessionCookie }
@@ -98,17 +109,24 @@ export async function findAdmission(
 export function findRefusal(
   admission: Admission,
   tenant_id: string,
-  { scope, freshSignIn }: Pick<Demand, 'scope' | 'freshSignIn'>,
+  { scope, freshSignIn, allowsOneFactor }: Pick<Demand, 'scope' | 'freshSignIn' | 'allowsOneFactor'>,
 ): Problem | undefined {
   if (admission.tenant_id !== tenant_id) {
     return new Problem('tenant_mismatch', '`X-Tenant-ID` is not the tenant of the credential')
   }
+  if (admission.session?.lacks_factor === true && !allowsOneFactor) return oneFactorOnly()
   if (scope !== null && !admission.actor.scopes.has(scope)) {
     return new Problem('forbidden', `this needs the scope \`${scope}\``, {
       details: { scope },
     })
   }
   return freshSignIn ? staleness(admission) : undefined
+}
+
+function oneFactorOnly(): Problem {
+  const means = 'set one up at `/v1/users/me/second-factors` if you have none, then sign in again'
+  const details = { max_age: maxSignInAge, acr: 'mfa' }
+  return new Problem('sign_in_again', `your roles need a sign-in with a second factor; ${means}`, { details })
 }
 
 /** How old a sign-in may be for a change of who may do what, in seconds. */

@@ -81,7 +81,8 @@ export function openLimits({ credential, bySource = false }: LimitsOptions): Lim
 
 /** Whether the error refuses an identity (401) or another attempt so soon (429). */
 function isRefusal(thrown: unknown): boolean {
-  return thrown instanceof Problem && (thrown.status === 401 || thrown.status === 429)
+  if (!(thrown instanceof Problem) || thrown.code === 'second_factor_required') return false
+  return thrown.status === 401 || thrown.status === 429
 }
 
 /** The headers of draft-ietf-httpapi-ratelimit-headers: the limit, what remains of it, and when it is full again. */

@@ -231,6 +231,7 @@ export function errorsOf(operation: Operation): ErrorCode[] {
   if (operation.credential !== 'none') codes.add('invalid_input').add('ambiguous_credentials')
   if (takesCredential(operation.credential)) {
     codes.add('unauthenticated').add('tenant_mismatch').add('rate_limited').add('misdirected_request')
+    if (!operation.allowsOneFactor) codes.add('sign_in_again')
     // By cookie, a change from another site is refused.
     if (operation.method !== 'GET') codes.add('forbidden')
   }
@@ -238,7 +239,6 @@ export function errorsOf(operation: Operation): ErrorCode[] {
   if (takesKey(operation)) codes.add('idempotency_in_progress').add('idempotency_key_reused')
   if (operation.takesIfMatch) codes.add('precondition_failed')
   if (operation.scope !== null) codes.add('forbidden')
-  if (operation.freshSignIn) codes.add('sign_in_again')
   if (operation.params !== undefined) codes.add('not_found')
   if (operation.query !== undefined || operation.body !== undefined) codes.add('invalid_input')
   if (operation.body !== undefined) codes.add('payload_too_large').add('unsupported_media_type')

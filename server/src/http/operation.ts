@@ -61,6 +61,8 @@ export type Declaration<
   replies: Replies
   /** In a live tenant a person's sign-in must be at most an hour old. By default: where the scope decides who may do what. */
   freshSignIn?: true
+  /** A sign-in without the second factor that the user must have is enough: to set one up, or to sign out. */
+  allowsOneFactor?: true
   /** The errors it can answer, beyond those of every operation with its kind of credential. */
   errors: readonly ErrorCode[]
   /**
@@ -74,6 +76,8 @@ export type Declaration<
   limitedBy?: SourceLimit
   /** It sets or removes a cookie, so its answer is never kept for a later call with the same `Idempotency-Key`. */
   setsCookie?: true
+  /** The tenant that the body names, for a caller without a credential; undefined: none that exists. */
+  tenantIn?(body: StaticOr<Body, undefined>): string | undefined
   /** The caller need not name the tenant: the credential does. A tenant that is named must be that one. */
   tenantHeader?: 'optional'
   /** The `ETag` of its reply, with quotes: a different one for each state of the record. */
@@ -119,6 +123,7 @@ export type Operation = {
   readonly credential: CredentialKind
   readonly scope: string | null
   readonly freshSignIn: boolean
+  readonly allowsOneFactor: boolean
   readonly params: TSchema | undefined
   readonly query: TSchema | undefined
   readonly body: TSchema | undefined
@@ -127,6 +132,7 @@ export type Operation = {
   readonly errors: readonly ErrorCode[]
   readonly changes: 'authority' | undefined
   readonly tenantHeader: 'optional' | undefined
+  readonly tenantIn: ((body: never) => string | undefined) | undefined
   readonly setsCookie: boolean
   readonly limitedBy: SourceLimit | undefined
   readonly etag: ((reply: never) => string) | undefined
@@ -161,6 +167,7 @@ export function operation<
     summary: declared.summary,
     credential: declared.credential,
     scope: declared.scope,
+    allowsOneFactor: declared.allowsOneFactor ?? false,
     freshSignIn: declared.freshSignIn ?? (declared.method !== 'GET' && freshScopes.includes(declared.scope ?? '')),
     params: declared.params,
     query: declared.query,
@@ -171,6 +178,7 @@ export function operation<
     changes: declared.changes,
     limitedBy: declared.limitedBy,
     tenantHeader: declared.tenantHeader,
+    tenantIn: declared.tenantIn as Operation['tenantIn'],
     setsCookie: declared.setsCookie ?? false,
     etag: declared.etag,
     takesIfMatch: declared.takesIfMatch ?? false,

@@ -83,7 +83,7 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
       actor: admission?.actor ?? systemActor,
       now: admission?.now ?? new Date(),
       via: admission?.via === 'api_key' ? 'api_key' : 'token',
-      session_id: admission?.session?.id ?? null,
+      session: admission?.session ?? null,
       setCookie: (text) => reply.header('set-cookie', text).header('cache-control', 'no-store'),
       source_ip: request.ip,
       request_id: request.id,
@@ -107,13 +107,14 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
     request: FastifyRequest,
     finish: (body: unknown) => Answer,
   ): Promise<{ body: unknown } | KeyedAnswer> {
-    const ctx = await admitAgain(target, admitted, request)
+    const again = await admitAgain(target, admitted, request)
     const key = takesKey(operation) ? readKey(headerOf(request, 'idempotency-key')) : undefined
     const params = readParams(operation.params, request.params as Record<string, string>)
     const query = operation.query === undefined ? undefined : readQuery(operation.query, request.query)
     requireValid(checks.query, query)
     const body = operation.withoutIgnored(request.body ?? (checks.body?.({}).length === 0 ? {} : undefined))
     requireValid(checks.body, body)
+    const ctx = inNamedTenant(target, again, body)
     const page = readPage(parts.cursors, [ctx.tx.tenant_id, operationId, JSON.stringify(params)], query ?? {})
     const header = (name: string) => headerOf(request, name)
     const input = { params, query, body, page, header, sent: request.sentBody } as never
@@ -193,6 +194,12 @@ function tenantOf({ credential, tenantHeader }: Operation, admission: Admission 
   if (credential === 'none') return noTenant
   const isKnown = admission !== undefined && (admission.via === 'session' || tenantHeader === 'optional')
   return isKnown ? (findTenantHeader(request) ?? admission.tenant_id) : requireTenantHeader(request)
+}
+
+/** For a caller without a credential whose body names the tenant, such as by a challenge of this service. */
+function inNamedTenant({ parts, operation }: Target, ctx: Ctx, body: unknown): Ctx {
+  const tenant_id = operation.tenantIn?.(body as never)
+  return tenant_id === undefined ? ctx : { ...ctx, tx: parts.database.tenant(tenant_id) }
 }
 
 function headerOf(request: FastifyRequest, name: string): string | undefined {

@@ -161,13 +161,16 @@ export type StreamHub = {
   subscribe(tenant_id: string, user_id: string): Subscription
 }
 
+/** How the caller signed in, and when. `amr`: the means, as in RFC 8176. */
+export type SignInSession = { id: string; auth_time: Date; amr: readonly string[] }
+
 /** The context of an operation. */
 export type Ctx = WorkCtx & {
   /** The database's clock when the credential was checked. */
   now: Date
   via: 'token' | 'api_key'
   /** The session of a token or a cookie; null for an API key, and without a credential. */
-  session_id: string | null
+  session: SignInSession | null
   /** Sets a cookie with the answer; the text is that of `Set-Cookie`. */
   setCookie(text: string): void
   source_ip: string

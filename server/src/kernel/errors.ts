@@ -10,6 +10,10 @@ export const errorTable = {
   },
   invalid_policy: { status: 400, means: 'the policy statement is invalid; `details` gives line, column and help' },
   unauthenticated: { status: 401, means: 'the credential is missing or invalid' },
+  second_factor_required: {
+    status: 401,
+    means: 'the password is right, and the sign-in needs a second factor; `details` says how to go on',
+  },
   invalid_authorization_code: {
     status: 401,
     means: 'the authorization code or its sign-in is invalid or expired; every cause has the same answer',

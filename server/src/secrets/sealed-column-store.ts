@@ -35,6 +35,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   secretsOf('identity_provider', sql`identity_provider`, sql`id`),
   secretsOf('provisioner', sql`provisioner`, sql`id`),
   secretsOf('notification_channel', sql`notification_channel`, sql`id`),
+  secretsOf('second_factor', sql`second_factor`, sql`id`),
   secretsOf('ai_provider', sql`ai_provider`, sql`type`),
   {
     name: 'sign_in_setting.sealed_client_secret',

@@ -18,6 +18,6 @@ export const endOwnOtherSessions = operation({
   errors: [],
   changes: 'authority',
   async run(ctx) {
-    return { ended: await endOtherSessions(ctx, ctx.session_id) }
+    return { ended: await endOtherSessions(ctx, ctx.session?.id ?? null) }
   },
 })

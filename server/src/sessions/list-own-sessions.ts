@@ -16,7 +16,7 @@ export const listOwnSessions = operation({
   errors: [],
   async run(ctx, { page }) {
     const rows = await listSessionsPage(ctx.tx, ctx.actor.user_id, page)
-    const sessions = rows.map((session) => ({ ...session, current: session.id === ctx.session_id }))
+    const sessions = rows.map((session) => ({ ...session, current: session.id === ctx.session?.id }))
     return page.of(sessions, ({ id }) => [id])
   },
 })

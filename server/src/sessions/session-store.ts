@@ -42,10 +42,14 @@ export function sessionCleanup(tx: Tx, user_id: string): Statement[] {
   ]
 }
 
-/** The end of every session of a user. INVARIANT: a statement of its own, after a lock that sign-ins of the user wait for. */
+/**
+ * The end of every session of a user, and of sign-ins that wait for a second factor. INVARIANT: a statement of its own, after a lock that
+ * sign-ins of the user wait for.
+ */
 export function sessionsEnd(tx: Tx, user_id: string, { except = null }: { except?: string | null } = {}): Statement {
-  return sql`delete from user_session where tenant_id = ${tx.tenant_id} and user_id = ${user_id}
-    and id is distinct from ${except}::uuid`
+  const whose = sql`tenant_id = ${tx.tenant_id} and user_id = ${user_id}`
+  return sql`with waiting as (delete from sign_in_challenge where ${whose})
+    delete from user_session where ${whose} and id is distinct from ${except}::uuid`
 }
 
 /** The live sessions of a user, the newest first. */
@@ -128,7 +132,8 @@ export async function giveToBrowser(
   ctx: Ctx,
   { cookie_hash, limits, replaced }: BrowserGift,
 ): Promise<BrowserSession | undefined> {
-  const { tx, actor, session_id, source_ip } = ctx
+  const { tx, actor, source_ip } = ctx
+  const session_id = ctx.session?.id ?? null
   const end = sql`created_at + make_interval(secs => ${limits.max_seconds}::int)`
   const idle = sql`clock_timestamp() + make_interval(secs => ${limits.idle_seconds}::int)`
   const whose = sql`tenant_id = ${tx.tenant_id} and user_id = ${actor.user_id}`

@@ -20,6 +20,15 @@ export function settingSeconds(tx: Tx, key: SecondsKey): Statement {
     ${settingTable[key].default}::integer)`
 }
 
+/** The settings whose value is yes or no. */
+type YesNoKey = { [Key in SettingKey]: Settings[Key] extends boolean ? Key : never }[SettingKey]
+
+/** Whether a setting is on, as a value to embed in another statement: the tenant's value, else the default. */
+export function settingIs(tx: Tx, key: YesNoKey): Statement {
+  return sql`coalesce((select value from setting where tenant_id = ${tx.tenant_id}::uuid and key = ${key}::text),
+    ${settingTable[key].default}::text) = 'true'`
+}
+
 /** The effective settings, read with a statement of their own. A caller with another statement embeds `settingsAsJson` in it. */
 export async function readSettings(tx: Tx): Promise<Settings> {
   const [row] = await tx.read(sql<{ stored: Record<string, string> }>`select ${settingsAsJson(tx)} as stored`)

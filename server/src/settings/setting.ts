@@ -64,7 +64,16 @@ export const settingTable = {
     'false',
     'whether an account of a provider whose address is not verified becomes a user, without roles, at its first sign-in',
   ),
-  'auth.password_min_length': setting(wholeNumber(8, 128), '8', 'the minimum length of a local user’s password'),
+  'auth.password_min_length': setting(
+    wholeNumber(8, 128),
+    '15',
+    'the minimum length of a local user’s password; by default 8 is enough for a user with a second factor',
+  ),
+  'auth.second_factor_required': setting(
+    yesOrNo,
+    'true',
+    'whether local users with the role `admin` or `approver` need a second factor, once the tenant is live',
+  ),
   'auth.session_idle_seconds': setting(
     wholeNumber(300, 604_800),
     '14400',
@@ -171,4 +180,16 @@ function refused(pointer: string, why: string, allowed: string | readonly string
 
 function shortened(text: string): string {
   return text.length <= 60 ? text : `${text.slice(0, 60).toWellFormed()}…`
+}
+
+/** The minimum length of a password beside a second factor, where the tenant has set none. */
+const lengthWithFactor = 8
+
+/** The minimum length of a user's password: what the tenant has set, else 15 alone and 8 beside a second factor. */
+export function passwordMinLength(
+  stored: Readonly<Record<string, string>>,
+  { hasFactor }: { hasFactor: boolean },
+): number {
+  const isSet = stored['auth.password_min_length'] !== undefined
+  return !isSet && hasFactor ? lengthWithFactor : readSettingValues(stored)['auth.password_min_length']
 }

@@ -2,6 +2,7 @@ import type { Database } from '../db/transaction.ts'
 import { operatorActor, type WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import { systemRolesInsert } from '../roles/role-store.ts'
+import { passwordMinLength } from '../settings/setting.ts'
 import { hashPassword, passwordFaults } from '../users/password.ts'
 import { type NewUser, readNewUser, type User } from '../users/user.ts'
 import { insertUser } from '../users/user-store.ts'
@@ -29,7 +30,7 @@ export async function readNewTenant({ name, owner }: NewTenant): Promise<TenantT
   const fault = tenantNameFault(name)
   if (fault !== undefined) throw new Error(`the tenant's name ${fault}`)
   const { password, ...user } = readNewUser({ ...owner, roles: [...ownerRoles] }, (text) =>
-    passwordFaults(text, { min_length: 0 }),
+    passwordFaults(text, { min_length: passwordMinLength({}, { hasFactor: false }) }),
   )
   return { name, owner: { ...user, password_hash: await hashPassword(password ?? '') } }
 }

@@ -29,11 +29,11 @@ export const changeOwnPassword = operation({
   async run(ctx, { body }) {
     const found = await findOwnPassword(ctx.tx, ctx.actor.user_id)
     if (found === undefined) throw userGone()
-    const { user_id, auth_provider, hash, limited_for, settings } = found
+    const { user_id, auth_provider, hash, limited_for, min_length } = found
     if (auth_provider !== 'local') {
       throw new Problem('forbidden', 'your identity provider manages your password: change it there')
     }
-    const why = passwordFaults(body.new_password, { min_length: settings['auth.password_min_length'] })
+    const why = passwordFaults(body.new_password, { min_length })
     if (why !== undefined) throw invalidInput([{ pointer: '/new_password', why }])
     if (limited_for !== null) throw rateLimited(accountLimit, limited_for)
     if (!(await verifyPassword(body.current_password, hash ?? undefined))) {
@@ -44,7 +44,8 @@ export const changeOwnPassword = operation({
       throw failures > accountLimit.quota ? rateLimited(accountLimit, seconds_left) : problem
     }
     const new_hash = await hashPassword(body.new_password)
-    if (await replacePassword(ctx, user_id, { old_hash: hash, new_hash, kept: ctx.session_id })) return undefined
+    if (await replacePassword(ctx, user_id, { old_hash: hash, new_hash, kept: ctx.session?.id ?? null }))
+      return undefined
     throw new Problem('version_conflict', 'the password was changed by another request; sign in again')
   },
 })

@@ -1,6 +1,7 @@
 import { sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import { factorsEnd } from '../second-factors/second-factor-store.ts'
 import { sessionsEnd } from '../sessions/session-store.ts'
 import { isActive, isSuspended } from './active-store.ts'
 import type { ChangeEvent, EndAccess, LockedUser, UserChange } from './lifecycle.ts'
@@ -30,6 +31,11 @@ export async function lockUser(tx: Tx, id: string): Promise<LockedUser | undefin
 /** The end of a locked user's sessions and of their access: whatever ends the one ends the other. */
 export function leaving(ctx: WorkCtx, { id }: LockedUser, endAccess: EndAccess, why: string): Statement[] {
   return [sessionsEnd(ctx.tx, id), ...endAccess(ctx, id, why)]
+}
+
+/** The event of second factors that were removed for a user. */
+export function factorsReset(ctx: WorkCtx, user_id: string): Statement {
+  return emit(ctx, { type: 'user.second_factors_reset', subject_type: 'user', subject_id: user_id })
 }
 
 /** Writes the change of a locked user and its events, then runs the `ending` statements. */
@@ -101,6 +107,7 @@ export async function saveUserDeletion(ctx: WorkCtx, user: LockedUser, ending: S
     emit(ctx, { type: 'user.deleted', subject_type: 'user', subject_id: user.id }),
     ...ending,
     sql`delete from user_password where ${whose}`,
+    ...factorsEnd(tx, user.id),
     sql`delete from user_role where ${whose}`,
     sql`delete from group_member where ${whose}`,
   ])

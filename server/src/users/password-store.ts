@@ -1,8 +1,9 @@
 import { sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { Tx, WorkCtx } from '../kernel/context.ts'
+import { hasSecondFactor } from '../second-factors/second-factor-store.ts'
 import { sessionsEnd } from '../sessions/session-store.ts'
-import { readSettingValues, type Settings } from '../settings/setting.ts'
+import { passwordMinLength } from '../settings/setting.ts'
 import { settingsAsJson } from '../settings/setting-store.ts'
 import { ownPasswordOf } from './sign-in-failure.ts'
 import { limitedFor } from './sign-in-failure-store.ts'
@@ -16,21 +17,23 @@ export type OwnPassword = {
   auth_provider: string
   hash: string | null
   limited_for: number | null
-  settings: Settings
+  /** The minimum length of a new password. */
+  min_length: number
 }
 
 /** Undefined for a user who was deleted since their credential was checked. */
 export async function findOwnPassword(tx: Tx, user_id: string | null): Promise<OwnPassword | undefined> {
   if (user_id === null) return undefined
-  type Row = Omit<OwnPassword, 'settings'> & { stored: Record<string, string> }
+  type Row = Omit<OwnPassword, 'min_length'> & { stored: Record<string, string>; has_second_factor: boolean }
   const [row] = await tx.read(sql<Row>`
-    select u.id as user_id, u.auth_provider, p.hash, ${settingsAsJson(tx)} as stored,
+    select u.id as user_id, u.auth_provider, p.hash, ${hasSecondFactor(sql`u`)} as has_second_factor,
+      ${settingsAsJson(tx)} as stored,
       ${limitedFor(tx, ownPasswordOf(user_id))} as limited_for
     from tenant_user u left join user_password p on p.tenant_id = u.tenant_id and p.user_id = u.id
     where u.tenant_id = ${tx.tenant_id} and u.id = ${user_id} and u.deleted_at is null`)
   if (row === undefined) return undefined
-  const { stored, ...found } = row
-  return { ...found, settings: readSettingValues(stored) }
+  const { stored, has_second_factor, ...found } = row
+  return { ...found, min_length: passwordMinLength(stored, { hasFactor: has_second_factor }) }
 }
 
 /**

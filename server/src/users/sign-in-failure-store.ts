@@ -1,8 +1,6 @@
 import { sql } from '../db/sql.ts'
 import { emit, type NewEvent } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
-import type { NewSession } from '../sessions/session.ts'
-import { sessionCleanup, sessionInsert } from '../sessions/session-store.ts'
 import { isActive } from './active-store.ts'
 import { accountLimit, type CountedFailures } from './sign-in-failure.ts'
 
@@ -44,23 +42,31 @@ function oldFailuresDeletion(tx: Tx): Statement {
     order by began_at limit 100 for update skip locked)`
 }
 
+/** Takes back a failure that was counted before it was known to be none. */
+export function failureRelease(tx: Tx, account: Buffer): Statement {
+  return sql`update sign_in_failure set failures = failures - 1
+    where tenant_id = ${tx.tenant_id} and account_hash = ${account} and failures > 0`
+}
+
 /** A password that was just checked, of a user. */
 export type CheckedPassword = { user_id: string; hash: string | null }
 
 /**
- * Emits the event of a sign-in and begins its session, unless the account exceeded its limit while the password was checked. Of many
- * concurrent guesses, those after the tenth are refused even when right. Undefined when the user or the password changed meanwhile.
+ * Begins what a right password begins: a session, or a challenge for the second factor. Not if the account exceeded its limit while the
+ * password was checked: of many concurrent guesses, those after the tenth are refused even when right. Undefined when the user or
+ * the password changed meanwhile.
  *
  * INVARIANT: it locks both rows, so that what ends the sessions of the user later ends this one too. The locks exclude each other: those
  * that are shared would let a user who signs in all the time put off their own suspension.
  */
-export async function recordSignIn(
+export async function recordPassword(
   ctx: WorkCtx,
   { user_id, hash }: CheckedPassword,
   account: Buffer,
-  { event, session }: { event: NewEvent; session: NewSession },
+  { begin, event }: Beginning,
 ): Promise<'recorded' | 'limited' | undefined> {
   const { tx } = ctx
+  const open = sql`open`
   const [[able]] = await tx.write([
     sql<{ limited: boolean }>`with able as (
         select u.id as user_id, ${limitedFor(tx, account)} is not null as limited
@@ -68,10 +74,15 @@ export async function recordSignIn(
         where u.tenant_id = ${tx.tenant_id} and u.id = ${user_id} and p.hash = ${hash} and ${isActive(sql`u`)}
         for no key update of u, p),
       open as (select user_id from able where not limited),
-      begun as (${sessionInsert(tx, session, sql`open`)}),
-      emitted as (${emit(ctx, event, sql`open`)})
+      begun as (${begin.insert(open)})${event === undefined ? sql`` : sql`, emitted as (${emit(ctx, event, open)})`}
       select limited from able`,
-    ...sessionCleanup(tx, user_id),
+    ...begin.cleanup,
   ])
   return able && (able.limited ? 'limited' : 'recorded')
+}
+
+/** What a right password begins: an insert for each row of a common table expression with `user_id`, and what it leaves to clean up. */
+export type Beginning = {
+  begin: { insert(whom: Statement): Statement; cleanup: readonly Statement[] }
+  event: NewEvent | undefined
 }

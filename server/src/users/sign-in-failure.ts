@@ -17,6 +17,11 @@ export function accountOf(email: string): Buffer {
   return hash('sha256', `sign-in ${emailKey(email)}`, 'buffer')
 }
 
+/** The key for wrong second factors: whoever tries one knows the password already. */
+export function secondFactorOf(user_id: string): Buffer {
+  return hash('sha256', `second factor ${user_id}`, 'buffer')
+}
+
 /** The key for failed changes of one's own password, separate so that an attacker's failed sign-ins do not block the user's change. */
 export function ownPasswordOf(user_id: string): Buffer {
   return hash('sha256', `own password ${user_id}`, 'buffer')

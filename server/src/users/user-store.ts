@@ -4,6 +4,7 @@ import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { emailKey } from '../kernel/email-address.ts'
 import type { PageRequest } from '../kernel/page.ts'
 import { scopesHeld } from '../roles/holding-store.ts'
+import { factorsEnd, hasSecondFactor } from '../second-factors/second-factor-store.ts'
 import { sessionsEnd } from '../sessions/session-store.ts'
 import { isSuspended } from './active-store.ts'
 import { accountOf } from './sign-in-failure.ts'
@@ -89,6 +90,7 @@ export type SignIn = {
   suspended: boolean | null
   auth_provider: string | null
   hash: string | null
+  has_second_factor: boolean
   /** Seconds until the account is under its limit again; null when it is now. */
   limited_for: number | null
   now: string
@@ -98,6 +100,7 @@ export type SignIn = {
 export async function findSignIn(tx: Tx, email: string): Promise<SignIn | undefined> {
   const [found] = await tx.read(sql<SignIn>`
     select u.id as user_id, u.active, ${isSuspended(u)} as suspended, u.auth_provider, p.hash,
+      coalesce(${hasSecondFactor(u)}, false) as has_second_factor,
       ${limitedFor(tx, accountOf(email))} as limited_for, clock_timestamp() as now
     from tenant t
     left join tenant_user u on u.tenant_id = t.id and u.email_key = ${emailKey(email)} and u.deleted_at is null
@@ -127,7 +130,7 @@ export async function findUserByEmail(tx: Tx, email: string): Promise<FoundUser 
   return user
 }
 
-/** Gives a local owner a new password, emits the event, and ends the owner's sessions. False when there is no such owner. */
+/** Gives a local owner a new password, emits the event, and ends the owner's sessions and second factors. False when there is no such owner. */
 export async function resetOwnerPassword(ctx: WorkCtx, user_id: string, hash: string): Promise<boolean> {
   const { tenant_id } = ctx.tx
   const event = { type: 'user.password_reset', subject_type: 'user', subject_id: user_id } as const
@@ -143,7 +146,7 @@ export async function resetOwnerPassword(ctx: WorkCtx, user_id: string, hash: st
       emitted as (${emit(ctx, event, sql`changed`)})
       select user_id from changed`,
     ])
-    if (changed !== undefined) await tx.write([sessionsEnd(tx, user_id)])
+    if (changed !== undefined) await tx.write([...factorsEnd(tx, user_id), sessionsEnd(tx, user_id)])
     return changed !== undefined
   })
 }

@@ -63,7 +63,14 @@ async function postToChannel(egress: Egress): Promise<void> {
 async function beginSignIn(egress: Egress): Promise<void> {
   assert.equal(await egress.findFault(url), undefined)
   const known = { issuer: url, client_id: 'a', client_secret: 'b', tenant_id: 'c' }
-  const request = { redirect_uri: 'https://a.example', scopes: [], state: 'a', nonce: 'b', code_verifier: 'c' }
+  const request = {
+    redirect_uri: 'https://a.example',
+    scopes: [],
+    state: 'a',
+    nonce: 'b',
+    code_verifier: 'c',
+    max_age: null,
+  }
   await assert.rejects(openProviders(egress).authorizationUrl(known, request))
 }
 

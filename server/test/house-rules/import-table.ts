@@ -9,6 +9,7 @@ export const slices = [
   ...['users', 'groups', 'identity-providers', 'api-keys', 'notifications', 'notification-channels', 'cloud', 'audit'],
   'provisioners',
   'sessions',
+  'second-factors',
 ]
 
 /** The layers below the slices; every slice may import them. */
@@ -86,6 +87,8 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'api-keys → users': 'a key acts for the user who made it',
   'auth → api-keys': 'a key is a credential',
   'auth → sessions': 'a sign-in begins a session, and a token belongs to one',
+  'auth → roles': 'some roles need a second factor',
+  'auth → second-factors': 'a sign-in may need a second factor',
   'auth → settings': 'a tenant sets its provider',
   'auth → tenants': 'the operator gives a tenant its mail domains; a live tenant demands more of a sign-in',
   'auth → users': 'a token belongs to a user',
@@ -122,9 +125,11 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'tenants → policies': 'a tenant starts with a policy',
   'tenants → policy-engine/cedar': 'that policy is one statement',
   'tenants → roles': 'a tenant starts with the system roles',
+  'tenants → settings': 'the minimum length of the first owner’s password',
   'tenants → users': 'a tenant starts with its owner',
   'users → policy-engine/cedar': 'a user as policy sees them',
   'users → roles': 'a user holds roles',
+  'users → second-factors': 'second factors end with their user, and can be removed for them',
   'users → sessions': 'sessions end with a changed password, and when their user leaves',
   'users → settings': 'the minimum length of a password',
 }
@@ -142,6 +147,8 @@ export const libraryEntryPoints: Readonly<Record<string, readonly string[]>> = {
   '@cedar-policy/cedar-wasm': ['policy-engine/cedar'],
   jose: ['auth'],
   'openid-client': ['auth'],
+  '@simplewebauthn/*': ['second-factors'],
+  otpauth: ['second-factors'],
   nodemailer: ['notification-channels'],
   '@aws-sdk/*': ['aws'],
   'prom-client': ['metrics'],

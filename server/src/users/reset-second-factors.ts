@@ -1,0 +1,36 @@
+import { keepRefusal } from '../events/keep-refusal.ts'
+import { operation } from '../http/operation.ts'
+import { IdParams } from '../http/schema.ts'
+import { notFound } from '../kernel/errors.ts'
+import { factorsEnd } from '../second-factors/second-factor-store.ts'
+import { sessionsEnd } from '../sessions/session-store.ts'
+import { requireMayTakeFrom } from './lifecycle.ts'
+import { factorsReset, lockUser } from './lifecycle-store.ts'
+
+/**
+ * Removes the second factors and the recovery codes of a user who has lost them, and ends their sessions. The password alone signs in
+ * then, so the caller needs every scope that the user holds.
+ */
+export const resetSecondFactors = operation({
+  method: 'DELETE',
+  path: '/v1/users/{id}/second-factors',
+  summary: 'Remove the second factors of a user who has lost them',
+  credential: 'any',
+  scope: 'users:write',
+  freshSignIn: true,
+  params: IdParams,
+  replies: { 204: null },
+  errors: [],
+  changes: 'authority',
+  run(ctx, { params }): Promise<undefined> {
+    return keepRefusal(ctx, { subject_type: 'user', subject_id: params.id }, () =>
+      ctx.tx.interactive(async (tx) => {
+        const user = await lockUser(tx, params.id)
+        if (user === undefined) throw notFound('user')
+        requireMayTakeFrom(user, ctx.actor)
+        await tx.write([...factorsEnd(tx, user.id), sessionsEnd(tx, user.id), factorsReset({ ...ctx, tx }, user.id)])
+        return undefined
+      }),
+    )
+  },
+})
