@@ -78,22 +78,7 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
     const admission = await findAdmission(parts, operation, request)
     if (admission !== undefined) limits.admit(admission, reply)
     const tenant_id = tenantOf(operation, admission, request)
-    const ctx: Ctx = {
-      tx: parts.database.tenant(admission?.tenant_id ?? tenant_id),
-      actor: admission?.actor ?? systemActor,
-      now: admission?.now ?? new Date(),
-      via: admission?.via === 'api_key' ? 'api_key' : 'token',
-      session: admission?.session ?? null,
-      setCookie: (text) => reply.header('set-cookie', text).header('cache-control', 'no-store'),
-      source_ip: request.ip,
-      request_id: request.id,
-      tokens: parts.tokens,
-      sealer: parts.sealer,
-      egress: parts.egress,
-      public_url: parts.public_url,
-      providerSignIn: parts.providerSignIn,
-      streams: parts.streams,
-    }
+    const ctx = contextOf(parts, { request, reply, admission, tenant_id })
     if (admission !== undefined) await requireAllowed(target, ctx, admission, tenant_id)
     return ctx
   }
@@ -136,6 +121,31 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
   }
 
   return { admit, run, mayGoOn: (ctx: Ctx, request: FastifyRequest) => mayGoOn(target, ctx, request) }
+}
+
+type Admitted = {
+  request: FastifyRequest
+  reply: FastifyReply
+  /** Undefined for an operation without a credential. */
+  admission: Admission | undefined
+  tenant_id: string
+}
+
+function contextOf(parts: PipelineParts, { request, reply, admission, tenant_id }: Admitted): Ctx {
+  const { tokens, sealer, egress, public_url, providerSignIn, streams } = parts
+  // A cache between the browser and the service may not know that a cookie is a credential.
+  if (admission?.via === 'session') reply.header('cache-control', 'no-store')
+  return {
+    tx: parts.database.tenant(admission?.tenant_id ?? tenant_id),
+    actor: admission?.actor ?? systemActor,
+    now: admission?.now ?? new Date(),
+    via: admission?.via === 'api_key' ? 'api_key' : 'token',
+    session: admission?.session ?? null,
+    setCookie: (text) => reply.header('set-cookie', text).header('cache-control', 'no-store'),
+    source_ip: request.ip,
+    request_id: request.id,
+    ...{ tokens, sealer, egress, public_url, providerSignIn, streams },
+  }
 }
 
 /** Runs the operation, once if the call has a key. */

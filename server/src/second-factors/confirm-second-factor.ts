@@ -3,6 +3,7 @@ import { operation } from '../http/operation.ts'
 import { Body, IdParams } from '../http/schema.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { invalidInput, notFound, type Problem } from '../kernel/errors.ts'
+import { sessionsEnd } from '../sessions/session-store.ts'
 import { passkeySite, readNewPasskey } from './passkey.ts'
 import { makeRecoveryCodes } from './recovery-code.ts'
 import { PasskeyAnswer, RecoveryCodes, SecondFactor, TotpCode } from './second-factor.ts'
@@ -24,7 +25,10 @@ const Confirmed = Type.Object(
 
 type Sent = { totp?: string; passkey?: Record<string, unknown> }
 
-/** Confirms a second factor with its first proof. The first of a user comes with recovery codes. The next sign-in asks for it. */
+/**
+ * Confirms a second factor with its first proof. The first of a user comes with recovery codes, and ends the
+ * other sessions, which had none. The next sign-in asks for it.
+ */
 export const confirmSecondFactor = operation({
   method: 'POST',
   path: '/v1/users/me/second-factors/{id}/confirm',
@@ -43,7 +47,8 @@ export const confirmSecondFactor = operation({
     const pending = await findPendingFactor(ctx.tx, ctx.actor.user_id, params.id)
     if (pending === undefined) throw notFound('second factor that waits to be confirmed')
     const codes = makeRecoveryCodes()
-    const confirmed = await confirmFactor(ctx, pending, await confirmationIn(ctx, pending, body), codes)
+    const ending = [sessionsEnd(ctx.tx, String(ctx.actor.user_id), { except: ctx.session?.id ?? null })]
+    const confirmed = await confirmFactor(ctx, pending, await confirmationIn(ctx, pending, body), { codes, ending })
     if (confirmed === undefined) throw notFound('second factor that waits to be confirmed')
     const { factor, first } = confirmed
     return { factor, ...(first && { recovery_codes: codes }) }

@@ -79,15 +79,18 @@ export async function findPendingFactor(
 /** What confirms a factor: the period of the code, or the passkey that was made. */
 export type Confirmation = { step: number } | { passkey: Passkey }
 
+/** What comes with the first factor of a user: recovery codes, and the end of the other sessions, which had none. */
+export type FirstFactor = { codes: readonly string[]; ending: readonly Statement[] }
+
 /**
- * Confirms a factor of the acting user, and emits the event. With the user's first factor, the recovery codes are stored.
+ * Confirms a factor of the acting user, and emits the event.
  * Undefined when the factor is no longer pending, or another one has the passkey.
  */
 export async function confirmFactor(
   ctx: WorkCtx,
   { id, kind }: PendingFactor,
   confirmation: Confirmation,
-  codes: readonly string[],
+  { codes, ending }: FirstFactor,
 ): Promise<{ factor: SecondFactor; first: boolean } | undefined> {
   const { tx, actor } = ctx
   const whose = sql`tenant_id = ${tx.tenant_id} and user_id = ${actor.user_id}`
@@ -108,7 +111,7 @@ export async function confirmFactor(
     ])
     if (factor === undefined) return undefined
     const first = before?.first === true
-    if (first) await inside.write(recoveryCodesReplacement(inside, actor.user_id, hashes))
+    if (first) await inside.write([...recoveryCodesReplacement(inside, actor.user_id, hashes), ...ending])
     return { factor, first }
   })
 }

@@ -1,7 +1,8 @@
 import { keepRefusal } from '../events/keep-refusal.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
-import { notFound } from '../kernel/errors.ts'
+import type { Actor } from '../kernel/context.ts'
+import { notFound, Problem } from '../kernel/errors.ts'
 import { factorsEnd } from '../second-factors/second-factor-store.ts'
 import { sessionsEnd } from '../sessions/session-store.ts'
 import { requireMayTakeFrom } from './lifecycle.ts'
@@ -27,6 +28,7 @@ export const resetSecondFactors = operation({
       ctx.tx.interactive(async (tx) => {
         const user = await lockUser(tx, params.id)
         if (user === undefined) throw notFound('user')
+        requireOfAnother(ctx.actor, user.id)
         requireMayTakeFrom(user, ctx.actor)
         await tx.write([...factorsEnd(tx, user.id), sessionsEnd(tx, user.id), factorsReset({ ...ctx, tx }, user.id)])
         return undefined
@@ -34,3 +36,9 @@ export const resetSecondFactors = operation({
     )
   },
 })
+
+/** One's own are removed by a sign-in with one of them: a session from before they were set up must not be enough. */
+function requireOfAnother({ kind, user_id }: Actor, id: string): void {
+  if (kind !== 'user' || user_id !== id) return
+  throw new Problem('forbidden', 'remove your own second factors at `/v1/users/me/second-factors`')
+}

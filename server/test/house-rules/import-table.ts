@@ -120,6 +120,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'requests → users': 'the requester and the approver in the policy question',
   'provisioners → tenants': 'a tenant goes live with its first real target',
   'roles → permissions': 'a role holds scopes',
+  'second-factors → sessions': 'the first second factor ends the sessions without one',
   'settings → permissions': 'setting the sign-in provider decides who users are, and needs every scope',
   'tenants → api-keys': 'a new tenant needs its first key',
   'tenants → policies': 'a tenant starts with a policy',
