@@ -14,6 +14,7 @@ import {
   listTenants,
   removeMailDomain,
   resetOwner,
+  setLive,
 } from '../tenants/operator.flow.ts'
 import { makePassword, readDuration, signInHint } from '../tenants/tenant.ts'
 import { type KeysToRotate, rotateKeys } from './rotate-keys.ts'
@@ -82,8 +83,27 @@ tenant
   .action(() =>
     answer(async (database) => {
       const tenants = await listTenants(database)
-      const rows = tenants.map((row) => [row.id, row.name, row.owners.join(', '), String(row.users), row.created_at])
-      return { text: columns([['ID', 'NAME', 'OWNERS', 'USERS', 'CREATED'], ...rows]), data: tenants }
+      const rows = tenants.map((row) => [
+        row.id,
+        row.name,
+        row.mode,
+        row.owners.join(', '),
+        String(row.users),
+        row.created_at,
+      ])
+      return { text: columns([['ID', 'NAME', 'MODE', 'OWNERS', 'USERS', 'CREATED'], ...rows]), data: tenants }
+    }),
+  )
+
+tenant
+  .command('live')
+  .description('end the rehearsal of a tenant: what it grants is real from then on; there is no way back')
+  .argument('<tenant>', 'the tenant')
+  .action((tenant_id: string) =>
+    answer(async (database) => {
+      const changed = await setLive(database, tenant_id)
+      const text = changed ? 'the tenant is live' : 'the tenant is live already'
+      return { text, data: { tenant_id, mode: 'live', changed } }
     }),
   )
 

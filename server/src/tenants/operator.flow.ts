@@ -18,6 +18,7 @@ import {
   type MailDomain,
   maxMailDomains,
 } from './mail-domain-store.ts'
+import { goLive } from './mode-store.ts'
 import { makePassword } from './tenant.ts'
 import { findTenant, listTenantIds, readNow, type TenantRow } from './tenant-store.ts'
 
@@ -109,6 +110,14 @@ export async function issueKeyFor(
   const { id, text, secret_hash } = makeKeyText('api')
   const key = { id, name, secret_hash, scopes: held, created_by: user.id, expires_at: end }
   return { ...(await insertApiKey(operatorCtx(tx), key)), key: text }
+}
+
+/**
+ * Has a tenant go live; false when it is live already.
+ * @throws Error with a message for an unknown tenant
+ */
+export async function setLive(database: Database, tenant_id: string): Promise<boolean> {
+  return goLive(operatorCtx(database.tenant(await requireTenant(database, tenant_id))), 'operator')
 }
 
 /** The mail domains of a tenant, and since when. */

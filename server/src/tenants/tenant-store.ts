@@ -5,6 +5,7 @@ import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import { startingPolicy, startingRule } from '../policies/starting-rule.ts'
 import { statementFromInput } from '../policy-engine/cedar/statement.ts'
+import type { Mode } from './mode.ts'
 import { tenantCreated } from './tenant.ts'
 
 /** The statement that inserts the transaction's tenant and emits the event. */
@@ -48,11 +49,18 @@ export async function findOnlyTenant(work: UnrestrictedTx): Promise<string | und
 }
 
 /** A tenant as shown to the operator. */
-export type TenantRow = { id: string; name: string; created_at: string; users: number; owners: string[] }
+export type TenantRow = {
+  id: string
+  name: string
+  mode: Mode
+  created_at: string
+  users: number
+  owners: string[]
+}
 
 export async function findTenant(tx: Tx): Promise<TenantRow | undefined> {
   const [row] = await tx.read(sql<TenantRow>`
-    select t.id, t.name, t.created_at,
+    select t.id, t.name, t.mode, t.created_at,
       (select count(*)::integer from tenant_user where tenant_id = ${tx.tenant_id} and deleted_at is null) as users,
       array(select email from tenant_user where tenant_id = ${tx.tenant_id} and is_owner order by id) as owners
     from tenant t where t.id = ${tx.tenant_id}`)
