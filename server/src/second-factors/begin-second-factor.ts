@@ -72,7 +72,7 @@ type Begun = {
 
 async function aTotp(ctx: Ctx, id: string, { email }: Owner): Promise<Begun> {
   const secret = makeTotpSecret()
-  const issuer = `Sallyport (${new URL(ctx.public_url).host})`
+  const issuer = `Sallyport (${new URL(ctx.public_url).hostname})`
   return {
     stored: { sealed_secrets: await sealTotpSecret(ctx, id, secret), challenge: null },
     shown: { totp: { secret, uri: totpUri(secret, { issuer, account: email }) } },

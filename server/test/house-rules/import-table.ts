@@ -99,7 +99,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'groups → roles': 'a group gives its members roles',
   'identity-providers → api-keys': 'deleting a provider revokes its SCIM keys',
   'notification-channels/mail → settings': 'a tenant names its sender and its time zone',
-  'notification-channels/mail → tenants': 'the domains that a tenant may send from',
+  'notification-channels/mail → tenants': 'the domains that a tenant may send from, and whether it rehearses',
   'notification-channels/webhook → audit': 'a message carries an entry of the audit log',
   'notifications → messages': 'the text about an event',
   'notifications → permissions': 'recipients are chosen by their permissions',

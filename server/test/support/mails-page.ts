@@ -12,7 +12,7 @@ export function mailsPage(): Page {
     about:
       'What a channel of mailboxes is sent of each event: as plain text, as here, and the same as HTML, without images and ' +
       'style sheets. Moments stand in the time zone of the tenant (`timezone.default`, here Europe/Berlin). The prefix of ' +
-      'the channel stands before the subject; below a line of `--` each mail says which channel and event it comes from. ' +
+      'the channel stands before the subject; below a line of `--` each mail says which channel and event it comes from, and whether the tenant rehearses. ' +
       'What users wrote stands on one line, up to 1,000 characters of it. Links lead to a page that decides nothing.',
     body: `${inFull.map(section).join('\n\n')}\n\n## Of records\n\n${recordTable()}`,
   }

@@ -9,6 +9,8 @@ import {
   recordMessage,
   requestMessage,
 } from '../../messages/message-table.ts'
+import type { Mode } from '../../tenants/mode.ts'
+import { readMode } from '../../tenants/mode-store.ts'
 import type { DeliveredEvent, Delivery } from '../carrier.ts'
 import type { EmailChannel } from '../email-channel.ts'
 import { findGrantFacts, findRequestFacts, readRecordFacts } from './mail-facts-store.ts'
@@ -24,12 +26,16 @@ export async function composeMail(
   { event }: Delivery,
   public_url: string,
 ): Promise<Mail> {
-  const message = (await messageAbout(tx, event)) ?? bareMessage(event)
+  const [message = bareMessage(event), mode] = await Promise.all([messageAbout(tx, event), readMode(tx)])
   return writeMail(message, {
     subject_prefix: channel.config.subject_prefix,
     link: linkTo(public_url, event),
-    why: `You get this mail because the channel “${channel.name}” of Sallyport is notified of ${event.type}. Event ${event.id}.`,
+    why: `You get this mail because the channel “${channel.name}” of Sallyport is notified of ${event.type}. Event ${event.id}.${rehearsalNote(mode)}`,
   })
+}
+
+function rehearsalNote(mode: Mode): string {
+  return mode === 'rehearsal' ? ' This is a rehearsal: the access is simulated.' : ''
 }
 
 /** The event's own message; undefined when it has none, or when its record is gone. */
