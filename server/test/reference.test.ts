@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { operations } from '../src/app.ts'
 import { describeApi } from '../src/http/openapi.ts'
+import { operations } from '../src/operations.ts'
 import { findStale } from './support/generated-files.ts'
 
 type Json = { [name: string]: unknown }

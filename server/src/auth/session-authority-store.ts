@@ -46,8 +46,8 @@ export async function findSessionAuthority(
   const held = 'user_id' in holder ? sql`s.user_id = ${holder.user_id}` : sql`s.cookie_hash = ${holder.cookie_hash}`
   const [found] = await tx.read(sql<SessionAuthority>`
     select s.user_id, ${scopesAsArray(tx)} as scopes, s.live_until, s.auth_time, s.amr, ${tenantMode(tx)} as mode,
-      case when s.amr @> array[${multiFactor}::text] then false else ${needsSecondFactor(tx)} end as lacks_factor, clock_timestamp() as now,
-      s.last_used_at < clock_timestamp() - interval '1 minute' as unused_lately
+      case when s.amr @> array[${multiFactor}::text] then false else ${needsSecondFactor(tx)} end as lacks_factor,
+      clock_timestamp() as now, s.last_used_at < clock_timestamp() - interval '1 minute' as unused_lately
     from user_session s join tenant_user u on u.tenant_id = s.tenant_id and u.id = s.user_id
     where s.tenant_id = ${tx.tenant_id} and s.id = ${id} and ${held} and s.live_until > clock_timestamp()
       and ${isActive(sql`u`)}`)

@@ -7,20 +7,11 @@ import { tryMail } from '../notification-channels/mail/try-mail.ts'
 import { endBootstrap } from '../tenants/bootstrap.flow.ts'
 import { bootstrapPath } from '../tenants/bootstrap-file.ts'
 import { createTenant } from '../tenants/create-tenant.flow.ts'
-import {
-  addMailDomain,
-  issueKey,
-  listMailDomains,
-  listTenants,
-  removeMailDomain,
-  resetOwner,
-  setLive,
-} from '../tenants/operator.flow.ts'
+import { issueKey, listTenants, resetOwner, setLive } from '../tenants/operator.flow.ts'
 import { makePassword, readDuration, signInHint } from '../tenants/tenant.ts'
+import { addMailDomainCommands } from './mail-domain.ts'
+import { columns, type Output } from './output.ts'
 import { type KeysToRotate, rotateKeys } from './rotate-keys.ts'
-
-/** The output of a command: `text` for people, `data` for scripts. */
-type Output = { text: string; data: unknown }
 
 const config = readConfigOrExit()
 const once = '\n\nThis is shown only once.'
@@ -158,49 +149,7 @@ program
     }),
   )
 
-const mailDomain = program
-  .command('mail-domain')
-  .description('domains of a tenant: it may send mail from them, and their people sign in to it by the global provider')
-  .helpCommand(false)
-
-mailDomain
-  .command('add')
-  .description('give the tenant a domain, without its subdomains; docs/guides/mail.md says what it must allow first')
-  .argument('<tenant>', 'the tenant')
-  .argument('<domain>', 'such as acme.example')
-  .action((tenant_id: string, text: string) =>
-    answer(async (database) => {
-      const { domain, added, shared } = await addMailDomain(database, { tenant_id, domain: text })
-      const how = added ? 'may now send' : 'could already send'
-      const note = signInNote(shared)
-      const done = `the tenant ${how} mail from addresses of \`${domain}\`${note}`
-      return { text: done, data: { tenant_id, domain, added, shared } }
-    }),
-  )
-
-mailDomain
-  .command('remove')
-  .description('take a domain from the tenant')
-  .argument('<tenant>', 'the tenant')
-  .argument('<domain>', 'such as acme.example')
-  .action((tenant_id: string, text: string) =>
-    answer(async (database) => {
-      const { domain } = await removeMailDomain(database, { tenant_id, domain: text })
-      return { text: `the tenant may no longer send mail from \`${domain}\``, data: { tenant_id, domain } }
-    }),
-  )
-
-mailDomain
-  .command('list')
-  .description('list the mail domains of the tenant, by name')
-  .argument('<tenant>', 'the tenant')
-  .action((tenant_id: string) =>
-    answer(async (database) => {
-      const domains = await listMailDomains(database, tenant_id)
-      const rows = domains.map(({ domain, created_at }) => [domain, created_at])
-      return { text: columns([['DOMAIN', 'SINCE'], ...rows]), data: domains }
-    }),
-  )
+addMailDomainCommands(program, config, answer)
 
 program
   .command('mail-test')
@@ -271,13 +220,6 @@ async function withDatabase<Result>(work: (database: Database) => Promise<Result
   }
 }
 
-/** What a mail domain means for sign-ins, on a line of its own. */
-function signInNote(shared: boolean): string {
-  if (shared) return '\nanother tenant has this domain too, so nobody signs in by it at the global provider'
-  if (config.oidc === undefined) return ''
-  return '\na person who signs in at the global provider with a verified address of this domain becomes a user of the tenant'
-}
-
 function fail(error: unknown): void {
   // JSON pointers into a body mean nothing on a command line.
   const text = error instanceof Error ? error.message.replaceAll(/`\/(\w+)`/g, 'the $1') : String(error)
@@ -299,17 +241,4 @@ function readExpiry(text: string): number | null {
   const seconds = readDuration(text)
   if (seconds === undefined) throw new Error(`--expires-in is \`${text}\`; write it like 30m, 12h or 7d, or \`never\``)
   return seconds
-}
-
-/** Rows with aligned columns. */
-function columns(rows: string[][]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
 }

@@ -6,6 +6,7 @@ import type { Database } from '../db/transaction.ts'
 import type { RootKeys } from '../secrets/root-key.ts'
 import { addRootKey, loadRootKeys } from '../secrets/root-key-file.ts'
 import { followRootKeyInUse } from '../secrets/root-key-in-use.flow.ts'
+import type { Output } from './output.ts'
 
 /** The operator's options; without any, everything is moved to the first root key. */
 export type KeysToRotate = {
@@ -16,7 +17,6 @@ export type KeysToRotate = {
   endTokens?: boolean
 }
 
-type Output = { text: string; data: unknown }
 type Log = (line: string) => void
 
 /**

@@ -96,8 +96,8 @@ export async function readCurrentAccess(
   const concerned = sql`${[...account_ids, ...under]}`
   const [row] = await tx.read(
     sql<CurrentAccessRow>`select ${principalAsJson(tx, sql`${user_id}`)} as principal, ${settingsAsJson(tx)} as stored,
-      ${ruleSetVersion(tx)} as version, ${accountsForPolicyAsJson(tx, concerned)} as accounts, ${tenantMode(tx)} as mode,
-      ${servedAccounts(tx, typeOfPlaces(resource), concerned)} as served`,
+      ${ruleSetVersion(tx)} as version, ${accountsForPolicyAsJson(tx, concerned)} as accounts,
+      ${tenantMode(tx)} as mode, ${servedAccounts(tx, typeOfPlaces(resource), concerned)} as served`,
   )
   if (row === undefined) throw new Error('a select without a from answered no row')
   return {

@@ -40,7 +40,8 @@ export async function countRecoveryCodes(tx: Tx, user_id: string | null): Promis
   return row?.left ?? 0
 }
 
-const isPending = sql`confirmed_at is null and created_at > clock_timestamp() - make_interval(secs => ${setUpSeconds}::int)`
+const isPending = sql`confirmed_at is null
+  and created_at > clock_timestamp() - make_interval(secs => ${setUpSeconds}::int)`
 
 /** Begins a factor of the acting user, and deletes those that were begun and not confirmed in time. False above the maximum. */
 export async function insertFactor(

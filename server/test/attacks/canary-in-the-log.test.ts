@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { operations } from '../../src/app.ts'
+import { operations } from '../../src/operations.ts'
 import { fullBody } from '../support/full-bodies.ts'
 import { startOnTestServer } from '../support/sallyport.ts'
 import { textFields, withText } from '../support/text-fields.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { operations } from '../../src/app.ts'
+import { operations } from '../../src/operations.ts'
 import { openHouse, type Person } from '../support/house.ts'
 import { openProviderOfAll, signInWays } from '../support/sign-in-stage.ts'
 import { cases, type Try, type World } from './cases.ts'

@@ -22,7 +22,7 @@ export const verbs: Rule = {
       if (!('target' in imported) || entryPoints.includes(source.path)) return []
       const target = all.get(imported.target)
       return target !== undefined && isVerb(target)
-        ? [{ line, what: `\`${target.path}\` may be imported only by app.ts` }]
+        ? [{ line, what: `\`${target.path}\` may be imported only by operations.ts and app.ts` }]
         : []
     }),
 }

@@ -136,7 +136,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
 }
 
 /** The composition roots: only they import verbs, jobs and subscribers, and no other file imports them. */
-export const entryPoints = ['app', 'serve', 'start', 'main'].map((name) => `server/src/${name}.ts`)
+export const entryPoints = ['app', 'operations', 'serve', 'start', 'main'].map((name) => `server/src/${name}.ts`)
 
 /** Each external library and the folders or files that may import it. A name that ends in `/*` stands for a scope. */
 export const libraryEntryPoints: Readonly<Record<string, readonly string[]>> = {
@@ -153,7 +153,7 @@ export const libraryEntryPoints: Readonly<Record<string, readonly string[]>> = {
   nodemailer: ['notification-channels'],
   '@aws-sdk/*': ['aws'],
   'prom-client': ['metrics'],
-  commander: ['commands/admin.ts'],
+  commander: ['commands'],
 }
 
 /** Where one of Node's modules may be imported: the names that any file may import, and the files that may import the rest. */

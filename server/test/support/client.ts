@@ -1,4 +1,4 @@
-import { operations } from '../../src/app.ts'
+import { operations } from '../../src/operations.ts'
 import { answersAsDescribed } from './described.ts'
 import { formOf, formType } from './form.ts'
 

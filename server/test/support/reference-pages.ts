@@ -212,7 +212,7 @@ function operationsPage(operations: Record<string, Operation>): Page {
   })
   return {
     title: 'Operations',
-    from: 'server/src/app.ts',
+    from: 'server/src/operations.ts',
     about:
       'Every endpoint. Bodies, replies and errors stand in `/openapi.json` and, to be read, at `/docs` of a running ' +
       'service. All but those without a credential need the header `X-Tenant-ID`. Beside these: `/livez`, `/readyz`, and ' +
