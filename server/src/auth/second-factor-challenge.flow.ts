@@ -13,7 +13,7 @@ type PasskeyFactor = ConfirmedFactor & { kind: 'passkey' }
 
 const isPasskey = (factor: ConfirmedFactor): factor is PasskeyFactor => factor.kind === 'passkey'
 
-/** A challenge to store, and what the caller is told to go on with. */
+/** A challenge to store, and what the caller needs to go on. */
 export async function makeChallenge(
   { tx, public_url }: Ctx,
   user_id: string,

@@ -17,7 +17,7 @@ export function accountOf(email: string): Buffer {
   return hash('sha256', `sign-in ${emailKey(email)}`, 'buffer')
 }
 
-/** The key for wrong second factors: whoever tries one knows the password already. */
+/** The key for wrong second factors, separate because a caller who tries one knows the password already. */
 export function secondFactorOf(user_id: string): Buffer {
   return hash('sha256', `second factor ${user_id}`, 'buffer')
 }
