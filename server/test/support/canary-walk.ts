@@ -1,5 +1,5 @@
-import { operations } from '../../src/app.ts'
 import type { Operation } from '../../src/http/operation.ts'
+import { operations } from '../../src/operations.ts'
 import { plantCookie } from './canary-browsers.ts'
 import type { openCanaryRun } from './canary-run.ts'
 import { formOf } from './form.ts'
