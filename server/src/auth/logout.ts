@@ -1,7 +1,9 @@
 import { Type } from 'typebox'
+import { cookiesOf } from '../http/cookie.ts'
 import { operation } from '../http/operation.ts'
 import { Nullable } from '../http/schema.ts'
 import { sessionCookie } from '../http/session-cookie.ts'
+import { readSessionSecret } from '../sessions/session-secret.ts'
 import { endSession } from '../sessions/session-store.ts'
 
 const SignedOut = Type.Object(
@@ -26,9 +28,11 @@ export const logout = operation({
   replies: { 200: SignedOut },
   errors: [],
   changes: 'authority',
-  async run(ctx) {
+  async run(ctx, { header }) {
     const ended = await endSession(ctx, String(ctx.session?.id), 'signed_out')
-    if (ended?.browser === true) ctx.setCookie(sessionCookie(ctx.public_url).clear())
+    const cookie = sessionCookie(ctx.public_url)
+    const held = cookiesOf(header('cookie'), cookie.name).map((value) => readSessionSecret(value)?.id)
+    if (held.includes(ctx.session?.id)) ctx.setCookie(cookie.clear())
     const provider = ended?.provider ?? null
     const url = provider === null ? undefined : await ctx.providerSignIn.findLogoutUrl(ctx.tx.tenant_id, provider)
     return { provider_logout_url: url ?? null }
