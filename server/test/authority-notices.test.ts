@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { Secret, TOTP } from 'otpauth'
 import { connectAlone } from '../src/db/client/connect.ts'
 import { newId } from '../src/kernel/id.ts'
 import { openHouse, operations } from './support/house.ts'
@@ -56,6 +57,26 @@ const someUser = () =>
   make('/v1/users', { email: `${newId()}@example.com`, name: 'X', roles: ['user'], auth_provider: 'oidc' })
 const someGroup = () => make('/v1/groups', { name: 'a group' })
 
+/** A provisioner that gives real access: with it the tenant goes live. */
+const realProvisioner = {
+  ...{ name: 'real', provisioner_type: 'webhook', config: { url: 'https://hooks.example.com/access' } },
+  serves: [{ resource_type: 'cloud_account' }],
+}
+
+/** No tenant goes back by itself: the database refuses it. */
+const backToRehearsal = () =>
+  house.asSuperuser(`alter table tenant disable trigger tenant_mode;
+    update tenant set mode = 'rehearsal', live_since = null where id = '${tenant_id}';
+    alter table tenant enable trigger tenant_mode`)
+
+/** Calls of another user about their own second factors, signed in with one. */
+const aColleague = async (method: string, url: string, body?: unknown) => {
+  const { token } = await house.signInAgain(tenant_id, people.approver)
+  return house.call({ method, url, token, tenant_id, ...(body !== undefined && { body }) })
+}
+const codeFor = ({ body }: Awaited<ReturnType<typeof aColleague>>) =>
+  new TOTP({ secret: Secret.fromBase32((body.totp as { secret: string }).secret) }).generate()
+
 /** Each operation that declares that it changes rights, with a call that does so. */
 const changing: Record<string, () => Promise<() => ReturnType<typeof call>>> = {
   createUser: async () => () =>
@@ -111,6 +132,33 @@ const changing: Record<string, () => Promise<() => ReturnType<typeof call>>> = {
     const id = await make('/v1/identity-providers', sampleBodies.createIdentityProvider)
     await make('/v1/api-keys', { name: 'a SCIM key', identity_provider_id: id })
     return () => call('DELETE', `/v1/identity-providers/${id}`)
+  },
+  createProvisioner: async () => {
+    await backToRehearsal()
+    return () => call('POST', '/v1/provisioners', realProvisioner)
+  },
+  updateProvisioner: async () => {
+    const id = await make('/v1/provisioners', {
+      ...realProvisioner,
+      serves: [{ resource_type: 'cloud_db_instance' }],
+      enabled: false,
+    })
+    await backToRehearsal()
+    return () => call('PATCH', `/v1/provisioners/${id}`, { enabled: true })
+  },
+  confirmSecondFactor: async () => {
+    const begun = await aColleague('POST', '/v1/users/me/second-factors', sampleBodies.beginSecondFactor)
+    return () => aColleague('POST', `/v1/users/me/second-factors/${begun.body.id}/confirm`, { totp: codeFor(begun) })
+  },
+  deleteSecondFactor: async () => {
+    const { body } = await aColleague('GET', '/v1/users/me/second-factors')
+    const [factor] = body.data as { id: string }[]
+    return () => aColleague('DELETE', `/v1/users/me/second-factors/${factor?.id}`)
+  },
+  resetSecondFactors: async () => {
+    const begun = await aColleague('POST', '/v1/users/me/second-factors', sampleBodies.beginSecondFactor)
+    await aColleague('POST', `/v1/users/me/second-factors/${begun.body.id}/confirm`, { totp: codeFor(begun) })
+    return () => call('DELETE', `/v1/users/${people.approver.user_id}/second-factors`)
   },
   changeOwnPassword: async () => {
     await house.session(tenant_id, owner.user_id)
@@ -195,6 +243,10 @@ const statements: [says: string, text: string, notifies: boolean][] = [
   ['a session is ended', `delete from user_session ${whose} and user_id = '${other.owner.user_id}'`, true],
   ['sessions end by themselves', `update user_session set live_until = clock_timestamp() ${whose}`, false],
   ['sessions that ended are cleared away', `delete from user_session ${whose}`, false],
+  ['a second factor is used', `update second_factor set last_used_at = clock_timestamp() ${whose}`, false],
+  ['a second factor counts', `update second_factor set confirmed_at = clock_timestamp() ${whose}`, true],
+  ['a second factor is removed', `delete from second_factor ${whose}`, true],
+  ['a tenant goes live', `update tenant set mode = 'live', live_since = now() where id = '${other.tenant_id}'`, true],
   ['a tenant has another name', `update tenant set name = 'Z' where id = '${other.tenant_id}'`, false],
 ]
 for (const [says, text, notifies] of statements) {
@@ -206,9 +258,12 @@ for (const [says, text, notifies] of statements) {
 test('requests, approvals and their results send no notice: a notice would make commits wait for each other', async () => {
   const triggers = await house.asSuperuser<{ name: string }>(
     `select distinct tgrelid::regclass::text as name from pg_trigger t join pg_proc f on f.oid = t.tgfoid
-      where f.proname = 'authority_changed' order by 1`,
+      where f.proname in ('authority_changed', 'tenant_went_live') order by 1`,
   )
-  const tables = ['api_key', 'group_member', 'group_role', 'role', 'tenant_user', 'user_role', 'user_session']
+  const tables = [
+    ...['api_key', 'group_member', 'group_role', 'role', 'second_factor', 'tenant', 'tenant_user', 'user_role'],
+    'user_session',
+  ]
   assert.deepEqual(
     triggers.map(({ name }) => name),
     tables,

@@ -143,7 +143,7 @@ export async function replaceRecoveryCodes(ctx: WorkCtx, codes: readonly string[
 }
 
 /**
- * Removes a factor of the acting user and emits the event; the recovery codes go with the last one. False when there is no such
+ * Removes a factor of the acting user, and emits the event if it counted; the recovery codes go with the last one. False when there is no such
  * factor.
  */
 export async function deleteFactor(ctx: WorkCtx, id: string): Promise<boolean> {
@@ -153,8 +153,9 @@ export async function deleteFactor(ctx: WorkCtx, id: string): Promise<boolean> {
   const [, rows] = await tx.write([
     sql`select from tenant_user where tenant_id = ${tx.tenant_id} and id = ${actor.user_id} for no key update`,
     sql<{ id: string }>`with gone as (
-        delete from second_factor where ${whose} and id = ${id} and confirmed_at is not null returning id),
-      emitted as (${emit(ctx, event, sql`gone`)})
+        delete from second_factor where ${whose} and id = ${id} returning id, confirmed_at),
+      counted as (select from gone where confirmed_at is not null),
+      emitted as (${emit(ctx, event, sql`counted`)})
       select id from gone`,
     sql`delete from recovery_code where ${whose}
       and not exists (select from second_factor where ${whose} and confirmed_at is not null)`,

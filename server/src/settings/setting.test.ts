@@ -9,6 +9,7 @@ const values: [SettingKey, { takes: string[]; refuses: string[] }][] = [
     'auth.password_min_length',
     { takes: ['8', '128'], refuses: ['7', '129', '', '8.0', '+8', '08', '1e2', ' 8', '8\n', '0x10', '٨', 'true'] },
   ],
+  ['auth.second_factor_required', { takes: ['true', 'false'], refuses: ['', 'no', 'FALSE', '0', 'false '] }],
   [
     'auth.session_idle_seconds',
     { takes: ['300', '14400', '604800'], refuses: ['299', '604801', '0', '', '-300', '3e2', '300.0', 'never'] },
@@ -90,7 +91,8 @@ for (const text of ['ai-provider-default', 'requests.unknown', '', 'constructor'
 test('a tenant without settings has the defaults', () => {
   assert.deepEqual(readSettingValues({}), {
     'auth.allow_unverified_email': false,
-    'auth.password_min_length': 8,
+    'auth.password_min_length': 15,
+    'auth.second_factor_required': true,
     'auth.session_idle_seconds': 14_400,
     'auth.session_max_seconds': 43_200,
     'locale.default': 'en',

@@ -72,6 +72,12 @@ async function seedPeople(insert: Insert, name: string): Promise<People> {
 
 async function seedSession(insert: Insert, user_id: string): Promise<void> {
   const [cookie_hash, provider_sub_hash, provider_sid_hash] = [1, 2, 3].map((byte) => Buffer.alloc(32, byte))
+  await insert('second_factor', {
+    ...{ id: newId(), user_id, kind: 'totp', name: 'phone', confirmed_at: '2026-01-02T03:04:05.678901Z' },
+    ...{ sealed_secrets: 'sealed', last_step: '58933333' },
+  })
+  await insert('recovery_code', { user_id, hash: Buffer.alloc(32, 7) })
+  await insert('sign_in_challenge', { id: newId(), user_id, secret_hash: Buffer.alloc(32, 7) })
   await insert('user_session', {
     ...{ id: newId(), user_id, amr: ['pwd', 'otp'], auth_time: '2026-01-02T03:04:05.678901Z', source_ip: '127.0.0.1' },
     ...{ provider: 'global', provider_sub_hash, provider_sid_hash, user_agent: 'a browser ☃', cookie_hash },

@@ -12,6 +12,7 @@ const policyCase = {
 export const sampleBodies: Record<string, unknown> = {
   addGroupMember: { user_id: '018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11' },
   approveRequest: {},
+  beginSecondFactor: { kind: 'totp' },
   cancelRequest: {},
   changeOwnPassword: { current_password: 'a long enough password', new_password: 'a longer one than that' },
   checkInvariants: {
@@ -25,6 +26,7 @@ export const sampleBodies: Record<string, unknown> = {
       { permits_nothing_new: true },
     ],
   },
+  confirmSecondFactor: { totp: '123456' },
   createApiKey: { name: 'a key', scopes: ['requests:create'] },
   createEmailChannel: { name: 'a channel', to_addresses: ['somebody@example.com', 'somebody-else@example.com'] },
   createIdentityProvider: { name: 'a provider', provider_type: 'custom_scim', config: { token: 'a secret' } },
@@ -43,6 +45,7 @@ export const sampleBodies: Record<string, unknown> = {
   },
   denyRequest: {},
   exchangeAuthorizationCode: { code: 'a code', redirect_uri: 'https://app.example.com/back' },
+  finishSecondFactor: { challenge: 'a challenge', totp: '123456' },
   importPolicy: { cedar: 'permit (principal, action, resource);' },
   login: { email: 'owner@example.com', password: 'a long enough password' },
   markAllNotificationsRead: {},
@@ -93,6 +96,14 @@ async function replayOf(house: House, { tenant_id, owner }: TestTenant): Promise
   const [url, body] = ['/v1/policies/replay', sampleBodies.replayPolicies]
   const reply = await house.call({ method: 'POST', url, api_key: owner.api_key, tenant_id, body })
   return reply.status === 202 ? String(reply.body.id) : (reply.body.details as { replay_id: string }).replay_id
+}
+
+/** A second factor of the owner that waits to be confirmed: with a confirmed one, the password alone would not sign in. */
+async function beginFactor(house: House, { tenant_id, owner }: TestTenant): Promise<string> {
+  const [url, body] = ['/v1/users/me/second-factors', sampleBodies.beginSecondFactor]
+  const reply = await house.call({ method: 'POST', url, token: owner.token, tenant_id, body })
+  if (reply.status !== 201) throw new Error(`a second factor was not begun: ${reply.text}`)
+  return String(reply.body.id)
 }
 
 /** A user whom no other test uses: a test may delete them. */
@@ -161,6 +172,7 @@ export async function makeRecords(house: House, tenant: TestTenant): Promise<Rec
     '/v1/users/{id}': { id: await as(owner.api_key, 'POST', '/v1/users', passingUser()) },
     '/v1/api-keys/{id}': { id: await as(owner.api_key, 'POST', '/v1/api-keys', sampleBodies.createApiKey) },
     '/v1/users/me/notifications/{id}': { id: await house.notification(tenant_id, people.user.user_id) },
+    '/v1/users/me/second-factors/{id}': { id: await beginFactor(house, tenant) },
     '/v1/users/me/sessions/{id}': { id: await house.session(tenant_id, owner.user_id) },
     '/v1/auth/back-channel-logout/{provider}': { provider: signIn },
     '/v1/settings/{setting_key}': { setting_key: 'requests.require_reason' },

@@ -6,9 +6,9 @@ import { sessionInsert } from '../../src/sessions/session-store.ts'
 
 const aDay = 86_400
 
-/** A session of a sign-in with a password, of a day. */
+/** A session of a sign-in with a password and a second factor, of a day: an admin of a live tenant needs both. */
 export function aSession(): NewSession {
-  const proof = { amr: ['pwd'], auth_time: undefined, by: undefined }
+  const proof = { amr: ['pwd', 'otp', 'mfa'], auth_time: undefined, by: undefined }
   return { ...proof, id: newId(), source_ip: '127.0.0.1', user_agent: undefined, lifetime_seconds: aDay }
 }
 
