@@ -21,6 +21,13 @@ export type Passkey = {
   transports: string[]
 }
 
+/** The longest name that WebAuthn lets an authenticator give a passkey. An index of the database takes no longer ones than 2,700. */
+const maxIdBytes = 1_023
+const maxTransports = 10
+
+/** Those of today are `usb`, `nfc`, `ble`, `smart-card`, `hybrid` and `internal`. The library checks nothing here. */
+const isTransport = (one: unknown): boolean => typeof one === 'string' && /^[a-z-]{1,20}$/.test(one)
+
 /** The site that passkeys belong to. */
 type Site = { id: string; origin: string }
 
@@ -69,12 +76,13 @@ export async function readNewPasskey(site: Site, challenge: string, answer: obje
     })
     if (!verified) return undefined
     const { credential, credentialDeviceType } = registrationInfo
+    if (Buffer.from(credential.id, 'base64url').length > maxIdBytes) return undefined
     return {
       credential_id: credential.id,
       public_key: Buffer.from(credential.publicKey),
       sign_count: credential.counter,
       synced: credentialDeviceType === 'multiDevice',
-      transports: (credential.transports ?? []).filter((one) => typeof one === 'string').slice(0, 10),
+      transports: (credential.transports ?? []).filter(isTransport).slice(0, maxTransports),
     }
   } catch {
     // The library throws for whatever is wrong with the answer, which is the caller's.

@@ -21,6 +21,8 @@ export function totpUri(secret: string, { issuer, account }: { issuer: string; a
  * @param now by the database's clock
  */
 export function stepOfCode(secret: string, code: string, now: Date): number | undefined {
+  // The library throws for digits of another script, which have more bytes.
+  if (!/^[0-9]{6}$/.test(code)) return undefined
   const timestamp = now.getTime()
   const delta = totpOf(secret, {}).validate({ token: code, timestamp, window })
   return delta === null ? undefined : Math.floor(timestamp / 1000 / period) + delta

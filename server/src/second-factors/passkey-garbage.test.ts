@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import dns from 'node:dns'
+import { suite, test } from 'node:test'
+import { softwareAuthenticator } from '../../test/support/software-authenticator.ts'
+import { askForPasskey, askForSignature, checkSignature, type Passkey, passkeySite, readNewPasskey } from './passkey.ts'
+
+const origin = 'https://sallyport.example.com'
+const site = passkeySite(origin) ?? assert.fail('the site has passkeys')
+const user = { id: 'a2ff2a4e-5b1c-7b1e-8e53-1b6c1b1f0f11', email: 'anna@example.com', name: 'Anna' }
+const create = () => askForPasskey(site, user, [])
+const sign = (passkey: Passkey) => askForSignature(site, [passkey])
+
+/**
+ * A certificate of this test, made with `openssl req -x509 -newkey ec`, that names `http://crl.example.com/a.crl` as the place to
+ * ask whether it is revoked.
+ */
+const certificate = [
+  'MIICLTCCAdOgAwIBAgIULPZUxeM1KlVbGGNNKcQxj94sYDwwCgYIKoZIzj0EAwIwVTELMAkGA1UEBhMCREUxEDAOBgNVBAoMB0V4YW1wbGUxIj',
+  'AgBgNVBAsMGUF1dGhlbnRpY2F0b3IgQXR0ZXN0YXRpb24xEDAOBgNVBAMMB0V4YW1wbGUwIBcNMjYxMTI1MDQzNzUwWhgPMjEyNjExMDEwNDM3',
+  'NTBaMFUxCzAJBgNVBAYTAkRFMRAwDgYDVQQKDAdFeGFtcGxlMSIwIAYDVQQLDBlBdXRoZW50aWNhdG9yIEF0dGVzdGF0aW9uMRAwDgYDVQQDDA',
+  'dFeGFtcGxlMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEeAm4WI2CBbQg9pfQGbG5UUlUQ4omgxynMZMIglE3nhacsk5edRpTlToOi9wQUkCX',
+  '46kaTIcAdVdNUq13XF7ujKN/MH0wHQYDVR0OBBYEFALeX/2SFMQe4oBHQwwSk5ZhP0ChMB8GA1UdIwQYMBaAFALeX/2SFMQe4oBHQwwSk5ZhP0',
+  'ChMC0GA1UdHwQmMCQwIqAgoB6GHGh0dHA6Ly9jcmwuZXhhbXBsZS5jb20vYS5jcmwwDAYDVR0TAQH/BAIwADAKBggqhkjOPQQDAgNIADBFAiEA',
+  'owNC1EMaLqZDpFwukg+hkHKibNLAdAmCqtoWTv+AhHsCIEGdfWjsgW6841pLAohUIj77pdlYcISrj6Be2JDwotEu',
+].join('')
+
+suite('a new passkey', () => {
+  test('with certificates is refused before an address in them could be called (S1)', async (t) => {
+    const calls: unknown[] = []
+    t.mock.method(globalThis, 'fetch', (url: unknown) => {
+      calls.push(url)
+      return Promise.reject(new Error('no call is expected'))
+    })
+    for (const name of ['lookup', 'resolve', 'resolve4', 'resolve6'] as const) {
+      t.mock.method(dns, name, (host: unknown) => calls.push(host))
+    }
+    for (const fmt of ['packed', 'fido-u2f', 'android-key', 'android-safetynet', 'tpm', 'apple', 'none']) {
+      for (const x5c of [[Buffer.from(certificate, 'base64'), Buffer.from(certificate, 'base64')], [], null, 'x', 0]) {
+        const options = await create()
+        const attStmt = new Map<string, never>([
+          ['alg', -7 as never],
+          ['sig', Buffer.alloc(70, 1) as never],
+          ['x5c', x5c as never],
+        ])
+        const answer = softwareAuthenticator(origin).create({ ...options }, { fmt, attStmt })
+        assert.equal(await readNewPasskey(site, options.challenge, answer), undefined, fmt)
+      }
+    }
+    assert.deepEqual(calls, [])
+  })
+})
+
+suite('whatever a browser might send', () => {
+  const garbage = [
+    undefined,
+    null,
+    0,
+    -1,
+    1e300,
+    true,
+    '',
+    'a',
+    '=',
+    '%%%',
+    '\0',
+    'a'.repeat(100_000),
+    [],
+    [[]],
+    {},
+    { length: 5 },
+  ]
+
+  /** The answer with each field, on both levels, in turn replaced by something else. */
+  function* bentAnswers(good: { response: Record<string, unknown> } & object): Generator<object> {
+    for (const bad of garbage) {
+      for (const name of Object.keys(good)) yield { ...good, [name]: bad }
+      for (const name of [...Object.keys(good.response), 'tokenBinding']) {
+        yield { ...good, response: { ...good.response, [name]: bad } }
+      }
+      const encoded = Buffer.from(JSON.stringify(bad) ?? 'undefined').toString('base64url')
+      for (const name of Object.keys(good.response)) yield { ...good, response: { ...good.response, [name]: encoded } }
+    }
+    yield* [{}, [], { response: {} }]
+  }
+
+  test('as a new passkey is read or refused, and throws nothing', async () => {
+    const options = await create()
+    const good = softwareAuthenticator(origin).create({ ...options })
+    for (const answer of bentAnswers(good)) {
+      const passkey = await readNewPasskey(site, options.challenge, answer)
+      // Where the field has no meaning for the service, the passkey is the one that was made.
+      if (passkey !== undefined) assert.equal(passkey.credential_id, good.id)
+    }
+  })
+
+  test('as a signature is right or refused, and throws nothing', async () => {
+    const by = softwareAuthenticator(origin)
+    const made = await create()
+    const passkey = (await readNewPasskey(site, made.challenge, by.create({ ...made }))) ?? assert.fail('refused')
+    const options = await sign(passkey)
+    for (const answer of bentAnswers(by.sign({ ...options }))) {
+      const count = await checkSignature(site, options.challenge, passkey, answer)
+      assert.ok(count === undefined || count === 2)
+    }
+  })
+
+  test('as attestation in broken CBOR is of no use, cut at every length', async () => {
+    const options = await create()
+    const by = softwareAuthenticator(origin)
+    const good = by.create({ ...options })
+    const bytes = Buffer.from(String(good.response.attestationObject), 'base64url')
+    for (let length = 0; length < bytes.length; length += 1) {
+      const attestationObject = bytes.subarray(0, length).toString('base64url')
+      const answer = { ...good, response: { ...good.response, attestationObject } }
+      const passkey = await readNewPasskey(site, options.challenge, answer)
+      if (passkey === undefined) continue
+      // The library reads a key whose end is missing. No signature is right for it.
+      const request = await sign(passkey)
+      assert.equal(await checkSignature(site, request.challenge, passkey, by.sign({ ...request })), undefined)
+    }
+  })
+})
