@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import dns from 'node:dns'
-import { suite, test } from 'node:test'
+import { suite, type TestContext, test } from 'node:test'
+import { SettingsService, verifyRegistrationResponse } from '@simplewebauthn/server'
+import { makerLeaf, makerRoot } from '../../test/support/attestation-certificates.ts'
+import type { Cbor } from '../../test/support/cbor.ts'
 import { softwareAuthenticator } from '../../test/support/software-authenticator.ts'
 import { askForPasskey, askForSignature, checkSignature, type Passkey, passkeySite, readNewPasskey } from './passkey.ts'
 
@@ -10,44 +13,63 @@ const user = { id: 'a2ff2a4e-5b1c-7b1e-8e53-1b6c1b1f0f11', email: 'anna@example.
 const create = () => askForPasskey(site, user, [])
 const sign = (passkey: Passkey) => askForSignature(site, [passkey])
 
-/**
- * A certificate of this test, made with `openssl req -x509 -newkey ec`, that names `http://crl.example.com/a.crl` as the place to
- * ask whether it is revoked.
- */
-const certificate = [
-  'MIICLTCCAdOgAwIBAgIULPZUxeM1KlVbGGNNKcQxj94sYDwwCgYIKoZIzj0EAwIwVTELMAkGA1UEBhMCREUxEDAOBgNVBAoMB0V4YW1wbGUxIj',
-  'AgBgNVBAsMGUF1dGhlbnRpY2F0b3IgQXR0ZXN0YXRpb24xEDAOBgNVBAMMB0V4YW1wbGUwIBcNMjYxMTI1MDQzNzUwWhgPMjEyNjExMDEwNDM3',
-  'NTBaMFUxCzAJBgNVBAYTAkRFMRAwDgYDVQQKDAdFeGFtcGxlMSIwIAYDVQQLDBlBdXRoZW50aWNhdG9yIEF0dGVzdGF0aW9uMRAwDgYDVQQDDA',
-  'dFeGFtcGxlMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEeAm4WI2CBbQg9pfQGbG5UUlUQ4omgxynMZMIglE3nhacsk5edRpTlToOi9wQUkCX',
-  '46kaTIcAdVdNUq13XF7ujKN/MH0wHQYDVR0OBBYEFALeX/2SFMQe4oBHQwwSk5ZhP0ChMB8GA1UdIwQYMBaAFALeX/2SFMQe4oBHQwwSk5ZhP0',
-  'ChMC0GA1UdHwQmMCQwIqAgoB6GHGh0dHA6Ly9jcmwuZXhhbXBsZS5jb20vYS5jcmwwDAYDVR0TAQH/BAIwADAKBggqhkjOPQQDAgNIADBFAiEA',
-  'owNC1EMaLqZDpFwukg+hkHKibNLAdAmCqtoWTv+AhHsCIEGdfWjsgW6841pLAohUIj77pdlYcISrj6Be2JDwotEu',
-].join('')
-
-suite('a new passkey', () => {
-  test('with certificates is refused before an address in them could be called (S1)', async (t) => {
+suite('a new passkey with the certificates of its maker', () => {
+  /** What is called or looked up while `work` runs. */
+  async function callsOf(t: TestContext, work: () => Promise<unknown>): Promise<unknown[]> {
     const calls: unknown[] = []
     t.mock.method(globalThis, 'fetch', (url: unknown) => {
       calls.push(url)
-      return Promise.reject(new Error('no call is expected'))
+      return Promise.reject(new Error('nothing answers'))
     })
     for (const name of ['lookup', 'resolve', 'resolve4', 'resolve6'] as const) {
       t.mock.method(dns, name, (host: unknown) => calls.push(host))
     }
-    for (const fmt of ['packed', 'fido-u2f', 'android-key', 'android-safetynet', 'tpm', 'apple', 'none']) {
-      for (const x5c of [[Buffer.from(certificate, 'base64'), Buffer.from(certificate, 'base64')], [], null, 'x', 0]) {
-        const options = await create()
-        const attStmt = new Map<string, never>([
-          ['alg', -7 as never],
-          ['sig', Buffer.alloc(70, 1) as never],
-          ['x5c', x5c as never],
-        ])
-        const answer = softwareAuthenticator(origin).create({ ...options }, { fmt, attStmt })
-        assert.equal(await readNewPasskey(site, options.challenge, answer), undefined, fmt)
-      }
-    }
+    await work()
+    t.mock.restoreAll()
+    return calls
+  }
+
+  test('makes the library call an address in them, once it has roots to compare them with', async (t) => {
+    SettingsService.setRootCertificates({ identifier: 'packed', certificates: [Buffer.from(makerRoot, 'base64')] })
+    t.after(() => SettingsService.setRootCertificates({ identifier: 'packed', certificates: [] }))
+    const options = await create()
+    const response = softwareAuthenticator(origin).create({ ...options }, { attests: true }) as never
+    const expected = { expectedOrigin: origin, expectedRPID: site.id, expectedChallenge: options.challenge }
+    const calls = await callsOf(t, () => verifyRegistrationResponse({ response, ...expected }).catch(() => undefined))
+    assert.deepEqual(calls, ['http://crl.example.com/a.crl'])
+    const ours = await callsOf(t, async () => {
+      assert.equal(await readNewPasskey(site, options.challenge, response), undefined)
+    })
+    assert.deepEqual(ours, [])
+  })
+
+  test('is refused, and calls nothing (S1)', async (t) => {
+    const calls = await callsOf(t, async () => {
+      const options = await create()
+      const answer = softwareAuthenticator(origin).create({ ...options }, { attests: true })
+      assert.equal(await readNewPasskey(site, options.challenge, answer), undefined)
+    })
     assert.deepEqual(calls, [])
   })
+
+  for (const fmt of ['packed', 'fido-u2f', 'android-key', 'android-safetynet', 'tpm', 'apple', 'none']) {
+    test(`is refused in the format ${fmt}, whatever stands in place of the certificates (S1)`, async (t) => {
+      const calls = await callsOf(t, async () => {
+        const certificate = Buffer.from(makerLeaf, 'base64')
+        for (const x5c of [[certificate, certificate], [certificate], [], null, 'x', 0]) {
+          const options = await create()
+          const attStmt = new Map<string, Cbor>([
+            ['alg', -7],
+            ['sig', Buffer.alloc(70, 1)],
+            ['x5c', x5c],
+          ])
+          const answer = softwareAuthenticator(origin).create({ ...options }, { fmt, attStmt })
+          assert.equal(await readNewPasskey(site, options.challenge, answer), undefined)
+        }
+      })
+      assert.deepEqual(calls, [])
+    })
+  }
 })
 
 suite('whatever a browser might send', () => {

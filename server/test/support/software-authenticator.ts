@@ -1,4 +1,5 @@
-import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
+import { createHash, createPrivateKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
+import { makerKey, makerLeaf } from './attestation-certificates.ts'
 import { type Cbor, cborOf } from './cbor.ts'
 
 /** The parts of an answer that a test may bend. */
@@ -14,6 +15,8 @@ export type Bent = {
   /** Signs with another key than the one that was registered. */
   stranger?: boolean
   transports?: unknown
+  /** Attests as the authenticator of a maker, by the maker's certificates. */
+  attests?: boolean
 }
 
 /** The answer of a browser, as `PublicKeyCredential.toJSON()` returns it. */
@@ -78,13 +81,14 @@ export function softwareAuthenticator(origin: string, { counts = true, idBytes =
       const cose = new Map<number, Cbor>([[1, 2], [3, -7], [-1, 1], [-2, at], [-3, on]])
       const length = Buffer.from([credentialId.length >> 8, credentialId.length & 0xff])
       const made = Buffer.concat([Buffer.alloc(16), length, credentialId, cborOf(cose)])
+      const [client, data] = [clientData('webauthn.create', options, bent), authData(bent, made)]
       const attestation = new Map<string, Cbor>([
-        ['fmt', bent.fmt ?? 'none'],
-        ['attStmt', bent.attStmt ?? new Map()],
-        ['authData', authData(bent, made)],
+        ['fmt', bent.fmt ?? (bent.attests === true ? 'packed' : 'none')],
+        ['attStmt', bent.attests === true ? attested(data, client) : (bent.attStmt ?? new Map())],
+        ['authData', data],
       ])
       return answer({
-        clientDataJSON: clientData('webauthn.create', options, bent).toString('base64url'),
+        clientDataJSON: client.toString('base64url'),
         attestationObject: cborOf(attestation).toString('base64url'),
         transports: 'transports' in bent ? bent.transports : ['internal'],
       })
@@ -103,6 +107,16 @@ export function softwareAuthenticator(origin: string, { counts = true, idBytes =
       })
     },
   }
+}
+
+/** The statement of a maker's authenticator: its signature, and the certificates for its key. */
+function attested(data: Buffer, client: Buffer): ReadonlyMap<string, Cbor> {
+  const key = createPrivateKey({ key: Buffer.from(makerKey, 'base64'), format: 'der', type: 'pkcs8' })
+  return new Map<string, Cbor>([
+    ['alg', -7],
+    ['sig', sign('sha256', Buffer.concat([data, sha256(client)]), key)],
+    ['x5c', [Buffer.from(makerLeaf, 'base64')]],
+  ])
 }
 
 export type SoftwareAuthenticator = ReturnType<typeof softwareAuthenticator>

@@ -1,0 +1,28 @@
+/** Certificates of a maker of authenticators, made for these tests with openssl, for a hundred years. Base64 of DER. */
+
+/** The certificate that signs the other. */
+export const makerRoot = [
+  'MIIBszCCAVmgAwIBAgIUSGk+02tJrzGrbaQYEz9LT2lsGZYwCgYIKoZIzj0EAwIwLjELMAkGA1UEBhMCREUxEDAOBgNVBAoMB0V4YW1wbGUxDT',
+  'ALBgNVBAMMBFJvb3QwIBcNMjYxMTI1MDQ0MDMxWhgPMjEyNjExMDEwNDQwMzFaMC4xCzAJBgNVBAYTAkRFMRAwDgYDVQQKDAdFeGFtcGxlMQ0w',
+  'CwYDVQQDDARSb290MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE9N01NdLFngTN10ZfvVpwZjHIZVh9KPePeRqyJv1gULAn4x8r9URiE+PSeh',
+  'kKtr32yfZw4TS0Gy9vKinjLiXpGKNTMFEwHQYDVR0OBBYEFNzxqYSCvsMn9iNasOZAv9QJDxTmMB8GA1UdIwQYMBaAFNzxqYSCvsMn9iNasOZA',
+  'v9QJDxTmMA8GA1UdEwEB/wQFMAMBAf8wCgYIKoZIzj0EAwIDSAAwRQIgZH4pagHFSavd0sYGWBnL6mP5K8XF7J9D5SrrGgs+1f8CIQC6SL3D0j',
+  'uwMFbzF6aeRX1PhvJyZI7hyGJCBmvDHHDA4Q==',
+].join('')
+
+/** That of the authenticators; it names `http://crl.example.com/a.crl` as the place to ask whether it is revoked. */
+export const makerLeaf = [
+  'MIICAjCCAamgAwIBAgIULbReFQi9VculUI9w3MoeO2mtPJ8wCgYIKoZIzj0EAwIwLjELMAkGA1UEBhMCREUxEDAOBgNVBAoMB0V4YW1wbGUxDT',
+  'ALBgNVBAMMBFJvb3QwIBcNMjYxMTI1MDQ0MDMxWhgPMjEyNjExMDEwNDQwMzFaMFIxCzAJBgNVBAYTAkRFMRAwDgYDVQQKDAdFeGFtcGxlMSIw',
+  'IAYDVQQLDBlBdXRoZW50aWNhdG9yIEF0dGVzdGF0aW9uMQ0wCwYDVQQDDARMZWFmMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEatDJKm6Vo6',
+  'vieZLApMirh2eHGOOXowBBmjdI9w8aAj96AeCGT2Mr75JDfbWVJ4tdFxpGRlnq0BZBeEaF6ZIdH6N/MH0wDAYDVR0TAQH/BAIwADAtBgNVHR8E',
+  'JjAkMCKgIKAehhxodHRwOi8vY3JsLmV4YW1wbGUuY29tL2EuY3JsMB0GA1UdDgQWBBTAOR/HO6beW6wXe/5tY0thZVgn2DAfBgNVHSMEGDAWgB',
+  'Tc8amEgr7DJ/YjWrDmQL/UCQ8U5jAKBggqhkjOPQQDAgNHADBEAiA9ATmTJnBfeIZauflAj99RqZoGHX8JosqU2nZ/f3O4BQIgAfbv5mrisLio',
+  'CnKDAzRDCn8VY2kXyJvwjhAbQGLSL9M=',
+].join('')
+
+/** The key of the latter. */
+export const makerKey = [
+  'MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgGB6mnxjvTFFSheChe2GxVaG/rBHvBjqDCdJiJLtngWqhRANCAARq0MkqbpWjq+',
+  'J5ksCkyKuHZ4cY45ejAEGaN0j3DxoCP3oB4IZPYyvvkkN9tZUni10XGkZGWerQFkF4RoXpkh0f',
+].join('')
