@@ -38,8 +38,8 @@ export const login = operation({
     const matches = await verifyPassword(password, found.hash ?? undefined)
     const cause = causeOfRefusal(found, matches)
     if (cause !== undefined || found.user_id === null) return refuseFailed(ctx, email, found, cause)
-    const { user_id, hash } = found
-    if (found.has_second_factor) return challengeForFactor(ctx, email, { ...found, user_id })
+    const { user_id, hash, has_second_factor } = found
+    if (has_second_factor) return challengeForFactor(ctx, email, { ...found, user_id })
     const { source_ip } = ctx
     const session = newSession(byPassword, { source_ip, user_agent: header('user-agent') })
     const actor: Actor = { kind: 'user', user_id, api_key_id: null, scopes: new Set() }
@@ -48,7 +48,10 @@ export const login = operation({
       insert: (whom: Statement) => sessionInsert(ctx.tx, session, whom),
       cleanup: sessionCleanup(ctx.tx, user_id),
     }
-    const recorded = await recordPassword({ ...ctx, actor }, { user_id, hash }, accountOf(email), { begin, event })
+    const recorded = await recordPassword({ ...ctx, actor }, { user_id, hash, has_second_factor }, accountOf(email), {
+      begin,
+      event,
+    })
     if (recorded === 'limited') return refuseLimited(ctx, found, accountLimit.seconds)
     if (recorded === undefined) return refuseFailed(ctx, email, found, 'changed_meanwhile')
     return ctx.tokens.issue({ tenant_id: ctx.tx.tenant_id, user_id, session_id: session.id, now: new Date(found.now) })
@@ -57,11 +60,14 @@ export const login = operation({
 
 /** The password is right. The user goes on with a second factor, and nobody without the password learns that there is one. */
 async function challengeForFactor(ctx: Ctx, email: string, found: SignIn & { user_id: string }): Promise<never> {
-  const { user_id, hash } = found
+  const { user_id, hash, has_second_factor } = found
   const { challenge, details } = await makeChallenge(ctx, user_id)
   const insert = (whom: Statement) => challengeInsert(ctx.tx, challenge, whom)
   const begin = { insert, cleanup: challengeCleanup(ctx.tx, user_id) }
-  const recorded = await recordPassword(ctx, { user_id, hash }, accountOf(email), { begin, event: undefined })
+  const recorded = await recordPassword(ctx, { user_id, hash, has_second_factor }, accountOf(email), {
+    begin,
+    event: undefined,
+  })
   if (recorded === 'limited') return refuseLimited(ctx, found, accountLimit.seconds)
   if (recorded === undefined) return refuseFailed(ctx, email, found, 'changed_meanwhile')
   throw new Problem('second_factor_required', 'the sign-in needs your second factor: `POST /v1/auth/second-factor`', {

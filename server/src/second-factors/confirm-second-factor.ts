@@ -14,7 +14,7 @@ import {
   listFactors,
   type PendingFactor,
 } from './second-factor-store.ts'
-import { requireStrongSignIn } from './strong-sign-in.ts'
+import { isMultiFactor, requireStrongSignIn } from './strong-sign-in.ts'
 import { stepOfCode } from './totp.ts'
 import { openTotpSecret } from './totp-secret.ts'
 
@@ -39,21 +39,29 @@ export const confirmSecondFactor = operation({
   params: IdParams,
   body: Body({ totp: Type.Optional(TotpCode), passkey: Type.Optional(PasskeyAnswer) }),
   replies: { 200: Confirmed },
-  errors: ['not_found', 'sign_in_again'],
+  errors: ['not_found', 'sign_in_again', 'unprocessable'],
   changes: 'authority',
   async run(ctx, { params, body }) {
-    const factors = await listFactors(ctx.tx, ctx.actor.user_id)
-    requireStrongSignIn(ctx, { hasFactor: factors.length > 0 })
+    await requireMayAdd(ctx)
     const pending = await findPendingFactor(ctx.tx, ctx.actor.user_id, params.id)
     if (pending === undefined) throw notFound('second factor that waits to be confirmed')
     const codes = makeRecoveryCodes()
     const ending = [sessionsEnd(ctx.tx, String(ctx.actor.user_id), { except: ctx.session?.id ?? null })]
-    const confirmed = await confirmFactor(ctx, pending, await confirmationIn(ctx, pending, body), { codes, ending })
-    if (confirmed === undefined) throw notFound('second factor that waits to be confirmed')
-    const { factor, first } = confirmed
-    return { factor, ...(first && { recovery_codes: codes }) }
+    const first = { codes, ending, only: !isMultiFactor(ctx) }
+    const confirmed = await confirmFactor(ctx, pending, await confirmationIn(ctx, pending, body), first)
+    if (confirmed === undefined) {
+      await requireMayAdd(ctx)
+      throw notFound('second factor that waits to be confirmed')
+    }
+    return { factor: confirmed.factor, ...(confirmed.first && { recovery_codes: codes }) }
   },
 })
+
+/** @throws Problem 403 `sign_in_again` */
+async function requireMayAdd(ctx: Ctx): Promise<void> {
+  const factors = await listFactors(ctx.tx, ctx.actor.user_id)
+  requireStrongSignIn(ctx, { hasFactor: factors.length > 0 })
+}
 
 /** @throws Problem 400 for a proof that is wrong or of another kind */
 async function confirmationIn(ctx: Ctx, pending: PendingFactor, sent: Sent): Promise<Confirmation> {

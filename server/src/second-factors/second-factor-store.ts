@@ -81,31 +81,36 @@ export async function findPendingFactor(
 export type Confirmation = { step: number } | { passkey: Passkey }
 
 /** What comes with the first factor of a user: recovery codes, and the end of the other sessions, which had none. */
-export type FirstFactor = { codes: readonly string[]; ending: readonly Statement[] }
+export type FirstFactor = {
+  codes: readonly string[]
+  ending: readonly Statement[]
+  /** The sign-in had no second factor, so that it sets up the first one and no other. */
+  only: boolean
+}
 
 /**
  * Confirms a factor of the acting user, and emits the event.
- * Undefined when the factor is no longer pending, or another one has the passkey.
+ * Undefined when the factor is no longer pending, or when another was confirmed meanwhile and only the first may be.
+ * @throws Problem 422 when the passkey is set up already
  */
 export async function confirmFactor(
   ctx: WorkCtx,
   { id, kind }: PendingFactor,
   confirmation: Confirmation,
-  { codes, ending }: FirstFactor,
+  { codes, ending, only }: FirstFactor,
 ): Promise<{ factor: SecondFactor; first: boolean } | undefined> {
   const { tx, actor } = ctx
   const whose = sql`tenant_id = ${tx.tenant_id} and user_id = ${actor.user_id}`
   const event = factorEvent('second_factor_added', actor.user_id, { factor_id: id, kind })
   const hashes = codes.map(recoveryCodeHash)
+  const others = sql`select from second_factor where ${whose} and confirmed_at is not null`
   return tx.interactive(async (inside) => {
     const [, [before], [factor]] = await inside.write([
       sql`select from tenant_user where tenant_id = ${tx.tenant_id} and id = ${actor.user_id} for no key update`,
-      sql<{
-        first: boolean
-      }>`select not exists (select from second_factor where ${whose} and confirmed_at is not null) as first`,
+      sql<{ first: boolean }>`select not exists (${others}) as first`,
       sql<SecondFactor>`with confirmed as (
           update second_factor set confirmed_at = clock_timestamp(), ${confirmedColumns(confirmation)}, challenge = null
-          where ${whose} and id = ${id} and ${isPending}
+          where ${whose} and id = ${id} and ${isPending} and not (${only}::boolean and exists (${others}))
           returning ${shown}),
         emitted as (${emit({ ...ctx, tx: inside }, event, sql`confirmed`)})
         select * from confirmed`,

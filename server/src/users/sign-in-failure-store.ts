@@ -1,6 +1,7 @@
 import { sql } from '../db/sql.ts'
 import { emit, type NewEvent } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import { hasSecondFactor } from '../second-factors/second-factor-store.ts'
 import { isActive } from './active-store.ts'
 import { accountLimit, type CountedFailures } from './sign-in-failure.ts'
 
@@ -49,30 +50,33 @@ export function failureRelease(tx: Tx, account: Buffer): Statement {
 }
 
 /** A password that was just checked, of a user. */
-export type CheckedPassword = { user_id: string; hash: string | null }
+export type CheckedPassword = { user_id: string; hash: string | null; has_second_factor: boolean }
 
 /**
  * Begins what a right password begins: a session, or a challenge for the second factor. Not if the account exceeded its limit while the
  * password was checked: of many concurrent guesses, those after the tenth are refused even when right. Undefined when the user or
- * the password changed meanwhile.
+ * the password changed meanwhile, or whether there is a second factor.
  *
  * INVARIANT: it locks both rows, so that what ends the sessions of the user later ends this one too. The locks exclude each other: those
- * that are shared would let a user who signs in all the time put off their own suspension.
+ * that are shared would let a user who signs in all the time put off their own suspension. The lock is a statement of its own: the next
+ * one sees what a transaction that it waited for has changed, such as the first second factor.
  */
 export async function recordPassword(
   ctx: WorkCtx,
-  { user_id, hash }: CheckedPassword,
+  { user_id, hash, has_second_factor }: CheckedPassword,
   account: Buffer,
   { begin, event }: Beginning,
 ): Promise<'recorded' | 'limited' | undefined> {
   const { tx } = ctx
   const open = sql`open`
-  const [[able]] = await tx.write([
+  const whose = sql`tenant_user u join user_password p on p.tenant_id = u.tenant_id and p.user_id = u.id
+        where u.tenant_id = ${tx.tenant_id} and u.id = ${user_id}`
+  const [, [able]] = await tx.write([
+    sql`select from ${whose} for no key update of u, p`,
     sql<{ limited: boolean }>`with able as (
         select u.id as user_id, ${limitedFor(tx, account)} is not null as limited
-        from tenant_user u join user_password p on p.tenant_id = u.tenant_id and p.user_id = u.id
-        where u.tenant_id = ${tx.tenant_id} and u.id = ${user_id} and p.hash = ${hash} and ${isActive(sql`u`)}
-        for no key update of u, p),
+        from ${whose} and p.hash = ${hash} and ${isActive(sql`u`)}
+          and ${hasSecondFactor(sql`u`)} = ${has_second_factor}::boolean),
       open as (select user_id from able where not limited),
       begun as (${begin.insert(open)})${event === undefined ? sql`` : sql`, emitted as (${emit(ctx, event, open)})`}
       select limited from able`,
