@@ -146,7 +146,10 @@ export async function resetOwnerPassword(ctx: WorkCtx, user_id: string, hash: st
       emitted as (${emit(ctx, event, sql`changed`)})
       select user_id from changed`,
     ])
-    if (changed !== undefined) await tx.write([...factorsEnd(tx, user_id), sessionsEnd(tx, user_id)])
-    return changed !== undefined
+    if (changed === undefined) return false
+    const reset = { type: 'user.second_factors_reset', subject_type: 'user', subject_id: user_id } as const
+    const whenAny = sql`(select from tenant_user u where u.tenant_id = ${tenant_id} and u.id = ${user_id} and ${hasSecondFactor(u)}) had`
+    await tx.write([emit({ ...ctx, tx }, reset, whenAny), ...factorsEnd(tx, user_id), sessionsEnd(tx, user_id)])
+    return true
   })
 }
