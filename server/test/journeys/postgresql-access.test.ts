@@ -4,6 +4,7 @@ import pg from 'pg'
 import type { Page } from '../support/client.ts'
 import { configOf, letManageLogins, setUpByGuide } from '../support/postgresql-stage.ts'
 import { type Person, startOnTestServer } from '../support/sallyport.ts'
+import { withSecondFactor } from '../support/strong-sign-in.ts'
 import { startTargetPostgres, type TargetPostgres, targetVersions } from '../support/target-postgres.ts'
 import { until } from '../support/wait.ts'
 
@@ -13,7 +14,7 @@ const sallyport = await startOnTestServer({ EGRESS_ALLOW: '127.0.0.1' })
 const owner = sallyport.client({ api_key: sallyport.bootstrap.api_key })
 const policy = await owner<{ id: string }>('POST', '/v1/policies', { name: 'Reading' })
 await owner('POST', `/v1/policies/${policy.body.id}/rules`, { effect: 'permit' })
-const approver = await sallyport.join('Bob', ['approver'])
+const approver = await withSecondFactor(sallyport, await sallyport.join('Bob', ['approver']))
 
 for (const [index, major] of targetVersions.entries()) {
   const managed = index === 0

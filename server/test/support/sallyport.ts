@@ -37,7 +37,7 @@ export type Bootstrap = {
 export type Credential = { token: string } | { api_key: string } | undefined
 
 /** A user who has signed in, and their credentials. */
-export type Person = { id: string; email: string; token: string; call: Client }
+export type Person = { id: string; email: string; password: string; token: string; call: Client }
 
 /** The real service, running as its own process. */
 export type Sallyport = Started & {
@@ -273,7 +273,7 @@ function running(started: Started, base_url: string, data_dir: string, readyAfte
       const signedIn = await client(undefined)<{ token: string }>('POST', '/v1/auth/login', { email, password })
       if (signedIn.status !== 200) throw new Error(`${name} could not sign in: ${JSON.stringify([made, signedIn])}`)
       const { token } = signedIn.body
-      return { id: made.body.id, email, token, call: client({ token }) }
+      return { id: made.body.id, email, password, token, call: client({ token }) }
     },
     memory() {
       const status = readFileSync(`/proc/${started.pid}/status`, 'utf8')
