@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Environment } from '../../src/config/config.ts'
 import { newId } from '../../src/kernel/id.ts'
-import { cheapPassword, type House, openHouse, type Reply, type TestTenant } from './house.ts'
+import { cheapPassword, type House, openHouse, type Reply, type TestTenant, type Through } from './house.ts'
 import { type SoftwareAuthenticator, softwareAuthenticator } from './software-authenticator.ts'
 import { type TotpApp, totpApp } from './totp-app.ts'
 
@@ -19,8 +19,8 @@ export const factorsUrl = '/v1/users/me/second-factors'
 export const password = cheapPassword.text
 
 /** The service at an address where passkeys are possible, and the steps of setting up a second factor and signing in with it. */
-export async function openFactorStage(env: Environment = {}) {
-  const house = await openHouse({ PUBLIC_URL: origin, ...env })
+export async function openFactorStage(env: Environment = {}, through?: Through) {
+  const house = await openHouse({ PUBLIC_URL: origin, ...env }, through)
   return { house, ...membersOf(house), ...stepsOf(house) }
 }
 
