@@ -13,7 +13,7 @@ import { failureRelease } from '../users/sign-in-failure-store.ts'
  * Finishes a sign-in whose second factor was proved: uses the proof and the challenge up, begins the session and emits the event. False
  * when the user, the password, the proof or the challenge is not what it was.
  *
- * INVARIANT: it locks user and password, as `recordSignIn` does.
+ * INVARIANT: it locks user and password, as `recordPassword` does.
  */
 export async function finishSignIn(
   ctx: WorkCtx,

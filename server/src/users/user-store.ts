@@ -148,7 +148,8 @@ export async function resetOwnerPassword(ctx: WorkCtx, user_id: string, hash: st
     ])
     if (changed === undefined) return false
     const reset = { type: 'user.second_factors_reset', subject_type: 'user', subject_id: user_id } as const
-    const whenAny = sql`(select from tenant_user u where u.tenant_id = ${tenant_id} and u.id = ${user_id} and ${hasSecondFactor(u)}) had`
+    const whenAny = sql`(select from tenant_user u
+      where u.tenant_id = ${tenant_id} and u.id = ${user_id} and ${hasSecondFactor(u)}) had`
     await tx.write([emit({ ...ctx, tx }, reset, whenAny), ...factorsEnd(tx, user_id), sessionsEnd(tx, user_id)])
     return true
   })

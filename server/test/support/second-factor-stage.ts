@@ -24,14 +24,13 @@ export async function openFactorStage(env: Environment = {}, through?: Through) 
   return { house, ...membersOf(house), ...stepsOf(house) }
 }
 
-export type FactorStage = Awaited<ReturnType<typeof openFactorStage>>
-
 function membersOf(house: House) {
   /** A local user of the tenant. */
   async function member({ tenant_id }: TestTenant, roles: readonly string[] = ['user']): Promise<Member> {
     const [id, email] = [newId(), `${newId()}@example.com`]
     await house.asSuperuser(
-      `insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider) values ($1, $2, $3, $3, 'Member', 'local')`,
+      `insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider)
+        values ($1, $2, $3, $3, 'Member', 'local')`,
       [tenant_id, id, email],
     )
     await house.asSuperuser('insert into user_password (tenant_id, user_id, hash) values ($1, $2, $3)', [
