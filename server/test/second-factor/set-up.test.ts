@@ -101,7 +101,9 @@ suite('an app with codes', () => {
     const by = await aUser()
     const { id, totp } = await begin(by, 'totp')
     for (const other of [await aUser(), await aUser(theirs)]) {
-      refused(await confirm(other, id, { totp: totpApp(totp.secret).code() }), 404, 'not_found')
+      for (const code of [totpApp(totp.secret).code(), totpApp(totp.secret).wrong()]) {
+        refused(await confirm(other, id, { totp: code }), 404, 'not_found')
+      }
       refused(await as(other, 'DELETE', `${factorsUrl}/${id}`), 404, 'not_found')
     }
     assert.equal((await confirm(by, id, { totp: totpApp(totp.secret).code() })).status, 200)
