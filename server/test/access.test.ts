@@ -17,6 +17,7 @@ const { tenant_id, owner } = tenant
 const answeredInside: Record<string, string> = {
   beginAuthorization: 'not_found',
   exchangeAuthorizationCode: 'invalid_authorization_code',
+  finishSecondFactor: 'unauthenticated',
   receiveLogoutToken: 'invalid_input',
   reportAccessResult: 'unauthenticated',
 }

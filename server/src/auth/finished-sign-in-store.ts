@@ -27,7 +27,7 @@ export async function finishSignIn(
         from tenant_user u join user_password p on p.tenant_id = u.tenant_id and p.user_id = u.id
         where u.tenant_id = ${tx.tenant_id} and u.id = ${user_id} and ${isActive(sql`u`)}
           and exists (select from sign_in_challenge c where c.tenant_id = u.tenant_id and c.id = ${challenge_id})
-        for share of u, p),
+        for no key update of u, p),
       used as (${proofUse(tx, proof, sql`able`)}),
       taken as (${challengeTaking(tx, challenge_id, sql`used`)}),
       begun as (${sessionInsert(tx, session, sql`taken`)}),

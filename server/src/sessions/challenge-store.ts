@@ -23,12 +23,12 @@ export function challengeInsert(tx: Tx, challenge: NewChallenge, whom: Statement
 /** Deletes some of the tenant's challenges that have expired, and those of the user above the maximum. */
 export function challengeCleanup({ tenant_id }: Tx, user_id: string): Statement[] {
   return [
-    sql`delete from sign_in_challenge where tenant_id = ${tenant_id} and id in (
-      select id from sign_in_challenge where tenant_id = ${tenant_id} and expires_at <= clock_timestamp()
-      order by expires_at limit 100 for update skip locked)`,
-    sql`delete from sign_in_challenge where tenant_id = ${tenant_id} and id in (
+    sql`delete from sign_in_challenge where tenant_id = ${tenant_id} and id = any(array(
+      select id from sign_in_challenge where tenant_id = ${tenant_id} and expires_at <= now()
+      order by expires_at limit 100 for update skip locked))`,
+    sql`delete from sign_in_challenge where tenant_id = ${tenant_id} and id = any(array(
       select id from sign_in_challenge where tenant_id = ${tenant_id} and user_id = ${user_id}
-      order by id desc offset ${maxWaiting} for update skip locked)`,
+      order by id desc offset ${maxWaiting} for update skip locked))`,
   ]
 }
 

@@ -26,7 +26,7 @@ suite('an app with codes', () => {
     const url = new URL(totp.uri)
     assert.deepEqual(
       [url.searchParams.get('secret'), url.searchParams.get('issuer')],
-      [totp.secret, 'Sallyport (localhost:8080)'],
+      [totp.secret, 'Sallyport (localhost)'],
     )
     assert.ok(Date.parse(String((begun as unknown as { expires_at: string }).expires_at)) > Date.now())
     assert.deepEqual(await factors(by), [], 'it does not count yet')
