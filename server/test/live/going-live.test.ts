@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { TestTenant } from '../support/house.ts'
-import { openHouse } from '../support/house.ts'
+import { openHouse, operations, type TestTenant } from '../support/house.ts'
 
 /** A tenant goes live once: with the first enabled provisioner that gives real access. */
 const house = await openHouse({ EGRESS_ALLOW: '127.0.0.1' })
@@ -90,6 +89,11 @@ suite('a tenant goes live', () => {
     assert.equal(await modeOf(of), 'live')
     assert.equal((await eventsOf(of)).length, 1)
   })
+})
+
+test('a process that has a tenant go live forgets at once what callers of it could do', () => {
+  // Its own notice of the change comes a moment later, so that no call shows this reliably.
+  for (const name of ['createProvisioner', 'updateProvisioner']) assert.equal(operations[name]?.changes, 'authority')
 })
 
 suite('a tenant stays in rehearsal', () => {
