@@ -73,11 +73,11 @@ suite('the secret of an app', () => {
 
   test('is in the address for the QR code, with what every app supports, whatever the account is called', () => {
     const account = 'a&secret=B@example.com'
-    const url = new URL(totpUri(secret, { issuer: 'Sallyport (id.example.com:8443)', account }))
+    const url = new URL(totpUri(secret, { issuer: 'Sallyport (id.example.com)', account }))
     assert.equal(`${url.protocol}//${url.host}`, 'otpauth://totp')
-    assert.equal(decodeURIComponent(url.pathname.slice(1)), `Sallyport (id.example.com:8443):${account}`)
+    assert.equal(decodeURIComponent(url.pathname.slice(1)), `Sallyport (id.example.com):${account}`)
     assert.deepEqual(Object.fromEntries(url.searchParams), {
-      issuer: 'Sallyport (id.example.com:8443)',
+      issuer: 'Sallyport (id.example.com)',
       secret,
       algorithm: 'SHA1',
       digits: '6',
