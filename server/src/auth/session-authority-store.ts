@@ -29,7 +29,8 @@ export type SessionAuthority = {
 async function needsSecondFactor(tx: Tx, user_id: string): Promise<boolean> {
   const [row] = await tx.read(sql<{ needs: boolean }>`
     select ${settingIs(tx, 'auth.second_factor_required')}
-      and exists (select from (${rolesHeld(tx, sql`${user_id}`)}) held where held.role_id in ('admin', 'approver')) as needs`)
+      and exists (select from (${rolesHeld(tx, sql`${user_id}`)}) held
+        where held.role_id in ('admin', 'approver')) as needs`)
   return row?.needs === true
 }
 

@@ -103,7 +103,7 @@ export async function endOtherSessions(ctx: WorkCtx, kept: string | null): Promi
   return rows.length
 }
 
-/** Ends some of the tenant's sessions, and emits one event if there were any. Returns their number; 0 when none is left. */
+/** Ends some of the tenant's sessions, and all sign-ins that wait for a second factor; emits one event if there were sessions. Returns their number; 0 when none is left. */
 export async function endTenantSessions(ctx: WorkCtx): Promise<number> {
   const { tx } = ctx
   const data = { cause: 'token_key_replaced' }
@@ -115,6 +115,7 @@ export async function endTenantSessions(ctx: WorkCtx): Promise<number> {
         returning id),
       emitted as (${emit(ctx, event, sql`ended`)})
       select id from ended`,
+    sql`delete from sign_in_challenge where tenant_id = ${tx.tenant_id}`,
   ])
   return rows.length
 }
