@@ -1,8 +1,11 @@
-/** Every value in a `Cookie` header under this name. A browser may send several: of other paths, or of other programs on the host. */
+/**
+ * Every value in a `Cookie` header under this name. A browser may send several: of other paths, or of other programs on the host. Only
+ * spaces and tabs stand around a name: to a browser, a name after any other blank has no prefix `__Host-`, and other hosts may set it.
+ */
 export function cookiesOf(header: string | undefined, name: string): string[] {
   return (header ?? '')
     .split(';')
-    .map((pair) => pair.trim())
+    .map((pair) => pair.replace(/^[ \t]+|[ \t]+$/g, ''))
     .filter((pair) => pair.startsWith(`${name}=`))
     .map((pair) => pair.slice(name.length + 1))
 }
