@@ -16,6 +16,7 @@ export const addGroupMember = operation({
   summary: 'Add a member to a group',
   credential: 'any',
   scope: 'groups:write',
+  freshSignIn: true,
   params: IdParams,
   body: Body({ user_id: Uuid }),
   replies: { 201: GroupMember },

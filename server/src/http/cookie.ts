@@ -5,7 +5,18 @@
 export function cookiesOf(header: string | undefined, name: string): string[] {
   return (header ?? '')
     .split(';')
-    .map((pair) => pair.replace(/^[ \t]+|[ \t]+$/g, ''))
+    .map(withoutBlanks)
     .filter((pair) => pair.startsWith(`${name}=`))
     .map((pair) => pair.slice(name.length + 1))
+}
+
+function withoutBlanks(pair: string): string {
+  let [start, end] = [0, pair.length]
+  while (isBlank(pair[start])) start += 1
+  while (end > start && isBlank(pair[end - 1])) end -= 1
+  return pair.slice(start, end)
+}
+
+function isBlank(character: string | undefined): boolean {
+  return character === ' ' || character === '\t'
 }

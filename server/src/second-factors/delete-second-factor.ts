@@ -2,7 +2,7 @@ import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
 import { deleteFactor, listFactors } from './second-factor-store.ts'
-import { requireStrongSignIn } from './strong-sign-in.ts'
+import { isMultiFactor, requireStrongSignIn } from './strong-sign-in.ts'
 
 /** Removes one of the caller's own second factors, confirmed or not. The recovery codes go with the last one. */
 export const deleteSecondFactor = operation({
@@ -18,7 +18,8 @@ export const deleteSecondFactor = operation({
   async run(ctx, { params }) {
     const factors = await listFactors(ctx.tx, ctx.actor.user_id)
     requireStrongSignIn(ctx, { hasFactor: factors.length > 0 })
-    if (!(await deleteFactor(ctx, params.id))) throw notFound('second factor')
+    // Checked again behind the lock: the factor may have been confirmed meanwhile.
+    if (!(await deleteFactor(ctx, params.id, { onlyPending: !isMultiFactor(ctx) }))) throw notFound('second factor')
     return undefined
   },
 })

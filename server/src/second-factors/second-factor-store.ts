@@ -151,14 +151,20 @@ export async function replaceRecoveryCodes(ctx: WorkCtx, codes: readonly string[
  * Removes a factor of the acting user, and emits the event if it counted; the recovery codes go with the last one. False when there is no such
  * factor.
  */
-export async function deleteFactor(ctx: WorkCtx, id: string): Promise<boolean> {
+export async function deleteFactor(
+  ctx: WorkCtx,
+  id: string,
+  { onlyPending }: { onlyPending: boolean },
+): Promise<boolean> {
   const { tx, actor } = ctx
   const whose = sql`tenant_id = ${tx.tenant_id} and user_id = ${actor.user_id}`
   const event = factorEvent('second_factor_removed', actor.user_id, { factor_id: id })
   const [, rows] = await tx.write([
     sql`select from tenant_user where tenant_id = ${tx.tenant_id} and id = ${actor.user_id} for no key update`,
     sql<{ id: string }>`with gone as (
-        delete from second_factor where ${whose} and id = ${id} returning id, confirmed_at),
+        delete from second_factor where ${whose} and id = ${id}
+          and (confirmed_at is null or not ${onlyPending}::boolean)
+        returning id, confirmed_at),
       counted as (select from gone where confirmed_at is not null),
       emitted as (${emit(ctx, event, sql`counted`)})
       select id from gone`,

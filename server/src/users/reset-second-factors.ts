@@ -37,8 +37,8 @@ export const resetSecondFactors = operation({
   },
 })
 
-/** One's own are removed by a sign-in with one of them: a session from before they were set up must not be enough. */
-function requireOfAnother({ kind, user_id }: Actor, id: string): void {
-  if (kind !== 'user' || user_id !== id) return
+/** One's own are removed by a sign-in with one of them: a session from before they were set up, or an API key, must not be enough. */
+function requireOfAnother({ user_id }: Actor, id: string): void {
+  if (user_id !== id) return
   throw new Problem('forbidden', 'remove your own second factors at `/v1/users/me/second-factors`')
 }

@@ -29,6 +29,7 @@ const fresh = [
   ...['createPolicy', 'updatePolicy', 'deletePolicy', 'reorderPolicies', 'importPolicy', 'replacePolicyCases'],
   ...['createRule', 'updateRule', 'deleteRule', 'reorderRules'],
   ...['createRole', 'updateRole', 'deleteRole', 'setUserRoles', 'setGroupRoleMappings', 'resetSecondFactors'],
+  ...['createUser', 'addGroupMember'],
   ...['createApiKey', 'revokeApiKey'],
   ...['createIdentityProvider', 'updateIdentityProvider', 'deleteIdentityProvider', 'updateSignInSettings'],
   ...['createProvisioner', 'updateProvisioner', 'deleteProvisioner', 'rotateProvisionerSecret', 'testProvisioner'],
@@ -44,7 +45,11 @@ suite('a sign-in that is older than an hour', () => {
     const scopes = ['policies', 'roles', 'api_keys', 'identity_providers', 'provisioners'].map(
       (noun) => `${noun}:write`,
     )
-    const more = ['setUserRoles', 'setGroupRoleMappings', 'updateSignInSettings', 'resetSecondFactors']
+    const more = [
+      ...['setUserRoles', 'setGroupRoleMappings', 'updateSignInSettings', 'resetSecondFactors'],
+      // Both give roles.
+      ...['createUser', 'addGroupMember'],
+    ]
     for (const [name, { method, scope, freshSignIn }] of Object.entries(operations)) {
       assert.equal(freshSignIn, more.includes(name) || (method !== 'GET' && scopes.includes(scope ?? '')), name)
     }
