@@ -31,9 +31,9 @@ export async function takeKey(tx: Tx, id: Buffer): Promise<{ taken: boolean; sea
 /** Stores the answer for a day under a locked key, and deletes some expired answers. */
 export async function keepAnswer(tx: Tx, id: Buffer, sealed_answer: string): Promise<void> {
   await tx.write([
-    sql`delete from kept_answer where tenant_id = ${tx.tenant_id} and id in (
-        select id from kept_answer where tenant_id = ${tx.tenant_id} and expires_at <= clock_timestamp()
-        order by expires_at limit ${sweptAtOnce} for update skip locked)`,
+    sql`delete from kept_answer where tenant_id = ${tx.tenant_id} and id = any(array(
+        select id from kept_answer where tenant_id = ${tx.tenant_id} and expires_at <= now()
+        order by expires_at limit ${sweptAtOnce} for update skip locked))`,
     sql`insert into kept_answer (tenant_id, id, sealed_answer, expires_at)
       values (${tx.tenant_id}, ${id}, ${sealed_answer}, clock_timestamp() + interval '24 hours')
       on conflict (tenant_id, id)
