@@ -19,36 +19,39 @@ export function readBodiesStrictly(server: FastifyInstance): void {
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
     if (body.length > ownTurnBytes) await turn()
-    const { keepsBody, bodyText, bodyType } = request.routeOptions.config
-    const read = bodyType === 'form' ? readForm(request.headers, body) : readBody(request.headers, body, bodyText)
+    const { keepsBody } = request.routeOptions.config
+    const read = body.length === 0 ? undefined : readBody(request, body)
     if (keepsBody) request.sentBody = body.toString()
     return read
   })
 }
 
-function readBody(headers: IncomingHttpHeaders, body: Buffer, textField: string | undefined): unknown {
-  if (body.length === 0) return undefined
+const plainText = /^text\/plain(\s*;\s*charset=("?)utf-8\2)?\s*$/i
+const json = /^application\/json(\s*;\s*charset=("?)utf-8\2)?\s*$/i
+const form = /^application\/x-www-form-urlencoded(\s*;\s*charset=("?)utf-8\2)?\s*$/i
+
+function readBody({ headers, routeOptions }: FastifyRequest, body: Buffer): unknown {
   requireIdentity(headers)
-  const { 'content-type': contentType } = headers
-  if (textField !== undefined && /^text\/plain(\s*;\s*charset=("?)utf-8\2)?\s*$/i.test(contentType ?? '')) {
-    return { [textField]: readText(decode(body)) }
+  const { 'content-type': contentType = '' } = headers
+  const { bodyText, bodyType } = routeOptions.config
+  if (bodyType === 'form') {
+    requireType(form.test(contentType), 'application/x-www-form-urlencoded')
+    return readForm(decode(body))
   }
-  if (!/^application\/json(\s*;\s*charset=("?)utf-8\2)?\s*$/i.test(contentType ?? '')) {
-    throw new Problem('unsupported_media_type', 'send the body as `application/json` in UTF-8')
-  }
+  if (bodyText !== undefined && plainText.test(contentType)) return { [bodyText]: readText(decode(body)) }
+  requireType(json.test(contentType), 'application/json')
   return parseStrictJson(decode(body), { depth: maxNesting })
+}
+
+function requireType(isRight: boolean, type: string): void {
+  if (!isRight) throw new Problem('unsupported_media_type', `send the body as \`${type}\` in UTF-8`)
 }
 
 const maxFormFields = 100
 
 /** A form's fields, each once. Like JSON, a form that another parser would read differently is refused. */
-function readForm(headers: IncomingHttpHeaders, body: Buffer): unknown {
-  if (body.length === 0) return undefined
-  requireIdentity(headers)
-  if (!/^application\/x-www-form-urlencoded(\s*;\s*charset=("?)utf-8\2)?\s*$/i.test(headers['content-type'] ?? '')) {
-    throw new Problem('unsupported_media_type', 'send the body as `application/x-www-form-urlencoded` in UTF-8')
-  }
-  const pairs = decode(body).split('&', maxFormFields + 1)
+function readForm(text: string): unknown {
+  const pairs = text.split('&', maxFormFields + 1)
   if (pairs.length > maxFormFields) throw invalidInput([{ pointer: '', why: 'has too many fields' }])
   const fields = new Map<string, string>()
   for (const pair of pairs) {
