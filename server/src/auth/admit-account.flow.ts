@@ -7,7 +7,7 @@ import { decideAccount, type FirstSignIn, type ProviderAccount } from '../users/
 import { findCandidates, insertProviderUser, linkUser, noteSignIn } from '../users/provider-user-store.ts'
 import { proofIn, type RedeemedAccount } from './redeemed-account.ts'
 import { refuseSignIn } from './sign-in-refusal.flow.ts'
-import { newSession } from './signed-in.ts'
+import { newSession, signedInUser } from './signed-in.ts'
 
 /** How often a first sign-in is decided when concurrent sign-ins of the same account interfere. */
 const maxAttempts = 3
@@ -33,9 +33,8 @@ export async function admitAccount(
   if ('cause' in found) return refused(found.cause)
   const { user_id } = found
   const session = newSession(proofIn(account, entrance.own?.id ?? globalProvider), from)
-  const actor = { kind: 'user', user_id, api_key_id: null, scopes: new Set<string>() } as const
   const data = { issuer, source_ip, sid: session.id }
-  const now = await noteSignIn({ ...ctx, actor }, found, { data, session })
+  const now = await noteSignIn({ ...ctx, actor: signedInUser(user_id) }, found, { data, session })
   if (now === undefined) return refused('inactive')
   return { tenant_id: ctx.tx.tenant_id, user_id, session_id: session.id, now }
 }

@@ -3,7 +3,7 @@ import { refuseSampled } from '../events/sample.ts'
 import { operation } from '../http/operation.ts'
 import { Body } from '../http/schema.ts'
 import { rateLimited } from '../kernel/bucket.ts'
-import type { Actor, Ctx } from '../kernel/context.ts'
+import type { Ctx } from '../kernel/context.ts'
 import { invalidInput, Problem } from '../kernel/errors.ts'
 import type { FactorProof } from '../second-factors/proof-store.ts'
 import { PasskeyAnswer, TotpCode } from '../second-factors/second-factor.ts'
@@ -13,7 +13,7 @@ import { accountLimit, secondFactorOf } from '../users/sign-in-failure.ts'
 import { countFailure } from '../users/sign-in-failure-store.ts'
 import { finishSignIn } from './finished-sign-in-store.ts'
 import { checkProof, meansOf } from './second-factor-challenge.flow.ts'
-import { newSession, SignedIn } from './signed-in.ts'
+import { newSession, SignedIn, signedInUser } from './signed-in.ts'
 
 /** Finishes a sign-in with a second factor. Every refusal has the same answer. The challenge names the tenant. */
 export const finishSecondFactor = operation({
@@ -60,10 +60,9 @@ type Finished = { challenge_id: string; user_id: string; proof: FactorProof }
 
 function finish(ctx: Ctx, finished: Finished, session: ReturnType<typeof newSession>): Promise<boolean> {
   const { user_id, proof } = finished
-  const actor: Actor = { kind: 'user', user_id, api_key_id: null, scopes: new Set() }
   const data = { source_ip: ctx.source_ip, sid: session.id, second_factor: proof.method }
   const event = { type: 'auth.signed_in', subject_type: 'user', subject_id: user_id, data } as const
-  return finishSignIn({ ...ctx, actor }, finished, { event, session })
+  return finishSignIn({ ...ctx, actor: signedInUser(user_id) }, finished, { event, session })
 }
 
 function refuse(ctx: Ctx, user_id: string, cause: string, problem = refusal()): Promise<never> {

@@ -4,18 +4,18 @@ import { sample } from '../events/sample.ts'
 import { operation } from '../http/operation.ts'
 import { Body } from '../http/schema.ts'
 import { rateLimited } from '../kernel/bucket.ts'
-import type { Actor, Ctx, Statement } from '../kernel/context.ts'
+import type { Ctx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
 import { challengeCleanup, challengeInsert } from '../sessions/challenge-store.ts'
 import type { SignInProof } from '../sessions/session.ts'
 import { sessionCleanup, sessionInsert } from '../sessions/session-store.ts'
 import { verifyPassword } from '../users/password.ts'
 import { accountLimit, accountOf, countInMemory } from '../users/sign-in-failure.ts'
-import { countFailure, recordPassword } from '../users/sign-in-failure-store.ts'
+import { type Beginning, countFailure, recordPassword } from '../users/sign-in-failure-store.ts'
 import { inactiveCause } from '../users/user.ts'
 import { findSignIn, type SignIn } from '../users/user-store.ts'
 import { makeChallenge } from './second-factor-challenge.flow.ts'
-import { newSession, SignedIn } from './signed-in.ts'
+import { newSession, SignedIn, signedInUser } from './signed-in.ts'
 
 /**
  * Signs a local user in. Every refusal has the same answer and the same work, so that it does not reveal which addresses
@@ -38,41 +38,40 @@ export const login = operation({
     const matches = await verifyPassword(password, found.hash ?? undefined)
     const cause = causeOfRefusal(found, matches)
     if (cause !== undefined || found.user_id === null) return refuseFailed(ctx, email, found, cause)
-    const { user_id, hash, has_second_factor } = found
-    if (has_second_factor) return challengeForFactor(ctx, email, { ...found, user_id })
+    const { user_id } = found
+    const known = { ...found, user_id }
+    if (found.has_second_factor) return challengeForFactor(ctx, email, known)
     const { source_ip } = ctx
     const session = newSession(byPassword, { source_ip, user_agent: header('user-agent') })
-    const actor: Actor = { kind: 'user', user_id, api_key_id: null, scopes: new Set() }
     const event = about(found, 'auth.signed_in', { source_ip, sid: session.id })
-    const begin = {
-      insert: (whom: Statement) => sessionInsert(ctx.tx, session, whom),
+    await begin(ctx, email, known, {
+      insert: (whom) => sessionInsert(ctx.tx, session, whom),
       cleanup: sessionCleanup(ctx.tx, user_id),
-    }
-    const recorded = await recordPassword({ ...ctx, actor }, { user_id, hash, has_second_factor }, accountOf(email), {
-      begin,
-      event,
+      event: { ...event, by: signedInUser(user_id) },
     })
-    if (recorded === 'limited') return refuseLimited(ctx, found, accountLimit.seconds)
-    if (recorded === undefined) return refuseFailed(ctx, email, found, 'changed_meanwhile')
     return ctx.tokens.issue({ tenant_id: ctx.tx.tenant_id, user_id, session_id: session.id, now: new Date(found.now) })
   },
 })
 
 /** The password is right. The user goes on with a second factor, and nobody without the password learns that there is one. */
-async function challengeForFactor(ctx: Ctx, email: string, found: SignIn & { user_id: string }): Promise<never> {
-  const { user_id, hash, has_second_factor } = found
-  const { challenge, details } = await makeChallenge(ctx, user_id)
-  const insert = (whom: Statement) => challengeInsert(ctx.tx, challenge, whom)
-  const begin = { insert, cleanup: challengeCleanup(ctx.tx, user_id) }
-  const recorded = await recordPassword(ctx, { user_id, hash, has_second_factor }, accountOf(email), {
-    begin,
-    event: undefined,
+async function challengeForFactor(ctx: Ctx, email: string, found: KnownUser): Promise<never> {
+  const { challenge, details } = await makeChallenge(ctx, found.user_id)
+  await begin(ctx, email, found, {
+    insert: (whom) => challengeInsert(ctx.tx, challenge, whom),
+    cleanup: challengeCleanup(ctx.tx, found.user_id),
   })
-  if (recorded === 'limited') return refuseLimited(ctx, found, accountLimit.seconds)
-  if (recorded === undefined) return refuseFailed(ctx, email, found, 'changed_meanwhile')
   throw new Problem('second_factor_required', 'the sign-in needs your second factor: `POST /v1/auth/second-factor`', {
     details,
   })
+}
+
+type KnownUser = SignIn & { user_id: string }
+
+/** Begins what the right password begins. @throws Problem 401 when something changed while it was checked, 429 over the limit */
+async function begin(ctx: Ctx, email: string, found: KnownUser, beginning: Beginning): Promise<void> {
+  const recorded = await recordPassword(ctx, found, accountOf(email), beginning)
+  if (recorded === 'limited') return refuseLimited(ctx, found, accountLimit.seconds)
+  if (recorded === undefined) return refuseFailed(ctx, email, found, 'changed_meanwhile')
 }
 
 /** Proof by a password alone, as RFC 8176 names it. */

@@ -1,17 +1,14 @@
 import type { Ctx } from '../kernel/context.ts'
+import { multiFactor } from '../kernel/fresh-sign-in.ts'
 import { newId } from '../kernel/id.ts'
 import { askForSignature, checkSignature, passkeySite } from '../second-factors/passkey.ts'
 import type { FactorProof } from '../second-factors/proof-store.ts'
 import { recoveryCodeHash } from '../second-factors/recovery-code.ts'
-import { type ConfirmedFactor, listFactors } from '../second-factors/second-factor-store.ts'
+import { type ConfirmedFactor, isPasskey, listFactors } from '../second-factors/second-factor-store.ts'
 import { stepOfCode } from '../second-factors/totp.ts'
 import { openTotpSecret } from '../second-factors/totp-secret.ts'
 import { challengeSeconds, type NewChallenge, type TriedChallenge } from '../sessions/challenge-store.ts'
 import { makeSessionSecret } from '../sessions/session-secret.ts'
-
-type PasskeyFactor = ConfirmedFactor & { kind: 'passkey' }
-
-const isPasskey = (factor: ConfirmedFactor): factor is PasskeyFactor => factor.kind === 'passkey'
 
 /** A challenge to store, and what the caller needs to go on. */
 export async function makeChallenge(
@@ -75,5 +72,5 @@ async function checkTotp(
 /** The means of a sign-in with a password and this proof, as RFC 8176 names them. */
 export function meansOf(proof: FactorProof): string[] {
   const second = { totp: 'otp', recovery_code: 'otp', passkey: 'hwk' }[proof.method]
-  return ['pwd', proof.method === 'passkey' && proof.synced ? 'swk' : second, 'mfa']
+  return ['pwd', proof.method === 'passkey' && proof.synced ? 'swk' : second, multiFactor]
 }

@@ -1,7 +1,7 @@
 import { sql } from '../db/sql.ts'
 import type { Tx } from '../kernel/context.ts'
+import { multiFactor } from '../kernel/fresh-sign-in.ts'
 import { rolesHeld } from '../roles/holding-store.ts'
-import { multiFactor } from '../second-factors/second-factor.ts'
 import { settingIs } from '../settings/setting-store.ts'
 import type { Mode } from '../tenants/mode.ts'
 import { isActive } from '../users/active-store.ts'

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { DateTime } from '../http/schema.ts'
-import type { CallerOrigin } from '../kernel/context.ts'
+import type { Actor, CallerOrigin } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import type { NewSession, SignInProof } from '../sessions/session.ts'
 import { leeway, tokenLifetime } from './token.ts'
@@ -10,6 +10,11 @@ export const SignedIn = Type.Object(
   { token: Type.String({ description: 'a JWT, to send as `Authorization: Bearer`' }), expires_at: DateTime },
   { title: 'SignedIn' },
 )
+
+/** The user as the actor of their own sign-in, which needs no right. */
+export function signedInUser(user_id: string): Actor {
+  return { kind: 'user', user_id, api_key_id: null, scopes: new Set() }
+}
 
 /** The session of a new sign-in: it lives as long as its token, until a browser takes it. */
 export function newSession(proof: SignInProof, from: Pick<CallerOrigin, 'source_ip' | 'user_agent'>): NewSession {

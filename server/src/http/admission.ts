@@ -2,12 +2,14 @@
 import type { FastifyRequest } from 'fastify'
 import type { Actor, SignInSession } from '../kernel/context.ts'
 import { invalidInput, Problem } from '../kernel/errors.ts'
+import { isFresh, multiFactor, signInAgain } from '../kernel/fresh-sign-in.ts'
 import { readUuid } from '../kernel/id.ts'
 import type { SessionCookie } from './session-cookie.ts'
 
 /**
  * The credential that an operation takes. `any`: a token, a browser's session or an API key. `user`: no API key, for records that
- * belong to a person. `token`: only a token, to get a session for a browser. `tenant`: no credential, but the caller must name the tenant. `none`: neither.
+ * belong to a person. `token`: only a token, to get a session for a browser. `tenant`: no credential, but the caller must name
+ * the tenant. `none`: neither.
  */
 export type CredentialKind = 'any' | 'user' | 'token' | 'tenant' | 'none'
 
@@ -125,19 +127,13 @@ export function findRefusal(
 
 function oneFactorOnly(): Problem {
   const means = 'set one up at `/v1/users/me/second-factors` if you have none, then sign in again'
-  const details = { max_age: maxSignInAge, acr: 'mfa' }
-  return new Problem('sign_in_again', `your roles need a sign-in with a second factor; ${means}`, { details })
+  return signInAgain(`your roles need a sign-in with a second factor; ${means}`, multiFactor)
 }
-
-/** How old a sign-in may be for a change of who may do what, in seconds. */
-const maxSignInAge = 3_600
 
 /** A stolen session is of less use when what matters most needs the password again. An API key is bounded by its scopes alone. */
 function staleness({ session, now }: Admission): Problem | undefined {
-  if (session === null || !session.in_live) return undefined
-  if (now.getTime() - session.auth_time.getTime() <= maxSignInAge * 1000) return undefined
-  const message = 'this needs a sign-in within the last hour; sign in again, then send it again'
-  return new Problem('sign_in_again', message, { details: { max_age: maxSignInAge, acr: null } })
+  if (session === null || !session.in_live || isFresh(session, now)) return undefined
+  return signInAgain('this needs a sign-in within the last hour; sign in again, then send it again', null)
 }
 
 const singleHeaders = new Set(['authorization', 'x-api-key', 'x-tenant-id'])

@@ -88,8 +88,8 @@ export type CallerOrigin = { source_ip: string; user_agent: string | undefined; 
 /** Sign-in by an OpenID Connect provider. The composition root creates it, because it reads across tenants and calls providers. */
 export type ProviderSignIn = {
   /**
-   * Returns the URL to which the user is sent. `max_age`: how old the sign-in at the provider may be, in seconds; null: any. `browser`: the secret in the cookie of the calling browser; null if the caller
-   * is not a browser.
+   * Returns the URL to which the user is sent. `max_age`: how old the sign-in at the provider may be, in seconds; null: any.
+   * `browser`: the secret in the cookie of the calling browser; null if the caller is not a browser.
    */
   begin(options: {
     tenant_id: string

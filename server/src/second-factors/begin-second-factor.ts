@@ -4,10 +4,10 @@ import { AnyObject, OneOf } from '../http/schema.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
 import { newId } from '../kernel/id.ts'
-import { findFactorOwner } from './factor-owner-store.ts'
+import { type FactorOwner, findFactorOwner } from './factor-owner-store.ts'
 import { askForPasskey, passkeySite } from './passkey.ts'
 import { factorKinds, maxFactors, NewSecondFactor, noPasskeysHere, setUpSeconds, usualNames } from './second-factor.ts'
-import { type ConfirmedFactor, insertFactor, listFactors } from './second-factor-store.ts'
+import { type ConfirmedFactor, insertFactor, isPasskey, listFactors } from './second-factor-store.ts'
 import { requireStrongSignIn } from './strong-sign-in.ts'
 import { makeTotpSecret, totpUri } from './totp.ts'
 import { sealTotpSecret } from './totp-secret.ts'
@@ -64,13 +64,12 @@ export const beginSecondFactor = operation({
   },
 })
 
-type Owner = { id: string; email: string; name: string }
 type Begun = {
   stored: { sealed_secrets: string | null; challenge: string | null }
   shown: { totp: { secret: string; uri: string } } | { passkey: Record<string, unknown> }
 }
 
-async function aTotp(ctx: Ctx, id: string, { email }: Owner): Promise<Begun> {
+async function aTotp(ctx: Ctx, id: string, { email }: FactorOwner): Promise<Begun> {
   const secret = makeTotpSecret()
   const issuer = `Sallyport (${new URL(ctx.public_url).hostname})`
   return {
@@ -79,10 +78,9 @@ async function aTotp(ctx: Ctx, id: string, { email }: Owner): Promise<Begun> {
   }
 }
 
-async function aPasskey({ public_url }: Ctx, owner: Owner, factors: readonly ConfirmedFactor[]): Promise<Begun> {
+async function aPasskey({ public_url }: Ctx, owner: FactorOwner, factors: readonly ConfirmedFactor[]): Promise<Begun> {
   const site = passkeySite(public_url)
   if (site === undefined) throw noPasskeysHere(public_url)
-  const known = factors.flatMap((factor) => (factor.kind === 'passkey' ? [factor] : []))
-  const passkey = await askForPasskey(site, owner, known)
+  const passkey = await askForPasskey(site, owner, factors.filter(isPasskey))
   return { stored: { sealed_secrets: null, challenge: passkey.challenge }, shown: { passkey: { ...passkey } } }
 }

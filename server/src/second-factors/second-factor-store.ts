@@ -17,6 +17,10 @@ export type PendingFactor = {
   challenge: string | null
 }
 
+/** A confirmed factor that is a passkey. */
+export const isPasskey = (factor: ConfirmedFactor): factor is ConfirmedFactor & { kind: 'passkey' } =>
+  factor.kind === 'passkey'
+
 const shown = sql`id, kind, name, created_at, last_used_at`
 
 /** Whether the user `u`, a row of tenant_user, has a second factor: a value to embed in another statement. */
@@ -43,7 +47,15 @@ export async function countRecoveryCodes(tx: Tx, user_id: string | null): Promis
 const isPending = sql`confirmed_at is null
   and created_at > clock_timestamp() - make_interval(secs => ${setUpSeconds}::int)`
 
-/** Begins a factor of the acting user, and deletes those that were begun and not confirmed in time. False above the maximum. */
+/** Locks the acting user. INVARIANT: their changes of factors wait for each other, so that each one counts what the others did. */
+function ownerLock({ tx, actor }: WorkCtx): Statement {
+  return sql`select from tenant_user where tenant_id = ${tx.tenant_id} and id = ${actor.user_id} for no key update`
+}
+
+/**
+ * Begins a factor of the acting user, and deletes those that were begun and not confirmed in time. Undefined when the user has the
+ * maximum already.
+ */
 export async function insertFactor(
   ctx: WorkCtx,
   factor: PendingFactor & { name: string },
@@ -52,12 +64,10 @@ export async function insertFactor(
   const whose = sql`tenant_id = ${tx.tenant_id} and user_id = ${actor.user_id}`
   const { id, kind, name, sealed_secrets, challenge } = factor
   const [, , [made]] = await tx.write([
-    // Calls of one user wait for each other here, so that they count what the others insert.
-    sql`select from tenant_user where tenant_id = ${tx.tenant_id} and id = ${actor.user_id} for no key update`,
+    ownerLock(ctx),
     sql`delete from second_factor where ${whose} and confirmed_at is null and not (${isPending})`,
-    sql<{
-      created_at: string
-    }>`insert into second_factor (tenant_id, id, user_id, kind, name, sealed_secrets, challenge)
+    sql<{ created_at: string }>`
+      insert into second_factor (tenant_id, id, user_id, kind, name, sealed_secrets, challenge)
       select ${tx.tenant_id}::uuid, ${id}::uuid, ${actor.user_id}::uuid, ${kind}::text, ${name}::text,
         ${sealed_secrets}::text, ${challenge}::text
       where (select count(*) from second_factor where ${whose}) < ${maxFactors}::int
@@ -106,7 +116,7 @@ export async function confirmFactor(
   const others = sql`select from second_factor where ${whose} and confirmed_at is not null`
   return tx.interactive(async (inside) => {
     const [, [before], [factor]] = await inside.write([
-      sql`select from tenant_user where tenant_id = ${tx.tenant_id} and id = ${actor.user_id} for no key update`,
+      ownerLock(ctx),
       sql<{ first: boolean }>`select not exists (${others}) as first`,
       sql<SecondFactor>`with confirmed as (
           update second_factor set confirmed_at = clock_timestamp(), ${confirmedColumns(confirmation)}, challenge = null
@@ -141,15 +151,15 @@ function recoveryCodesReplacement(tx: Tx, user_id: string | null, hashes: readon
 export async function replaceRecoveryCodes(ctx: WorkCtx, codes: readonly string[]): Promise<void> {
   const { tx, actor } = ctx
   await tx.write([
-    sql`select from tenant_user where tenant_id = ${tx.tenant_id} and id = ${actor.user_id} for no key update`,
+    ownerLock(ctx),
     ...recoveryCodesReplacement(tx, actor.user_id, codes.map(recoveryCodeHash)),
     emit(ctx, factorEvent('recovery_codes_replaced', actor.user_id)),
   ])
 }
 
 /**
- * Removes a factor of the acting user, and emits the event if it counted; the recovery codes go with the last one. False when there is no such
- * factor.
+ * Removes a factor of the acting user, and emits the event if it counted; the recovery codes go with the last one. False when
+ * there is no such factor.
  */
 export async function deleteFactor(
   ctx: WorkCtx,
@@ -160,7 +170,7 @@ export async function deleteFactor(
   const whose = sql`tenant_id = ${tx.tenant_id} and user_id = ${actor.user_id}`
   const event = factorEvent('second_factor_removed', actor.user_id, { factor_id: id })
   const [, rows] = await tx.write([
-    sql`select from tenant_user where tenant_id = ${tx.tenant_id} and id = ${actor.user_id} for no key update`,
+    ownerLock(ctx),
     sql<{ id: string }>`with gone as (
         delete from second_factor where ${whose} and id = ${id}
           and (confirmed_at is null or not ${onlyPending}::boolean)
@@ -180,8 +190,13 @@ export function factorsEnd(tx: Tx, user_id: string): Statement[] {
   return [sql`delete from second_factor where ${whose}`, sql`delete from recovery_code where ${whose}`]
 }
 
+/** The event of `factorsEnd` where somebody else removed what the user had. With `whenRow`, as `emit` has it. */
+export function factorsReset(ctx: WorkCtx, user_id: string, whenRow?: Statement): Statement {
+  return emit(ctx, factorEvent('second_factors_reset', user_id), whenRow)
+}
+
 function factorEvent(
-  what: 'second_factor_added' | 'second_factor_removed' | 'recovery_codes_replaced',
+  what: 'second_factor_added' | 'second_factor_removed' | 'second_factors_reset' | 'recovery_codes_replaced',
   user_id: string | null,
   data: Record<string, unknown> = {},
 ) {

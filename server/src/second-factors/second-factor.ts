@@ -41,9 +41,6 @@ export const maxFactors = 10
 /** How long a factor may be set up, in seconds. */
 export const setUpSeconds = 600
 
-/** The entry in `amr` (RFC 8176) of a sign-in with more than one factor. */
-export const multiFactor = 'mfa'
-
 export const usualNames: Readonly<Record<SecondFactor['kind'], string>> = {
   totp: 'authenticator app',
   passkey: 'passkey',

@@ -1,9 +1,5 @@
 import type { Ctx } from '../kernel/context.ts'
-import { Problem } from '../kernel/errors.ts'
-import { multiFactor } from './second-factor.ts'
-
-/** How old a sign-in may be for a change of one's second factors, in seconds. */
-const maxAge = 3_600
+import { isFresh, multiFactor, signInAgain } from '../kernel/fresh-sign-in.ts'
 
 /** Whether the caller signed in with a second factor. */
 export function isMultiFactor({ session }: Ctx): boolean {
@@ -16,10 +12,7 @@ export function isMultiFactor({ session }: Ctx): boolean {
  */
 export function requireStrongSignIn(ctx: Ctx, { hasFactor }: { hasFactor: boolean }): void {
   const { session, now } = ctx
-  const isFresh = session !== null && now.getTime() - session.auth_time.getTime() <= maxAge * 1000
-  if (isFresh && (isMultiFactor(ctx) || !hasFactor)) return
+  if (session !== null && isFresh(session, now) && (isMultiFactor(ctx) || !hasFactor)) return
   const how = hasFactor ? ' with a second factor' : ''
-  throw new Problem('sign_in_again', `this needs a sign-in${how} within the last hour; sign in again`, {
-    details: { max_age: maxAge, acr: hasFactor ? multiFactor : null },
-  })
+  throw signInAgain(`this needs a sign-in${how} within the last hour; sign in again`, hasFactor ? multiFactor : null)
 }

@@ -103,7 +103,10 @@ export async function endOtherSessions(ctx: WorkCtx, kept: string | null): Promi
   return rows.length
 }
 
-/** Ends some of the tenant's sessions, and all sign-ins that wait for a second factor; emits one event if there were sessions. Returns their number; 0 when none is left. */
+/**
+ * Ends some of the tenant's sessions, and all sign-ins that wait for a second factor; emits one event if there were sessions.
+ * Returns their number; 0 when none is left.
+ */
 export async function endTenantSessions(ctx: WorkCtx): Promise<number> {
   const { tx } = ctx
   const data = { cause: 'token_key_replaced' }

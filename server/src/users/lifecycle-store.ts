@@ -33,11 +33,6 @@ export function leaving(ctx: WorkCtx, { id }: LockedUser, endAccess: EndAccess, 
   return [sessionsEnd(ctx.tx, id), ...endAccess(ctx, id, why)]
 }
 
-/** The event of second factors that were removed for a user. */
-export function factorsReset(ctx: WorkCtx, user_id: string): Statement {
-  return emit(ctx, { type: 'user.second_factors_reset', subject_type: 'user', subject_id: user_id })
-}
-
 /** Writes the change of a locked user and its events, then runs the `ending` statements. */
 export async function saveUserChange(
   ctx: WorkCtx,

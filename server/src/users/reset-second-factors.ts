@@ -3,10 +3,10 @@ import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import type { Actor } from '../kernel/context.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
-import { factorsEnd } from '../second-factors/second-factor-store.ts'
+import { factorsEnd, factorsReset } from '../second-factors/second-factor-store.ts'
 import { sessionsEnd } from '../sessions/session-store.ts'
 import { requireMayTakeFrom } from './lifecycle.ts'
-import { factorsReset, lockUser } from './lifecycle-store.ts'
+import { lockUser } from './lifecycle-store.ts'
 
 /**
  * Removes the second factors and the recovery codes of a user who has lost them, and ends their sessions. The password alone signs in

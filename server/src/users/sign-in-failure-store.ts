@@ -38,9 +38,9 @@ function failureCount(tx: Tx, account: Buffer): Statement<CountedFailures> {
  * deadlock.
  */
 function oldFailuresDeletion(tx: Tx): Statement {
-  return sql`delete from sign_in_failure where tenant_id = ${tx.tenant_id} and account_hash in (
+  return sql`delete from sign_in_failure where tenant_id = ${tx.tenant_id} and account_hash = any(array(
     select account_hash from sign_in_failure where tenant_id = ${tx.tenant_id} and began_at < now() - ${window}
-    order by began_at limit 100 for update skip locked)`
+    order by began_at limit 100 for update skip locked))`
 }
 
 /** Takes back a failure that was counted before it was known to be none. */
@@ -65,7 +65,7 @@ export async function recordPassword(
   ctx: WorkCtx,
   { user_id, hash, has_second_factor }: CheckedPassword,
   account: Buffer,
-  { begin, event }: Beginning,
+  { insert, cleanup, event }: Beginning,
 ): Promise<'recorded' | 'limited' | undefined> {
   const { tx } = ctx
   const open = sql`open`
@@ -78,15 +78,16 @@ export async function recordPassword(
         from ${whose} and p.hash = ${hash} and ${isActive(sql`u`)}
           and ${hasSecondFactor(sql`u`)} = ${has_second_factor}::boolean),
       open as (select user_id from able where not limited),
-      begun as (${begin.insert(open)})${event === undefined ? sql`` : sql`, emitted as (${emit(ctx, event, open)})`}
+      begun as (${insert(open)})${event === undefined ? sql`` : sql`, emitted as (${emit(ctx, event, open)})`}
       select limited from able`,
-    ...begin.cleanup,
+    ...cleanup,
   ])
   return able && (able.limited ? 'limited' : 'recorded')
 }
 
 /** What a right password begins: an insert for each row of a common table expression with `user_id`, and what it leaves to clean up. */
 export type Beginning = {
-  begin: { insert(whom: Statement): Statement; cleanup: readonly Statement[] }
-  event: NewEvent | undefined
+  insert(whom: Statement): Statement
+  cleanup: readonly Statement[]
+  event?: NewEvent
 }

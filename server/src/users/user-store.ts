@@ -4,7 +4,7 @@ import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { emailKey } from '../kernel/email-address.ts'
 import type { PageRequest } from '../kernel/page.ts'
 import { scopesHeld } from '../roles/holding-store.ts'
-import { factorsEnd, hasSecondFactor } from '../second-factors/second-factor-store.ts'
+import { factorsEnd, factorsReset, hasSecondFactor } from '../second-factors/second-factor-store.ts'
 import { sessionsEnd } from '../sessions/session-store.ts'
 import { isSuspended } from './active-store.ts'
 import { accountOf } from './sign-in-failure.ts'
@@ -130,7 +130,10 @@ export async function findUserByEmail(tx: Tx, email: string): Promise<FoundUser 
   return user
 }
 
-/** Gives a local owner a new password, emits the event, and ends the owner's sessions and second factors. False when there is no such owner. */
+/**
+ * Gives a local owner a new password, emits the event, and ends the owner's sessions and second factors. False when there is no
+ * such owner.
+ */
 export async function resetOwnerPassword(ctx: WorkCtx, user_id: string, hash: string): Promise<boolean> {
   const { tenant_id } = ctx.tx
   const event = { type: 'user.password_reset', subject_type: 'user', subject_id: user_id } as const
@@ -147,10 +150,13 @@ export async function resetOwnerPassword(ctx: WorkCtx, user_id: string, hash: st
       select user_id from changed`,
     ])
     if (changed === undefined) return false
-    const reset = { type: 'user.second_factors_reset', subject_type: 'user', subject_id: user_id } as const
     const whenAny = sql`(select from tenant_user u
       where u.tenant_id = ${tenant_id} and u.id = ${user_id} and ${hasSecondFactor(u)}) had`
-    await tx.write([emit({ ...ctx, tx }, reset, whenAny), ...factorsEnd(tx, user_id), sessionsEnd(tx, user_id)])
+    await tx.write([
+      factorsReset({ ...ctx, tx }, user_id, whenAny),
+      ...factorsEnd(tx, user_id),
+      sessionsEnd(tx, user_id),
+    ])
     return true
   })
 }

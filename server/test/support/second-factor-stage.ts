@@ -94,7 +94,12 @@ function stepsOf(house: House) {
   const begin = async (by: { user: Member; token: string }, kind: 'totp' | 'passkey') => {
     const reply = await as(by, 'POST', factorsUrl, { kind })
     assert.equal(reply.status, 201, reply.text)
-    return reply.body as { id: string; totp: { secret: string; uri: string }; passkey: Record<string, unknown> }
+    return reply.body as {
+      id: string
+      expires_at: string
+      totp: { secret: string; uri: string }
+      passkey: Record<string, unknown>
+    }
   }
   const confirm = (by: { user: Member; token: string }, id: string, body: object) =>
     as(by, 'POST', `${factorsUrl}/${id}/confirm`, body)
