@@ -11,6 +11,7 @@ import { drainOnClose } from './drain.ts'
 import { answerBrokenRequest, problemOf, replyProblem, sendText } from './error-reply.ts'
 import { eventStreamHeaders, openEventStream } from './event-stream.ts'
 import { type Limits, type LimitsOptions, openLimits } from './limits.ts'
+import { linesOf } from './line-stream.ts'
 import { serveLinkPages } from './link-pages.ts'
 import { logLines } from './log-lines.ts'
 import { openNodeServer } from './node-server.ts'
@@ -226,7 +227,8 @@ function serveOperation(
         return begin(reply, await openEventStream(events, () => mayGoOn(ctx, request)))
       }
       if (operation.streams === undefined) return reply.code(operation.status).send(body)
-      return reply.type(operation.streams).send(Readable.from(linesOf(body as AsyncIterable<unknown>)))
+      const lines = linesOf(body as AsyncIterable<unknown>, () => mayGoOn(ctx, request))
+      return reply.type(operation.streams).send(Readable.from(lines))
     },
   })
 }
@@ -272,8 +274,4 @@ function sendElsewhere(reply: FastifyReply, { location }: Redirect): FastifyRepl
 /** Whether `Accept` names text before JSON; JSON is the default. */
 function prefersText(accept = ''): boolean {
   return /text\/plain|application\/json/i.exec(accept)?.[0].toLowerCase() === 'text/plain'
-}
-
-async function* linesOf(rows: AsyncIterable<unknown>): AsyncGenerator<string> {
-  for await (const row of rows) yield `${JSON.stringify(row)}\n`
 }
