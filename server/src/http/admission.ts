@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Actor, SignInSession } from '../kernel/context.ts'
 import { invalidInput, Problem } from '../kernel/errors.ts'
-import { isFresh, multiFactor, signInAgain } from '../kernel/fresh-sign-in.ts'
+import { findStaleness, multiFactor, signInAgain } from '../kernel/fresh-sign-in.ts'
 import { readUuid } from '../kernel/id.ts'
 import type { SessionCookie } from './session-cookie.ts'
 
@@ -25,8 +25,6 @@ export type Admission = {
 
 /** The sign-in behind a token or a cookie. */
 export type AdmittedSession = SignInSession & {
-  /** The tenant is live. */
-  in_live: boolean
   /** The user must have a second factor, and this sign-in had none: it may only set one up. */
   lacks_factor: boolean
 }
@@ -122,18 +120,12 @@ export function findRefusal(
       details: { scope },
     })
   }
-  return freshSignIn ? staleness(admission) : undefined
+  return freshSignIn ? findStaleness(admission) : undefined
 }
 
 function oneFactorOnly(): Problem {
   const means = 'set one up at `/v1/users/me/second-factors` if you have none, then sign in again'
   return signInAgain(`your roles need a sign-in with a second factor; ${means}`, multiFactor)
-}
-
-/** A stolen session is of less use when what matters most needs the password again. An API key is bounded by its scopes alone. */
-function staleness({ session, now }: Admission): Problem | undefined {
-  if (session === null || !session.in_live || isFresh(session, now)) return undefined
-  return signInAgain('this needs a sign-in within the last hour; sign in again, then send it again', null)
 }
 
 const singleHeaders = new Set(['authorization', 'x-api-key', 'x-tenant-id'])

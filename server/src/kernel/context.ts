@@ -161,8 +161,8 @@ export type StreamHub = {
   subscribe(tenant_id: string, user_id: string): Subscription
 }
 
-/** How the caller signed in, and when. `amr`: the means, as in RFC 8176. */
-export type SignInSession = { id: string; auth_time: Date; amr: readonly string[] }
+/** How the caller signed in, and when. `amr`: the means, as in RFC 8176. `in_live`: the tenant is live. */
+export type SignInSession = { id: string; auth_time: Date; amr: readonly string[]; in_live: boolean }
 
 /** The context of an operation. */
 export type Ctx = WorkCtx & {

@@ -13,6 +13,21 @@ export function isFresh({ auth_time }: SignInSession, now: Date): boolean {
   return now.getTime() - auth_time.getTime() <= maxSignInAge * 1000
 }
 
+/**
+ * Why the caller must sign in again before a change of who may do what; undefined when they need not. A stolen session is of less use
+ * when what matters most needs the password again. An API key is bounded by its scopes alone.
+ */
+export function findStaleness({ session, now }: { session: SignInSession | null; now: Date }): Problem | undefined {
+  if (session === null || !session.in_live || isFresh(session, now)) return undefined
+  return signInAgain('this needs a sign-in within the last hour; sign in again, then send it again', null)
+}
+
+/** For an operation of which only some calls change who may do what; `freshSignIn` is for those of which all do. @throws Problem 403 */
+export function requireFreshSignIn(caller: Parameters<typeof findStaleness>[0]): void {
+  const problem = findStaleness(caller)
+  if (problem !== undefined) throw problem
+}
+
 /** 403 that says which sign-in the caller needs. `acr`: with a second factor; null: with any means. */
 export function signInAgain(message: string, acr: typeof multiFactor | null): Problem {
   return new Problem('sign_in_again', message, { details: { max_age: maxSignInAge, acr } })

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { Problem } from '../kernel/errors.ts'
 
 type About = { name: string; description: string }
 
@@ -107,6 +108,18 @@ const known: ReadonlySet<string> = new Set(allScopes)
 
 export function isScope(text: string): text is Scope {
   return known.has(text)
+}
+
+/** Every scope that a user can hold: `scim:provision` is for directories only. */
+const everyScope = allScopes.filter((scope) => scope !== 'scim:provision')
+
+/** For a change by which a caller could become any user. @throws Problem 403 naming the scopes that the caller lacks */
+export function requireEveryScope(granter: ReadonlySet<string>, change: string): void {
+  const lacking = scopesLacking(granter, everyScope)
+  if (lacking.length === 0) return
+  throw new Problem('forbidden', `${change}, and needs every scope; you lack ${lacking.join(', ')}`, {
+    details: { scopes: lacking },
+  })
 }
 
 /** The granted scopes that the granter lacks. INVARIANT: a granter holds every scope that they grant. */

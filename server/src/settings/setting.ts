@@ -1,8 +1,11 @@
 import { type Static, Type } from 'typebox'
 import { DateTime } from '../http/schema.ts'
+import type { Ctx } from '../kernel/context.ts'
 import { readEmail } from '../kernel/email-address.ts'
 import { Problem } from '../kernel/errors.ts'
+import { requireFreshSignIn } from '../kernel/fresh-sign-in.ts'
 import { readZone } from '../kernel/time-zone.ts'
+import { requireEveryScope } from '../permissions/permission.ts'
 
 /** Reads a setting's text; undefined when it is invalid. `allowed` describes the form to the caller. */
 type Form<Value> = { allowed: string; read(text: string): Value | undefined }
@@ -172,6 +175,17 @@ export function requireSettingValue(key: SettingKey, text: string): void {
   const { form } = settingTable[key]
   if (text.length <= maxValueLength && form.read(text) !== undefined) return
   throw refused('/value', `is \`${shortened(text)}\`; \`${key}\` takes ${form.allowed}`, form.allowed)
+}
+
+/**
+ * INVARIANT: a setting of how users sign in (`auth.…`) is not for a caller who may only write settings: whoever weakens it could become
+ * another user. In a live tenant it needs a fresh sign-in.
+ * @throws Problem 403
+ */
+export function requireMaySet(key: SettingKey, caller: Pick<Ctx, 'actor' | 'session' | 'now'>): void {
+  if (!key.startsWith('auth.')) return
+  requireEveryScope(caller.actor.scopes, `\`${key}\` decides how users sign in`)
+  requireFreshSignIn(caller)
 }
 
 function refused(pointer: string, why: string, allowed: string | readonly string[]): Problem {

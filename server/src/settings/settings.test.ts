@@ -5,6 +5,7 @@ import { type Caller, sliceServer } from '../../test/support/slice-server.ts'
 import { sql } from '../db/sql.ts'
 import { systemActor } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
+import { allScopes } from '../permissions/permission.ts'
 import { listAiProviders } from './list-ai-providers.ts'
 import { listSettings } from './list-settings.ts'
 import { setAiProviderConfig } from './set-ai-provider-config.ts'
@@ -158,6 +159,26 @@ test('an unknown key is refused with the list of keys', async () => {
 test('a key can be sent in any URL encoding of the same text', async () => {
   assert.equal((await set('locale%2Edefault', 'de')).body.key, 'locale.default')
 })
+
+for (const key of settingKeys.filter((one) => one.startsWith('auth.'))) {
+  test(`${key} needs every scope (P12)`, async () => {
+    const value = key === 'auth.password_min_length' ? '20' : key.endsWith('_seconds') ? '600' : 'false'
+    const { status, body } = await set(key, value)
+    assert.deepEqual([status, body.code], [403, 'forbidden'])
+    assert.ok((body.details as { scopes: string[] }).scopes.includes('roles:write'))
+    assert.deepEqual(await storedOf(admin.tenant_id), [])
+    const [event] = await eventsOf(admin.tenant_id)
+    assert.deepEqual([event?.type, event?.subject_id, event?.actor_id], ['access.refused', key, admin.user_id])
+    const all = allScopes.filter((scope) => scope !== 'scim:provision')
+    assert.equal((await call({ ...admin, scopes: all }, 'PUT', `/v1/settings/${key}`, { value })).status, 200)
+    const lacking = { ...admin, scopes: all.filter((scope) => scope !== 'policies:write') }
+    const other = value === 'false' ? 'true' : '700'
+    const refused = await call(lacking, 'PUT', `/v1/settings/${key}`, {
+      value: key.includes('password') ? '30' : other,
+    })
+    assert.deepEqual(refused.body.details, { scopes: ['policies:write'] })
+  })
+}
 
 for (const value of [3600, true, null, {}, '59', '1209601', 'x'.repeat(100_000)]) {
   test(`the value ${JSON.stringify(value).slice(0, 20)} is refused for a duration`, async () => {

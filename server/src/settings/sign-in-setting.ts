@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Body, DateTime, Nullable, OneOf } from '../http/schema.ts'
-import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
-import { allScopes, scopesLacking } from '../permissions/permission.ts'
+import { type FaultyField, invalidInput } from '../kernel/errors.ts'
+import { requireEveryScope } from '../permissions/permission.ts'
 import { redacted } from '../secrets/sealed-config.ts'
 
 const maxAddressLength = 2_000
@@ -139,9 +139,6 @@ function trustIn(input: SignInSettingInput): ClaimTrust {
   return { email_trust, subject_claim }
 }
 
-/** Every scope that a user can hold: `scim:provision` is for directories only. */
-const everyScope = allScopes.filter((scope) => scope !== 'scim:provision')
-
 /**
  * INVARIANT: a caller who sets the provider, the client, the redirect URIs or the trust in claims could sign in as any user. So
  * only a caller with every scope may set them. Disabling and enabling the provider needs only the setting's own scope.
@@ -159,10 +156,7 @@ export function requireMayNameProvider(
     before.subject_claim === subject_claim &&
     before.client_id === input.client_id &&
     input.redirect_uris.every((address) => before.redirect_uris.includes(address))
-  const lacking = same ? [] : scopesLacking(granter, everyScope)
-  if (lacking.length === 0) return
-  const message = `setting the sign-in provider decides who users are, and needs every scope; you lack ${lacking.join(', ')}`
-  throw new Problem('forbidden', message, { details: { scopes: lacking } })
+  if (!same) requireEveryScope(granter, 'setting the sign-in provider decides who users are')
 }
 
 /** Whether the issuer is tried: one that is new, or about to be used again. A provider that fails just now can be disabled. */

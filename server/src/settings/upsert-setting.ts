@@ -1,10 +1,11 @@
 import { Type } from 'typebox'
+import { keepRefusal } from '../events/keep-refusal.ts'
 import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { Body } from '../http/schema.ts'
 import { changeIn, SentBack } from '../http/sent-back.ts'
 import { Problem } from '../kernel/errors.ts'
-import { inForce, requireSettingKey, requireSettingValue, Setting } from './setting.ts'
+import { inForce, requireMaySet, requireSettingKey, requireSettingValue, Setting } from './setting.ts'
 import { findSetting, saveSetting } from './setting-store.ts'
 
 const SettingChange = Body({
@@ -24,13 +25,15 @@ export const upsertSetting = operation({
   params: Type.Object({ setting_key: Type.String({ description: 'a key from the list of settings' }) }),
   body: SentBack(SettingChange, Setting),
   replies: { 200: Setting },
-  errors: ['version_conflict'],
+  errors: ['version_conflict', 'sign_in_again'],
+  changes: 'authority',
   etag: recordTag,
   takesIfMatch: true,
   async run(ctx, { params, body, header }) {
     const tags = readIfMatch(header('if-match'))
     const key = requireSettingKey(params.setting_key)
     requireSettingValue(key, body.value)
+    await keepRefusal(ctx, { subject_type: 'setting', subject_id: key }, async () => requireMaySet(key, ctx))
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
       const before = await findSetting(ctx.tx, key)
       // The value is saved only in place of this one.

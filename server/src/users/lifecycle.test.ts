@@ -72,7 +72,7 @@ suite('a change of a user', () => {
   for (const [name, user, change, expected] of cases) {
     test(name, () =>
       assert.deepEqual(
-        outcome(() => requireMayChange({ ...ada, ...user }, change, actor)),
+        outcome(() => requireMayChange({ ...ada, ...user }, change, { actor, session: null, now: new Date() })),
         expected,
       ),
     )

@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { Body, Name } from '../http/schema.ts'
-import type { Actor, Statement, WorkCtx } from '../kernel/context.ts'
+import type { Actor, Ctx, Statement, WorkCtx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
+import { requireFreshSignIn } from '../kernel/fresh-sign-in.ts'
 import { requireMayGive, requireMayTake } from '../roles/role.ts'
 
 /** The body of a change by a user administrator. Omitted fields stay as they are. */
@@ -33,12 +34,16 @@ export type ChangeEvent = 'user.updated' | 'user.deactivated' | 'user.reactivate
  */
 export type EndAccess = (ctx: WorkCtx, user_id: string, reason: string) => Statement[]
 
+/** Who makes the change, and how they signed in. */
+type Caller = Pick<Ctx, 'actor' | 'session' | 'now'>
+
 /**
  * Returns the events of a change; none when it changes nothing.
- * @throws Problem 403 for deactivating or reactivating a user with scopes that the actor lacks,
- *   409 `last_owner`
+ * @throws Problem 403 for deactivating or reactivating a user with scopes that the actor lacks, or for reactivating one without a fresh
+ *   sign-in in a live tenant; 409 `last_owner`
  */
-export function requireMayChange(user: LockedUser, change: UserChange, actor: Actor): ChangeEvent[] {
+export function requireMayChange(user: LockedUser, change: UserChange, caller: Caller): ChangeEvent[] {
+  const { actor } = caller
   const events: ChangeEvent[] = []
   if (change.name !== undefined && change.name !== user.name) events.push('user.updated')
   if (change.active === false && user.active) {
@@ -49,6 +54,7 @@ export function requireMayChange(user: LockedUser, change: UserChange, actor: Ac
   if (change.active === true && !user.active) {
     // The user's scopes come back.
     requireMayGive(actor.scopes, user.scopes)
+    requireFreshSignIn(caller)
     events.push('user.reactivated')
   }
   return events

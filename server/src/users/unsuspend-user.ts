@@ -18,6 +18,7 @@ export const unsuspendUser = operation({
   summary: 'End the suspension of a user',
   credential: 'any',
   scope: 'users:write',
+  freshSignIn: true,
   params: IdParams,
   replies: { 200: User },
   errors: ['not_found'],

@@ -37,7 +37,7 @@ export const updateUser = (endAccess: EndAccess) =>
           const before = await findUser(tx, user.id)
           if (before === undefined) throw notFound('user')
           const change = changeIn(UserChange, body, before)
-          const events = requireMayChange(user, change, ctx.actor)
+          const events = requireMayChange(user, change, ctx)
           requireMatch(tags, recordTag(before))
           const leaves = events.includes('user.deactivated')
           const ending = leaves ? leaving(inside, user, endAccess, 'its holder was deactivated') : []

@@ -29,7 +29,7 @@ const fresh = [
   ...['createPolicy', 'updatePolicy', 'deletePolicy', 'reorderPolicies', 'importPolicy', 'replacePolicyCases'],
   ...['createRule', 'updateRule', 'deleteRule', 'reorderRules'],
   ...['createRole', 'updateRole', 'deleteRole', 'setUserRoles', 'setGroupRoleMappings', 'resetSecondFactors'],
-  ...['createUser', 'addGroupMember'],
+  ...['createUser', 'addGroupMember', 'unsuspendUser'],
   ...['createApiKey', 'revokeApiKey'],
   ...['createIdentityProvider', 'updateIdentityProvider', 'deleteIdentityProvider', 'updateSignInSettings'],
   ...['createProvisioner', 'updateProvisioner', 'deleteProvisioner', 'rotateProvisionerSecret', 'testProvisioner'],
@@ -47,8 +47,8 @@ suite('a sign-in that is older than an hour', () => {
     )
     const more = [
       ...['setUserRoles', 'setGroupRoleMappings', 'updateSignInSettings', 'resetSecondFactors'],
-      // Both give roles.
-      ...['createUser', 'addGroupMember'],
+      // They give roles, or give them back.
+      ...['createUser', 'addGroupMember', 'unsuspendUser'],
     ]
     for (const [name, { method, scope, freshSignIn }] of Object.entries(operations)) {
       assert.equal(freshSignIn, more.includes(name) || (method !== 'GET' && scopes.includes(scope ?? '')), name)
@@ -114,5 +114,48 @@ suite('the age of a sign-in', () => {
     await age(user, 3_601)
     const reply = await create({ token: user.token })
     assert.deepEqual([reply.status, reply.body.code], [403, 'forbidden'])
+  })
+})
+
+/** Calls of operations of which only some change who may do what. */
+suite('a change of who may do what, as its body says', () => {
+  const { user } = tenant.people
+  const setActive = (active: boolean, by: object) => call(by, 'PATCH', `/v1/users/${user.user_id}`, { active })
+  const set = (key: string, value: string, by: object = token) => call(by, 'PUT', `/v1/settings/${key}`, { value })
+  const key = { api_key: tenant.owner.api_key }
+  const stale = () => age(tenant.owner, 3_601)
+
+  test('needs a fresh sign-in to reactivate a user, but none to deactivate one', async () => {
+    await stale()
+    assert.equal((await setActive(false, token)).status, 200)
+    asksAgain(await setActive(true, token))
+    const { body } = await call(token, 'GET', `/v1/users/${user.user_id}`)
+    assert.equal(body.active, false)
+    assert.equal((await call(token, 'PATCH', `/v1/users/${user.user_id}`, { name: 'Renamed' })).status, 200)
+    assert.equal((await setActive(true, key)).status, 200, 'an API key')
+  })
+
+  test('needs a fresh sign-in for the settings of sign-ins, and for no others', async () => {
+    await stale()
+    const values = [
+      'auth.second_factor_required false',
+      'auth.session_max_seconds 604800',
+      'auth.password_min_length 8',
+    ]
+    for (const [name = '', value = ''] of values.map((text) => text.split(' '))) {
+      asksAgain(await set(name, value))
+      assert.equal((await call(token, 'GET', `/v1/settings/${name}`)).body.updated_at, undefined)
+    }
+    assert.equal((await set('locale.default', 'de')).status, 200)
+    assert.equal((await set('auth.password_min_length', '20', key)).status, 200, 'an API key')
+    const kept = await house.asSuperuser<{ subject_id: string }>(
+      `select subject_id from event where type = 'access.refused' and actor_id = $1 and data->>'code' = 'sign_in_again'
+        and subject_type = 'setting' order by seq`,
+      [tenant.owner.user_id],
+    )
+    assert.deepEqual(
+      kept.map(({ subject_id }) => subject_id),
+      values.map((text) => text.split(' ')[0]),
+    )
   })
 })
