@@ -530,12 +530,20 @@ grant update (sealed_answer, expires_at) on kept_answer to sallyport_app;
 create table logout_token (
   id bytea not null,
   expires_at timestamp with time zone not null,
+  provider text not null default ''::text,
+  provider_sub_hash bytea,
+  provider_sid_hash bytea,
+  received_at timestamp with time zone not null default clock_timestamp(),
+  obeyed boolean not null default true,
   constraint logout_token_pk PRIMARY KEY (id),
-  constraint logout_token_id_ck CHECK (octet_length(id) = 32)
+  constraint logout_token_id_ck CHECK (octet_length(id) = 32),
+  constraint logout_token_provider_sid_hash_ck CHECK (octet_length(provider_sid_hash) = 32),
+  constraint logout_token_provider_sub_hash_ck CHECK (octet_length(provider_sub_hash) = 32)
 );
 CREATE INDEX logout_token_expires_ix ON logout_token USING btree (expires_at);
+CREATE INDEX logout_token_provider_ix ON logout_token USING btree (provider, received_at);
 grant select, insert, delete on logout_token to sallyport_app;
-grant update (expires_at) on logout_token to sallyport_app;
+grant update (expires_at, received_at, obeyed) on logout_token to sallyport_app;
 
 create table migration (
   name text not null,
@@ -955,6 +963,7 @@ create policy tenant_wall on setting
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update on setting to sallyport_app;
+CREATE TRIGGER setting_authority AFTER INSERT OR UPDATE ON setting FOR EACH ROW WHEN (new.key = 'auth.second_factor_required'::text) EXECUTE FUNCTION authority_changed();
 
 create table sign_in_challenge (
   tenant_id uuid not null,

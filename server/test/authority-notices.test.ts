@@ -160,6 +160,16 @@ const changing: Record<string, () => Promise<() => ReturnType<typeof call>>> = {
     await aColleague('POST', `/v1/users/me/second-factors/${begun.body.id}/confirm`, { totp: codeFor(begun) })
     return () => call('DELETE', `/v1/users/${people.approver.user_id}/second-factors`)
   },
+  upsertSetting: async () => () => call('PUT', '/v1/settings/auth.second_factor_required', { value: 'false' }),
+  updateSignInSettings: async () => {
+    // Disabled, so that no issuer is tried.
+    const setting = { enabled: false, client_id: 'ours', redirect_uris: ['https://app.example.com/back'] }
+    const set = (issuer: string) => call('PUT', '/v1/settings/sign-in', { ...setting, issuer })
+    const { body } = await set('https://former.example.com')
+    const sid = await house.session(tenant_id, people.user.user_id)
+    await house.asSuperuser('update user_session set provider = $1 where id = $2', [body.id, sid])
+    return () => set('https://next.example.com')
+  },
   changeOwnPassword: async () => {
     await house.session(tenant_id, owner.user_id)
     return () => call('POST', '/v1/users/me/password', sampleBodies.changeOwnPassword)
@@ -261,7 +271,17 @@ test('requests, approvals and their results send no notice: a notice would make 
       where f.proname in ('authority_changed', 'tenant_went_live') order by 1`,
   )
   const tables = [
-    ...['api_key', 'group_member', 'group_role', 'role', 'second_factor', 'tenant', 'tenant_user', 'user_role'],
+    ...[
+      'api_key',
+      'group_member',
+      'group_role',
+      'role',
+      'second_factor',
+      'setting',
+      'tenant',
+      'tenant_user',
+      'user_role',
+    ],
     'user_session',
   ]
   assert.deepEqual(

@@ -1,10 +1,19 @@
 import type { CallerOrigin, SignInResult, Tx, WorkCtx } from '../kernel/context.ts'
 import { globalProvider } from '../sessions/session.ts'
+import { endSession } from '../sessions/session-store.ts'
 import { readSettings } from '../settings/setting-store.ts'
 import type { StoredSignIn } from '../settings/sign-in-setting.ts'
 import { findSignInSetting, providerIsStill } from '../settings/sign-in-setting-store.ts'
 import { decideAccount, type FirstSignIn, type ProviderAccount } from '../users/provider-user.ts'
-import { findCandidates, insertProviderUser, linkUser, noteSignIn } from '../users/provider-user-store.ts'
+import {
+  findCandidates,
+  insertProviderUser,
+  linkUser,
+  noPrecondition,
+  noteSignIn,
+  type Precondition,
+} from '../users/provider-user-store.ts'
+import { wasSignedOut } from './logout-token-store.ts'
 import { proofIn, type RedeemedAccount } from './redeemed-account.ts'
 import { refuseSignIn } from './sign-in-refusal.flow.ts'
 import { newSession, signedInUser } from './signed-in.ts'
@@ -17,6 +26,8 @@ type Entrance = {
   /** The tenant's own provider as it was when the sign-in began; undefined: the account is of the global one. */
   own: StoredSignIn | undefined
   mayCreate: boolean
+  /** When the exchange of the code began, by the database's clock. */
+  begunAt: Date
 }
 
 /** Finds, links or creates the user of an account and records the sign-in. Refuses an account without a user. */
@@ -32,25 +43,42 @@ export async function admitAccount(
   const found = await findOrCreateUser(ctx, account, entrance)
   if ('cause' in found) return refused(found.cause)
   const { user_id } = found
-  const session = newSession(proofIn(account, entrance.own?.id ?? globalProvider), from)
+  const by = { ...ctx, actor: signedInUser(user_id) }
+  const proof = proofIn(account, entrance.own?.id ?? globalProvider)
+  const session = newSession(proof, from)
   const data = { issuer, source_ip, sid: session.id }
-  const now = await noteSignIn({ ...ctx, actor: signedInUser(user_id) }, found, { data, session })
-  if (now === undefined) return refused('inactive')
+  const now = await noteSignIn(by, found, { data, session, provider: whileProviderIs(ctx.tx, entrance) })
+  if (now === undefined) return refused(causeOfChange(entrance, await findSignInSetting(ctx.tx)) ?? 'inactive')
+  if (await wasSignedOut(ctx.tx, proof.by, entrance.begunAt)) {
+    await endSession(by, session.id, 'provider')
+    return refused('signed_out')
+  }
   return { tenant_id: ctx.tx.tenant_id, user_id, session_id: session.id, now }
+}
+
+/** The tenant's own provider stays as it was when the sign-in began. The global one has nothing that a tenant could change. */
+function whileProviderIs(tx: Tx, { own }: Entrance): Precondition {
+  return own === undefined ? noPrecondition : providerIsStill(tx, own.version)
+}
+
+/** Why the provider by which the sign-in began can admit nobody any more; undefined if it can. */
+function causeOfChange({ own }: Entrance, setting: StoredSignIn | undefined): string | undefined {
+  if (own === undefined || setting?.version === own.version) return undefined
+  return setting?.enabled ? 'provider_changed' : 'provider_disabled'
 }
 
 async function findOrCreateUser(
   ctx: WorkCtx,
   account: ProviderAccount,
-  { own, mayCreate }: Entrance,
+  entrance: Entrance,
 ): Promise<{ user_id: string; verifies: boolean } | { cause: string }> {
+  const { own, mayCreate } = entrance
   const create = mayCreate ? await addressesFor(ctx.tx, account) : 'never'
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     // The exchange with the provider may have taken ten seconds: what the tenant has set meanwhile counts.
     const setting = await findSignInSetting(ctx.tx)
-    if (own !== undefined && setting?.version !== own.version) {
-      return { cause: setting?.enabled ? 'provider_changed' : 'provider_disabled' }
-    }
+    const cause = causeOfChange(entrance, setting)
+    if (cause !== undefined) return { cause }
     // The people of a tenant with a provider of its own begin there.
     const first: FirstSignIn = { mayBegin: own !== undefined || setting?.enabled !== true, create }
     const decided = decideAccount(await findCandidates(ctx.tx, account), account, first)

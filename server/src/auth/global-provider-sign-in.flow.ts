@@ -47,7 +47,7 @@ export async function finishGlobalSignIn(
   if ('cause' in found) return refuseUnknown(found.cause)
   const { tenant_id, named } = found
   const ctx = { tx: database.tenant(tenant_id), actor: systemActor, request_id: from.request_id }
-  return admitAccount(ctx, from, account, { own: undefined, mayCreate: named })
+  return admitAccount(ctx, from, account, { own: undefined, mayCreate: named, begunAt: redemption.now })
 }
 
 /** The tenant of an account, and whether the provider or the operator named it; or why there is none, for the log. */

@@ -71,7 +71,7 @@ export async function finishOwnSignIn(
     if (refusal === undefined) throw error
     return refuseSignIn(ctx, { ...refusal, source_ip })
   })
-  return admitAccount(ctx, from, account, { own: setting, mayCreate: true })
+  return admitAccount(ctx, from, account, { own: setting, mayCreate: true, begunAt: redemption.now })
 }
 
 export async function clientOf(sealer: Sealer, tx: Tx, setting: StoredSignIn): Promise<OidcClient> {

@@ -8,7 +8,7 @@ import { endProviderSessions, listTenantsOfSessions } from '../sessions/provider
 import { globalProvider } from '../sessions/session.ts'
 import { findSignInSetting, findTenantOfProvider } from '../settings/sign-in-setting-store.ts'
 import { logoutTokenId, readLogoutToken } from './logout-token.ts'
-import { keepObeyed, wasObeyed } from './logout-token-store.ts'
+import { keepReceived, noteObeyed } from './logout-token-store.ts'
 import type { OidcClient } from './oidc-configuration.ts'
 import type { Providers } from './oidc-provider.ts'
 import { readClock } from './oidc-state-store.ts'
@@ -53,8 +53,9 @@ export async function obeyLogoutToken(
     throw error
   })
   const id = logoutTokenId(provider, token)
-  if (await wasObeyed(database.service, id)) return refused('the logout token was used before')
   const names = { ...token, issuer: known.client.issuer }
+  // INVARIANT: kept before any session ends, for the sign-ins that are under way.
+  if (!(await keepReceived(database.service, id, provider, names))) return refused('the logout token was used before')
   const tenants =
     known.tenant_id === undefined ? await listTenantsOfSessions(database.work, provider, names) : [known.tenant_id]
   for (const tenant_id of tenants) {
@@ -63,7 +64,7 @@ export async function obeyLogoutToken(
     await endProviderSessions(ctx, provider, names).finally(() => deps.dropAdmissions(tenant_id))
   }
   // Last, so that a token whose work failed can be sent again.
-  await keepObeyed(database.service, id)
+  await noteObeyed(database.service, id)
 }
 
 /**

@@ -65,7 +65,7 @@ const maxSid = 1_000
 const maxMethods = 20
 
 /** What the account's provider says of how and when the user signed in there. Whatever is malformed counts as not said. */
-export function proofIn({ issuer, claims }: RedeemedAccount, provider: string): SignInProof {
+export function proofIn({ issuer, claims }: RedeemedAccount, provider: string): SignInProof & { by: object } {
   const { amr, auth_time, sub, sid } = claims
   const methods = Array.isArray(amr)
     ? amr.filter((method) => typeof method === 'string' && methodForm.test(method))

@@ -2,10 +2,7 @@ import { sql } from '../db/sql.ts'
 import type { UnrestrictedTx } from '../db/transaction.ts'
 import { emit } from '../events/emit.ts'
 import type { Statement, WorkCtx } from '../kernel/context.ts'
-import { providerNameHash } from './session.ts'
-
-/** What an issuer calls a person and a session; at least one of the names is present. */
-export type ProviderNames = { issuer: string; sub: string | undefined; sid: string | undefined }
+import { type ProviderNames, providerNameHash } from './session.ts'
 
 /** A session of which the provider gave no `sid` at sign-in may be any session of its person. */
 function named(provider: string, { issuer, sub, sid }: ProviderNames): Statement {
@@ -43,4 +40,25 @@ export function endProviderSessions(ctx: WorkCtx, provider: string, names: Provi
     if (events.length > 0) await tx.write([emit({ ...ctx, tx }, events)])
     return ended.length
   })
+}
+
+/**
+ * The end of the tenant's sessions by a provider, but one, if the condition holds. It emits one event if there were any. INVARIANT: a
+ * statement of its own, after a lock that sign-ins by the provider wait for.
+ */
+export function providerSessionsEnd(
+  ctx: WorkCtx,
+  provider: string,
+  { except, when }: { except: string | null; when: Statement },
+): Statement {
+  const { tenant_id } = ctx.tx
+  const data = { cause: 'provider_changed', provider }
+  const event = { type: 'auth.signed_out', subject_type: 'tenant', subject_id: tenant_id, data } as const
+  return sql`with ended as (
+      delete from user_session where tenant_id = ${tenant_id} and provider = ${provider}
+        and id is distinct from ${except}::uuid and ${when}
+      returning live_until),
+    once as (select from ended where live_until > clock_timestamp() limit 1),
+    emitted as (${emit(ctx, event, sql`once`)})
+    select count(*) from ended`
 }

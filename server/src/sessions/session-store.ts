@@ -73,7 +73,7 @@ export type EndedSession = { provider: string | null }
 export async function endSession(
   ctx: WorkCtx,
   id: string,
-  cause: 'signed_out' | 'ended',
+  cause: 'signed_out' | 'ended' | 'provider',
 ): Promise<EndedSession | undefined> {
   const { tx, actor } = ctx
   const event = signedOut(actor.user_id, { sid: id, cause })

@@ -44,6 +44,9 @@ export type NewSession = SignInProof & {
   lifetime_seconds: number
 }
 
+/** What an issuer calls a person and a session; at least one of the names is present. */
+export type ProviderNames = { issuer: string; sub: string | undefined; sid: string | undefined }
+
 /** The name of the operator's provider. A tenant's own has the id of its setting. */
 export const globalProvider = 'global'
 

@@ -20,7 +20,7 @@ type SentSetting = Static<typeof SentSetting>
 
 /**
  * Replaces the settings of the tenant's sign-in provider as a whole. Setting another provider needs every scope, and the
- * provider must answer. Sign-ins in progress at the previous provider are refused.
+ * provider must answer. Sign-ins in progress at the previous provider are refused, and sessions by another issuer end.
  */
 export const updateSignInSettings = operation({
   method: 'PUT',
@@ -32,6 +32,7 @@ export const updateSignInSettings = operation({
   body: SentSetting,
   replies: { 200: SignInSetting },
   errors: ['version_conflict'],
+  changes: 'authority',
   etag: recordTag,
   takesIfMatch: true,
   async prepare(ctx, input) {

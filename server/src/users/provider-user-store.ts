@@ -23,8 +23,11 @@ export function findCandidates(tx: Tx, { issuer, subject, email }: ProviderAccou
         or (email_key = any(${keys}::text[]) and deleted_at is null))`)
 }
 
-/** What has to be true when a user begins, and the statement that keeps it so until then. */
+/** What has to be true when a user begins or signs in, and the statement that keeps it so until then. */
 export type Precondition = { lock: Statement; holds: Statement }
+
+/** Nothing has to be true. */
+export const noPrecondition: Precondition = { lock: sql`select`, holds: sql`true` }
 
 /** Links the account to a user without one. Undefined when the user can no longer be linked, or the precondition fails. */
 export async function linkUser(
@@ -87,26 +90,28 @@ function nameIn(email: string): string {
 }
 
 /**
- * Records the sign-in and begins its session if the user is still active, and records that the user's address is verified if
+ * Records the sign-in and begins its session if the user is still active and the precondition holds, and records that the user's address is verified if
  * `verifies`. Returns the time by the database's clock. INVARIANT: it locks the user, as `recordSignIn` does.
  */
 export async function noteSignIn(
   ctx: WorkCtx,
   { user_id, verifies }: { user_id: string; verifies: boolean },
-  { data, session }: { data: Record<string, unknown>; session: NewSession },
+  { data, session, provider }: { data: Record<string, unknown>; session: NewSession; provider: Precondition },
 ): Promise<Date | undefined> {
   const { tx } = ctx
   const about = { subject_type: 'user', subject_id: user_id } as const
   const updated = { type: 'user.updated', ...about, data: { fields: ['email_verified'] } } as const
   const whose = sql`tenant_id = ${tx.tenant_id} and id = ${user_id} and ${isActive(self)}`
-  const [[noted]] = await tx.write([
-    sql<{ now: string }>`with who as (select id as user_id from tenant_user where ${whose} for no key update),
+  const [, [noted]] = await tx.write([
+    provider.lock,
+    sql<{ now: string }>`with who as (
+        select id as user_id from tenant_user where ${whose} and ${provider.holds} for no key update),
       begun as (${sessionInsert(tx, session, sql`who`)}),
       emitted as (${emit(ctx, { type: 'auth.signed_in', ...about, data }, sql`who`)})
       select clock_timestamp() as now from who`,
     sql`with changed as (
         update tenant_user set email_verified = true, updated_at = clock_timestamp()
-        where ${whose} and not email_verified and ${verifies}
+        where ${whose} and not email_verified and ${verifies} and ${provider.holds}
         returning id),
       emitted as (${emit(ctx, updated, sql`changed`)})
       select id from changed`,

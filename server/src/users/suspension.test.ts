@@ -5,11 +5,10 @@ import { openHouse, type Person } from '../../test/support/house.ts'
 import { browserOf } from '../../test/support/presented.ts'
 import { aSession } from '../../test/support/session.ts'
 import { findKeyStatus } from '../api-keys/api-key-store.ts'
-import { sql } from '../db/sql.ts'
 import { systemActor } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import { issueKey } from '../tenants/operator.flow.ts'
-import { linkUser, noteSignIn } from './provider-user-store.ts'
+import { linkUser, noPrecondition, noteSignIn } from './provider-user-store.ts'
 
 /** How a suspension begins and ends, over HTTP. leaving.test.ts has what it shares with a deactivation. */
 const house = await openHouse()
@@ -172,9 +171,8 @@ suite('a suspended user', () => {
     const ctx = { tx: house.database.tenant(tenant_id), actor: systemActor, request_id: 'test' }
     const account = { issuer: 'https://id.example.com', subject: 'late', email: body.email, email_verified: true }
     const known = { user_id, verifies: false }
-    const signIn = { data: {}, session: aSession() }
-    const always = { lock: sql`select`, holds: sql`true` }
-    const link = () => linkUser(ctx, { ...account, name: undefined }, user_id, always)
+    const signIn = { data: {}, session: aSession(), provider: noPrecondition }
+    const link = () => linkUser(ctx, { ...account, name: undefined }, user_id, noPrecondition)
     await suspend(user_id)
     assert.deepEqual([await link(), await noteSignIn(ctx, known, signIn)], [undefined, undefined])
     await endIn(user_id, '-1 second')

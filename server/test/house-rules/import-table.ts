@@ -122,6 +122,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'roles → permissions': 'a role holds scopes',
   'second-factors → sessions': 'the first second factor ends the sessions without one',
   'settings → permissions': 'setting the sign-in provider decides who users are, and needs every scope',
+  'settings → sessions': 'sessions by the former issuer end when another is set',
   'tenants → api-keys': 'a new tenant needs its first key',
   'tenants → policies': 'a tenant starts with a policy',
   'tenants → policy-engine/cedar': 'that policy is one statement',

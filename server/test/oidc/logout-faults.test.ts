@@ -69,7 +69,7 @@ suite('a logout token whose check or work fails', () => {
     const token = logoutToken({ sub: 'anna' })
     for (const statement of [
       /select tenant_id from sign_in_setting/,
-      /from logout_token/,
+      /into logout_token/,
       /^delete from user_session/,
     ]) {
       faults.in = statement
@@ -81,12 +81,12 @@ suite('a logout token whose check or work fails', () => {
     assert.ok(!(await isAlive(anna)))
   })
 
-  test('because the database fails before the token is remembered can be sent again', async () => {
+  test('because the database fails before it is noted as obeyed can be sent again', async () => {
     const of = await tenant()
     const { id, signIn, logoutToken } = await provider(of)
     const anna = await signIn('anna')
     const token = logoutToken({ sub: 'anna' })
-    faults.in = /into logout_token/
+    faults.in = /update logout_token/
     assert.equal((await send(id, token)).status, 500)
     assert.ok(!(await isAlive(anna)))
     faults.in = undefined

@@ -76,8 +76,17 @@ suite('a logout token ends', () => {
     const of = await tenant()
     const before = await provider(of)
     const sessions = [await before.signIn('anna', { sid: 'a' }), await before.signIn('ben')]
+    // A session by the former issuer that its change did not end.
+    await house.asSuperuser(
+      `update user_session set provider = 'aside' where tenant_id = $1 and provider is not null`,
+      [of.tenant_id],
+    )
     const next = await provider(of)
     assert.equal(next.id, before.id)
+    await house.asSuperuser(`update user_session set provider = $2 where tenant_id = $1 and provider = 'aside'`, [
+      of.tenant_id,
+      next.id,
+    ])
     assert.equal((await send(next.id, before.logoutToken({ sub: 'anna' }))).status, 400)
     await obeyed(next.id, next.logoutToken({ sub: 'anna' }))
     await obeyed(next.id, next.logoutToken({ sid: 'a' }))

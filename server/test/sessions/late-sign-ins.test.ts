@@ -4,7 +4,7 @@ import { sql } from '../../src/db/sql.ts'
 import type { Statement } from '../../src/kernel/context.ts'
 import { newId } from '../../src/kernel/id.ts'
 import { resetOwner } from '../../src/tenants/operator.flow.ts'
-import { noteSignIn } from '../../src/users/provider-user-store.ts'
+import { noPrecondition, noteSignIn } from '../../src/users/provider-user-store.ts'
 import { browsersOf, cookieSetBy, ownSessions, publicUrl, sessionOf } from '../support/browser.ts'
 import { cheapPassword, openHouse, type TestTenant } from '../support/house.ts'
 import { aSession } from '../support/session.ts'
@@ -151,7 +151,11 @@ suite('a sign-in by a provider during a deactivation', () => {
   const signIn = () => {
     const actor = { kind: 'user', user_id: user.id, api_key_id: null, scopes: new Set<string>() } as const
     const ctx = { tx: house.database.tenant(tenant.tenant_id), actor, request_id: 'test' }
-    return noteSignIn(ctx, { user_id: user.id, verifies: true }, { data: {}, session: aSession() })
+    return noteSignIn(
+      ctx,
+      { user_id: user.id, verifies: true },
+      { data: {}, session: aSession(), provider: noPrecondition },
+    )
   }
   const deactivate = () => byOwner('PATCH', `/v1/users/${user.id}`, { active: false })
 
