@@ -35,13 +35,20 @@ export function authenticateWith(options: AuthenticateOptions): { authenticate: 
   const { database, confirming, admissions } = options
   const recordUse = useRecorder(options)
   const guesses = options.limitBySource ? limitGuesses() : undefined
+  /** Sessions that were admitted and have ended. Browsers that still send their cookies are not guessing, and cost no query. */
+  const endedSessions = createLruCache<true>(5_000)
 
   /** For a text that anybody can make up, and that only the database can tell from a valid one. */
-  const admitSecret = async (digest: string, address: string, proveNow: () => Promise<Proof | undefined>) => {
+  const admitSecret = async (kind: 'api_key' | 'session', text: string, address: string, proveNow: ProveNow) => {
+    const digest = digestOf(kind, text)
+    if (endedSessions.get(digest) === true) return undefined
     const isKnown = guesses === undefined || guesses.isGood(digest)
     if (!isKnown) guesses.count(address)
     const admission = await admissions.admit(digest, proveNow)
-    if (admission === undefined && isKnown) guesses?.forget(digest, address)
+    if (admission === undefined && isKnown) {
+      if (kind === 'session') endedSessions.set(digest, true)
+      else guesses?.forget(digest, address)
+    }
     if (admission !== undefined && !isKnown) guesses.remember(digest, address)
     return admission
   }
@@ -54,13 +61,15 @@ export function authenticateWith(options: AuthenticateOptions): { authenticate: 
       if (admission === undefined) guesses?.count(address)
       return admission
     }
-    if (api_key !== undefined) return admitSecret(digestOf('api_key', api_key), address, proveNow)
-    return session === undefined ? undefined : admitSecret(digestOf('session', session), address, proveNow)
+    if (api_key !== undefined) return admitSecret('api_key', api_key, address, proveNow)
+    return session === undefined ? undefined : admitSecret('session', session, address, proveNow)
   }
   const prove: Prove = async (presented) =>
     (await proofOf(presented, { database: confirming, tokens: options.tokens }))?.admission
   return { authenticate, prove }
 }
+
+type ProveNow = () => Promise<Proof | undefined>
 
 type Proving = {
   database: Database

@@ -73,13 +73,15 @@ type Demand = {
 type Checks = { authenticate: Authenticate; sessionCookie: SessionCookie }
 
 /**
- * What the caller's credential proves; undefined when the operation takes no credential.
+ * What the caller's credential proves; undefined when the operation takes no credential. `onEndedSession` is called for a cookie that
+ * proves nothing, or nothing any more.
  * @throws Problem 401 without a valid credential, 400 for two
  */
 export async function findAdmission(
   { authenticate, sessionCookie }: Checks,
   operation: Demand,
   request: FastifyRequest,
+  onEndedSession: () => void = () => undefined,
 ): Promise<Admission | undefined> {
   const { method, credential } = operation
   if (credential === 'none' || credential === 'tenant') return undefined
@@ -88,9 +90,11 @@ export async function findAdmission(
   if (session !== undefined || credential === 'token') {
     sessionCookie.requireHost(request)
     if (method !== 'GET') sessionCookie.requireOwnOrigin(request)
+    else sessionCookie.requireOwnReader(request)
   }
   const admission = await authenticate(presented, request.ip)
   if (admission === undefined) {
+    if (session !== undefined) onEndedSession()
     throw new Problem(
       'unauthenticated',
       'the credential is missing or not valid; sign in again, or send a valid API key',

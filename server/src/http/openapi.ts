@@ -232,8 +232,8 @@ export function errorsOf(operation: Operation): ErrorCode[] {
   if (takesCredential(operation.credential)) {
     codes.add('unauthenticated').add('tenant_mismatch').add('rate_limited').add('misdirected_request')
     if (!operation.allowsOneFactor) codes.add('sign_in_again')
-    // By cookie, a change from another site is refused.
-    if (operation.method !== 'GET') codes.add('forbidden')
+    // By cookie, a request from another site is refused.
+    codes.add('forbidden')
   }
   if (operation.limitedBy !== undefined) codes.add('rate_limited')
   if (takesKey(operation)) codes.add('idempotency_in_progress').add('idempotency_key_reused')

@@ -75,7 +75,9 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
   async function admit(request: FastifyRequest, reply: FastifyReply): Promise<Ctx> {
     requireSingleHeaders(request.raw.rawHeaders)
     if (operation.limitedBy !== undefined) limits.meet(operation.limitedBy, request.ip)
-    const admission = await findAdmission(parts, operation, request)
+    // A browser that forgets its cookie does not send it again and again.
+    const forgetCookie = () => setCookie(reply, parts.sessionCookie.clear())
+    const admission = await findAdmission(parts, operation, request, forgetCookie)
     if (admission !== undefined) limits.admit(admission, reply)
     const tenant_id = tenantOf(operation, admission, request)
     const ctx = contextOf(parts, { request, reply, admission, tenant_id })
@@ -141,11 +143,16 @@ function contextOf(parts: PipelineParts, { request, reply, admission, tenant_id 
     now: admission?.now ?? new Date(),
     via: admission?.via === 'api_key' ? 'api_key' : 'token',
     session: admission?.session ?? null,
-    setCookie: (text) => reply.header('set-cookie', text).header('cache-control', 'no-store'),
+    setCookie: (text) => setCookie(reply, text),
     source_ip: request.ip,
     request_id: request.id,
     ...{ tokens, sealer, egress, public_url, providerSignIn, streams },
   }
+}
+
+/** Proxies must not give one person's cookie to another. */
+function setCookie(reply: FastifyReply, text: string): void {
+  reply.header('set-cookie', text).header('cache-control', 'no-store')
 }
 
 /** Runs the operation, once if the call has a key. */

@@ -13,8 +13,10 @@ export type SessionCookie = {
   read(request: Pick<FastifyRequest, 'headers'>): string | undefined
   /** @throws Problem 421 for a request that reached the service by another name than its own */
   requireHost(request: Pick<FastifyRequest, 'host'>): void
-  /** @throws Problem 403 for a request that another site may have had the browser send */
+  /** For a change. @throws Problem 403 for a request that another site may have had the browser send */
   requireOwnOrigin(request: Pick<FastifyRequest, 'headers'>): void
+  /** For a read. @throws Problem 403 for a request that the page of another host had the browser send, and no link that a user follows */
+  requireOwnReader(request: Pick<FastifyRequest, 'headers'>): void
   /** The header `Set-Cookie` that sets it for so many seconds. */
   set(value: string, seconds: number): string
   /** The header `Set-Cookie` that removes it. */
@@ -59,6 +61,15 @@ export function sessionCookie(publicUrl: string): SessionCookie {
       if (headers['sec-fetch-site'] === 'same-origin' || headers.origin === origin) return
       const means = `send it from a page of ${origin}, or with the header \`Origin: ${origin}\``
       throw new Problem('forbidden', `this request may come from another site, so the session does not count; ${means}`)
+    },
+    requireOwnReader({ headers }) {
+      const site = headers['sec-fetch-site']
+      const isOwn = site === undefined || site === 'same-origin' || site === 'none'
+      if (isOwn || headers['sec-fetch-mode'] === 'navigate') return
+      throw new Problem(
+        'forbidden',
+        `this request comes from another site, so the session does not count; open ${origin}`,
+      )
     },
     set: (value, seconds) => `${name}=${value}; Max-Age=${seconds}; ${attributes}`,
     clear: () => `${name}=; Max-Age=0; ${attributes}`,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { newId } from '../../src/kernel/id.ts'
 import { makeSessionSecret } from '../../src/sessions/session-secret.ts'
-import { browsersOf, ownSessions, publicUrl } from '../support/browser.ts'
+import { browsersOf, cookieSetBy, ownSessions, publicUrl } from '../support/browser.ts'
 import { openHouse, type Reply } from '../support/house.ts'
 import { rewrittenDatabase } from '../support/rewritten-database.ts'
 import { asShipped } from '../support/unlimited.ts'
@@ -60,11 +60,22 @@ suite('invalid cookies', () => {
     assert.equal((await from('192.0.2.5', cookie)).status, 200)
   })
 
-  test('include a cookie whose session has ended, although it was in use (A14)', async () => {
+  test('do not include that of a session that was in use here and has ended: it costs no query either (A14)', async () => {
     const browser = await browsers.signIn(tenant_id, people.auditor.user_id)
     assert.equal((await from('192.0.2.6', browser.cookie)).status, 200)
     assert.equal((await browser.send('POST', '/v1/auth/logout')).status, 200)
-    assert.deepEqual(statuses(await flood('192.0.2.6', () => browser.cookie)), [401, 429])
+    assert.equal((await from('192.0.2.6', browser.cookie)).status, 401)
+    const before = statements
+    assert.deepEqual(statuses(await flood('192.0.2.6', () => browser.cookie)), [401])
+    assert.equal(statements, before)
+    const next = await browsers.signIn(tenant_id, people.auditor.user_id)
+    assert.equal((await from('192.0.2.6', next.cookie)).status, 200, 'a new session at the same address')
+  })
+
+  test('are forgotten by the browser', async () => {
+    const reply = await from('192.0.2.8', madeUp())
+    assert.equal(cookieSetBy(reply), '__Host-sallyport=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure')
+    assert.equal(reply.headers['cache-control'], 'no-store')
   })
 
   test('at a foreign host are refused without a query, and do not count', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, suite, test } from 'node:test'
 import { newId } from '../../src/kernel/id.ts'
-import { type Browser, browsersOf, ownSessions, publicUrl } from '../support/browser.ts'
+import { type Browser, browsersOf, cookieSetBy, ownSessions, publicUrl } from '../support/browser.ts'
 import { openStream } from '../support/event-stream.ts'
 import { openHouse, type TestTenant } from '../support/house.ts'
 import { requestStage } from '../support/request-stage.ts'
@@ -89,6 +89,43 @@ suite('with the cookie of a session', () => {
   })
 })
 
+suite('a read with the cookie', () => {
+  const statusWith = async (headers: Record<string, string>) =>
+    (await browser.send('GET', ownSessions, { headers })).status
+
+  test('is not for a page of another host (A16)', async () => {
+    for (const site of ['same-site', 'cross-site']) {
+      for (const mode of ['cors', 'no-cors', 'websocket', undefined]) {
+        const headers = { 'sec-fetch-site': site, ...(mode !== undefined && { 'sec-fetch-mode': mode }) }
+        const reply = await browser.send('GET', ownSessions, { headers })
+        assert.deepEqual([reply.status, reply.body.code], [403, 'forbidden'], `${site} ${mode}`)
+        assert.equal(cookieSetBy(reply), undefined, 'the session goes on')
+      }
+    }
+    assert.equal(await browser.status(), 200)
+  })
+
+  test('succeeds from a page of the service, by a link of another, and from a program', async () => {
+    assert.equal(await statusWith({ 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' }), 200)
+    assert.equal(await statusWith({ 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' }), 200)
+    assert.equal(await statusWith({ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }), 200)
+    const { host } = browsers.page
+    const bare = { method: 'GET', url: ownSessions, headers: { host, cookie: browser.cookie } }
+    assert.equal((await house.call(bare)).status, 200)
+  })
+
+  test('with a credential in a header is that of a program, wherever it comes from', async () => {
+    const call = { method: 'GET', url: ownSessions, token: browser.token, tenant_id: tenant.tenant_id }
+    const headers = {
+      ...browsers.page,
+      cookie: browser.cookie,
+      'sec-fetch-site': 'cross-site',
+      'sec-fetch-mode': 'cors',
+    }
+    assert.equal((await house.call({ ...call, headers })).status, 200)
+  })
+})
+
 suite('a write with the cookie', () => {
   test('must come from a page of the service, or nothing is changed (A16)', async () => {
     const before = await groupsOf()
@@ -136,7 +173,7 @@ suite('a write with the cookie', () => {
   })
 
   test('a read needs no such header: a link from another page leads to it', async () => {
-    const headers = { origin: '', 'sec-fetch-site': 'cross-site' }
+    const headers = { origin: '', 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
     assert.equal((await browser.send('GET', ownSessions, { headers })).status, 200)
   })
 })
