@@ -14,6 +14,10 @@ const keyParameter = {
   schema: { type: 'string', pattern: '^[!-~]{1,255}$' },
   description: 'for 24 hours, only the first call with this key is carried out; the others get its answer',
 }
+const keyOfSessionParameter = {
+  ...keyParameter,
+  description: `${keyParameter.description}. The key belongs to the session: after a new sign-in it is another one`,
+}
 const ifMatchParameter = {
   name: 'If-Match',
   in: 'header',
@@ -33,7 +37,7 @@ const lastEventIdParameter = {
 export function headerParameters(operation: Operation) {
   return [
     ...(operation.credential === 'none' ? [] : [tenantParameter(operation)]),
-    ...(takesKey(operation) ? [keyParameter] : []),
+    ...(takesKey(operation) ? [operation.keyOfSession ? keyOfSessionParameter : keyParameter] : []),
     ...(operation.takesIfMatch ? [ifMatchParameter] : []),
     ...(operation.streams === 'text/event-stream' ? [lastEventIdParameter] : []),
   ]

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { Actor } from '../kernel/context.ts'
+import type { Actor, Ctx } from '../kernel/context.ts'
 import { invalidInput } from '../kernel/errors.ts'
+import { isFresh } from '../kernel/fresh-sign-in.ts'
 import type { Operation } from './operation.ts'
 
 /** A call with a key. */
@@ -26,14 +27,22 @@ export function readKey(header: string | undefined): string | undefined {
   ])
 }
 
-/** A key is scoped to one tenant, one credential (a person by token, or one API key) and one operation on one record. */
+/** Who sends a key. */
+type KeyHolder = { tenant_id: string; actor: Actor } & Pick<Ctx, 'session' | 'now'>
+
+/**
+ * A key is scoped to one tenant, one credential (a person by token, or one API key) and one operation on one record.
+ * `ofSession`: also to the session of the person, and to whether its sign-in is fresh.
+ */
 export function keyedCall(
   key: string,
-  caller: { tenant_id: string; actor: Actor },
-  call: { operationId: string; params: unknown; asked: unknown },
+  caller: KeyHolder,
+  call: { operationId: string; params: unknown; asked: unknown; ofSession: boolean },
 ): KeyedCall {
   const { kind, user_id, api_key_id } = caller.actor
   const whose = [caller.tenant_id, kind, kind === 'api_key' ? api_key_id : user_id]
+  if (call.ofSession && caller.session !== null)
+    whose.push(caller.session.id, String(isFresh(caller.session, caller.now)))
   return {
     id: digest([whose, call.operationId, call.params, key]),
     asked: digest(call.asked).toString('base64'),

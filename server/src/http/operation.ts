@@ -76,6 +76,11 @@ export type Declaration<
   limitedBy?: SourceLimit
   /** It sets or removes a cookie, so its answer is never kept for a later call with the same `Idempotency-Key`. */
   setsCookie?: true
+  /**
+   * An `Idempotency-Key` belongs to the session that sent it, while its sign-in is fresh. For what a weaker sign-in of the same person must
+   * not learn by a replay, which skips `run` and so its checks: a secret in the answer, or in the body whether it was right.
+   */
+  keyOfSession?: true
   /** The tenant that the body names, for a caller without a credential; undefined: none that exists. */
   tenantIn?(body: StaticOr<Body, undefined>): string | undefined
   /** The caller need not name the tenant: the credential does. A tenant that is named must be that one. */
@@ -134,6 +139,7 @@ export type Operation = {
   readonly tenantHeader: 'optional' | undefined
   readonly tenantIn: ((body: never) => string | undefined) | undefined
   readonly setsCookie: boolean
+  readonly keyOfSession: boolean
   readonly limitedBy: SourceLimit | undefined
   readonly etag: ((reply: never) => string) | undefined
   readonly takesIfMatch: boolean
@@ -180,6 +186,7 @@ export function operation<
     tenantHeader: declared.tenantHeader,
     tenantIn: declared.tenantIn as Operation['tenantIn'],
     setsCookie: declared.setsCookie ?? false,
+    keyOfSession: declared.keyOfSession ?? false,
     etag: declared.etag,
     takesIfMatch: declared.takesIfMatch ?? false,
     withoutIgnored: declared.withoutIgnored ?? ((sent) => sent),

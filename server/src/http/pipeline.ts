@@ -106,8 +106,9 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
     const header = (name: string) => headerOf(request, name)
     const input = { params, query, body, page, header, sent: request.sentBody } as never
     const asked = { query, body, if_match: header('if-match') }
-    const caller = { tenant_id: ctx.tx.tenant_id, actor: ctx.actor }
-    const call = key === undefined ? undefined : keyedCall(key, caller, { operationId, params, asked })
+    const caller = { ...ctx, tenant_id: ctx.tx.tenant_id }
+    const called = { operationId, params, asked, ofSession: operation.keyOfSession }
+    const call = key === undefined ? undefined : keyedCall(key, caller, called)
     const answer = await thenDrop(ctx, () => carryOut(operation, ctx, input, call, finish))
     if (operation.method !== 'GET') parts.afterWrite()
     return answer

@@ -41,6 +41,7 @@ export const beginSecondFactor = operation({
   credential: 'user',
   scope: null,
   allowsOneFactor: true,
+  keyOfSession: true,
   body: NewSecondFactor,
   replies: { 201: BegunFactor },
   errors: ['forbidden', 'not_found', 'sign_in_again', 'unprocessable'],

@@ -36,6 +36,7 @@ export const confirmSecondFactor = operation({
   credential: 'user',
   scope: null,
   allowsOneFactor: true,
+  keyOfSession: true,
   params: IdParams,
   body: Body({ totp: Type.Optional(TotpCode), passkey: Type.Optional(PasskeyAnswer) }),
   replies: { 200: Confirmed },
