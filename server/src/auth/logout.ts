@@ -23,6 +23,8 @@ export const logout = operation({
   credential: 'user',
   tenantHeader: 'optional',
   setsCookie: true,
+  // It only ends the session of the call, which may have ended at the same moment.
+  confirms: false,
   scope: null,
   allowsOneFactor: true,
   replies: { 200: SignedOut },

@@ -1,11 +1,11 @@
-import type { Actor, Tx } from '../kernel/context.ts'
+import type { Tx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
 import type { Admission } from './admission.ts'
 
 /**
- * The transactions of an operation of administrators. Before one commits, `findLoss` checks that the caller may still do it. A call
- * may wait, for a lock or for its turn, until the very change that takes the caller's rights has committed; without the check it
- * would then undo that change. A loss rolls everything back, and is recorded afterwards.
+ * The transactions of an operation that is confirmed. Before one commits, `findLoss` checks that the caller may still do it. A call
+ * may wait, for a lock or for its turn, until the very change that takes the caller's rights, or ends their session, has committed;
+ * without the check it would then undo that change. A loss rolls everything back, and is recorded afterwards.
  *
  * INVARIANT: `findLoss` reads outside the transaction. There it sees everything that the transaction waited for, and nothing of what
  * the transaction itself changed, such as a right that the caller gives back to themself.
@@ -43,16 +43,17 @@ export function confirmedTx(
 
 /**
  * The answer to a caller who has lost a right since the call began, 401 or 403; undefined when they have all of them.
+ * @param needed the scopes that the caller had, where the operation needs scopes
  * @param now what the caller's credential proves now; undefined when it is no longer valid
  */
-export function lossOf(before: Actor, now: Admission | undefined): Problem | undefined {
+export function lossOf(needed: ReadonlySet<string>, now: Admission | undefined): Problem | undefined {
   if (now === undefined) {
     return new Problem(
       'unauthenticated',
       'the credential ceased to be valid while this call ran, so it changed nothing',
     )
   }
-  const lost = [...before.scopes].filter((scope) => !now.actor.scopes.has(scope))
+  const lost = [...needed].filter((scope) => !now.actor.scopes.has(scope))
   if (lost.length === 0) return undefined
   const message = `you lost rights while this call ran, so it changed nothing: ${lost.join(', ')}; call again`
   return new Problem('forbidden', message, { details: { scopes: lost } })

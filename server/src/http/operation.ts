@@ -63,6 +63,11 @@ export type Declaration<
   freshSignIn?: true
   /** A sign-in without the second factor that the user must have is enough: to set one up, or to sign out. */
   allowsOneFactor?: true
+  /**
+   * Whether the caller's rights are confirmed before the change commits. By default: where the scope ends in `:write`, and where a person
+   * changes what is theirs (`credential: 'user'`).
+   */
+  confirms?: false
   /** The errors it can answer, beyond those of every operation with its kind of credential. */
   errors: readonly ErrorCode[]
   /**
@@ -129,6 +134,7 @@ export type Operation = {
   readonly scope: string | null
   readonly freshSignIn: boolean
   readonly allowsOneFactor: boolean
+  readonly confirms: boolean
   readonly params: TSchema | undefined
   readonly query: TSchema | undefined
   readonly body: TSchema | undefined
@@ -159,6 +165,11 @@ const freshScopes = ['policies', 'roles', 'api_keys', 'identity_providers', 'pro
   (noun) => `${noun}:write`,
 )
 
+/** What an attacker would undo or seize with a call that was admitted before the caller's rights ended. */
+function isConfirmed({ method, credential, scope }: Pick<Operation, 'method' | 'credential' | 'scope'>): boolean {
+  return method !== 'GET' && (credential === 'user' || scope?.endsWith(':write') === true)
+}
+
 /** Declares one endpoint. */
 export function operation<
   Params extends TSchema | undefined = undefined,
@@ -174,6 +185,7 @@ export function operation<
     credential: declared.credential,
     scope: declared.scope,
     allowsOneFactor: declared.allowsOneFactor ?? false,
+    confirms: declared.confirms ?? isConfirmed(declared),
     freshSignIn: declared.freshSignIn ?? (declared.method !== 'GET' && freshScopes.includes(declared.scope ?? '')),
     params: declared.params,
     query: declared.query,

@@ -192,7 +192,7 @@ async function requireAllowed(
 
 /**
  * Admits the caller of a change again when the body has arrived: a body may take its time, and the caller's rights may have ended
- * meanwhile. What an administrator changes is also confirmed before it commits.
+ * meanwhile. What an administrator changes, and what persons change of their own, is also confirmed before it commits.
  */
 async function admitAgain(target: Target, before: Ctx, request: FastifyRequest): Promise<Ctx> {
   const { parts, operation } = target
@@ -201,8 +201,10 @@ async function admitAgain(target: Target, before: Ctx, request: FastifyRequest):
   const { actor, now } = admission
   const ctx = { ...before, actor, now }
   await requireAllowed(target, ctx, admission, ctx.tx.tenant_id)
-  if (operation.scope?.endsWith(':write') !== true) return ctx
-  const findLoss = async () => lossOf(actor, await parts.prove(presentedCredential(request, parts.sessionCookie)))
+  if (!operation.confirms) return ctx
+  // What is one's own needs no scope: a person who lost one meanwhile goes on.
+  const needed = operation.scope === null ? new Set<string>() : actor.scopes
+  const findLoss = async () => lossOf(needed, await parts.prove(presentedCredential(request, parts.sessionCookie)))
   const recordLoss = (loss: Problem) => parts.recordRefusal(ctx, target.operationId, loss)
   return { ...ctx, tx: confirmedTx(ctx.tx, { findLoss, recordLoss }) }
 }

@@ -10,6 +10,8 @@ export const markNotificationRead = operation({
   path: '/v1/users/me/notifications/{id}/read',
   summary: 'Mark one of your notifications as read',
   credential: 'user',
+  // A page may send many of these, and none is of use to a thief.
+  confirms: false,
   scope: null,
   params: IdParams,
   replies: { 200: Notification },
