@@ -973,6 +973,7 @@ create table sign_in_challenge (
   passkey_challenge text,
   tries integer not null default 0,
   expires_at timestamp with time zone not null default clock_timestamp() + '00:05:00'::interval,
+  source text not null default 'unknown'::text,
   constraint sign_in_challenge_pk PRIMARY KEY (tenant_id, id),
   constraint sign_in_challenge_tenant_id_user_id_fk FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_user(tenant_id, id),
   constraint sign_in_challenge_secret_hash_ck CHECK (octet_length(secret_hash) = 32)

@@ -9,7 +9,7 @@ import type { FactorProof } from '../second-factors/proof-store.ts'
 import { PasskeyAnswer, TotpCode } from '../second-factors/second-factor.ts'
 import { tryChallenge } from '../sessions/challenge-store.ts'
 import { readSessionSecret } from '../sessions/session-secret.ts'
-import { accountLimit, secondFactorOf } from '../users/sign-in-failure.ts'
+import { accountLimit, totpCodesOf } from '../users/sign-in-failure.ts'
 import { countFailure } from '../users/sign-in-failure-store.ts'
 import { finishSignIn } from './finished-sign-in-store.ts'
 import { checkProof, meansOf } from './second-factor-challenge.flow.ts'
@@ -41,9 +41,7 @@ export const finishSecondFactor = operation({
     const tried = claim && (await tryChallenge(ctx.tx, claim.id, claim.cookie_hash))
     if (claim === undefined || tried === undefined) throw refusal()
     const { user_id } = tried
-    // Counted before it is checked, so that many guesses at once are not more than ten.
-    const { failures, seconds_left } = await countFailure(ctx, secondFactorOf(user_id))
-    if (failures > accountLimit.quota) return refuse(ctx, user_id, 'limited', rateLimited(accountLimit, seconds_left))
+    if (sent.totp !== undefined) await countGuess(ctx, user_id)
     const proof = await checkProof(ctx, tried, sent)
     if (proof === undefined) return refuse(ctx, user_id, 'wrong_second_factor')
     const { source_ip } = ctx
@@ -55,6 +53,16 @@ export const finishSecondFactor = operation({
     return ctx.tokens.issue({ tenant_id: claim.tenant_id, user_id, session_id: session.id, now: new Date(tried.now) })
   },
 })
+
+/**
+ * Counts a code of an app before it is checked, so that many at once are not more than ten. Nobody guesses a passkey's signature or a
+ * recovery code: these are checked also over the limit, so that whoever knows the password cannot keep the user out.
+ * @throws Problem 429 over the limit
+ */
+async function countGuess(ctx: Ctx, user_id: string): Promise<void> {
+  const { failures, seconds_left } = await countFailure(ctx, totpCodesOf(user_id))
+  if (failures > accountLimit.quota) await refuse(ctx, user_id, 'limited', rateLimited(accountLimit, seconds_left))
+}
 
 type Finished = { challenge_id: string; user_id: string; proof: FactorProof }
 

@@ -6,7 +6,7 @@ import { challengeTaking } from '../sessions/challenge-store.ts'
 import type { NewSession } from '../sessions/session.ts'
 import { sessionCleanup, sessionInsert } from '../sessions/session-store.ts'
 import { isActive } from '../users/active-store.ts'
-import { secondFactorOf } from '../users/sign-in-failure.ts'
+import { totpCodesOf } from '../users/sign-in-failure.ts'
 import { failureRelease } from '../users/sign-in-failure-store.ts'
 
 /**
@@ -36,6 +36,7 @@ export async function finishSignIn(
     ...sessionCleanup(tx, user_id),
   ])
   if (rows.length === 0) return false
-  await tx.write([failureRelease(tx, secondFactorOf(user_id))])
+  // Nothing else was counted: another proof must not give a guesser one more code.
+  if (proof.method === 'totp') await tx.write([failureRelease(tx, totpCodesOf(user_id))])
   return true
 }

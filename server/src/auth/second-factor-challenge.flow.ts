@@ -1,3 +1,4 @@
+import { sourceOf } from '../http/source.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { multiFactor } from '../kernel/fresh-sign-in.ts'
 import { newId } from '../kernel/id.ts'
@@ -12,7 +13,7 @@ import { makeSessionSecret } from '../sessions/session-secret.ts'
 
 /** A challenge to store, and what the caller needs to go on. */
 export async function makeChallenge(
-  { tx, public_url }: Ctx,
+  { tx, public_url, source_ip }: Ctx,
   user_id: string,
 ): Promise<{ challenge: NewChallenge; details: Record<string, unknown> }> {
   const id = newId()
@@ -27,7 +28,7 @@ export async function makeChallenge(
     'recovery_code',
   ]
   return {
-    challenge: { id, secret_hash, passkey_challenge: passkey?.challenge ?? null },
+    challenge: { id, secret_hash, source: sourceOf(source_ip), passkey_challenge: passkey?.challenge ?? null },
     details: { challenge: text, expires_in: challengeSeconds, methods, ...(passkey !== undefined && { passkey }) },
   }
 }

@@ -1,34 +1,42 @@
 import { sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 
-/** A sign-in that waits for its second factor. */
-export type NewChallenge = { id: string; secret_hash: Buffer; passkey_challenge: string | null }
+/** A sign-in that waits for its second factor. `source`: the address or the network that it comes from, as `sourceOf` names it. */
+export type NewChallenge = { id: string; secret_hash: Buffer; source: string; passkey_challenge: string | null }
 
 /** How often a second factor may be tried in one sign-in. */
 const maxTries = 5
-/** How many sign-ins of one user may wait at once; of more, the oldest end. */
-const maxWaiting = 20
+/** How many sign-ins of one user may wait at once, from one source and in all. */
+const maxWaiting = { ofSource: 5, ofUser: 100 }
 
 /** How long a sign-in waits, in seconds; the database has the same limit. */
 export const challengeSeconds = 300
 
 /** The insert of a challenge for the user `user_id` of `whom`, a common table expression: one for each of its rows. */
 export function challengeInsert(tx: Tx, challenge: NewChallenge, whom: Statement): Statement {
-  return sql`insert into sign_in_challenge (tenant_id, id, user_id, secret_hash, passkey_challenge)
+  return sql`insert into sign_in_challenge (tenant_id, id, user_id, secret_hash, source, passkey_challenge)
     select ${tx.tenant_id}::uuid, ${challenge.id}::uuid, user_id, ${challenge.secret_hash}::bytea,
-      ${challenge.passkey_challenge}::text
+      ${challenge.source}::text, ${challenge.passkey_challenge}::text
     from ${whom}`
 }
 
-/** Deletes some of the tenant's challenges that have expired, and those of the user above the maximum. */
+/**
+ * Deletes some of the tenant's challenges that have expired, and those of the user above the maximum. Of one source the oldest end; of all,
+ * first those from the sources with the most, so that nobody with the password pushes the user's own sign-in out from a few addresses.
+ */
 export function challengeCleanup({ tenant_id }: Tx, user_id: string): Statement[] {
   return [
     sql`delete from sign_in_challenge where tenant_id = ${tenant_id} and id = any(array(
       select id from sign_in_challenge where tenant_id = ${tenant_id} and expires_at <= now()
       order by expires_at limit 100 for update skip locked))`,
     sql`delete from sign_in_challenge where tenant_id = ${tenant_id} and id = any(array(
-      select id from sign_in_challenge where tenant_id = ${tenant_id} and user_id = ${user_id}
-      order by id desc offset ${maxWaiting} for update skip locked))`,
+      select id from sign_in_challenge where tenant_id = ${tenant_id} and id = any(array(
+        select id from (
+          select id, nth, row_number() over (order by nth, id desc) as place from (
+            select id, row_number() over (partition by source order by id desc) as nth
+            from sign_in_challenge where tenant_id = ${tenant_id} and user_id = ${user_id}) numbered) placed
+        where nth > ${maxWaiting.ofSource}::int or place > ${maxWaiting.ofUser}::int))
+      for update skip locked))`,
   ]
 }
 

@@ -17,8 +17,8 @@ export function accountOf(email: string): Buffer {
   return hash('sha256', `sign-in ${emailKey(email)}`, 'buffer')
 }
 
-/** The key for wrong second factors, separate because a caller who tries one knows the password already. */
-export function secondFactorOf(user_id: string): Buffer {
+/** The key for wrong codes of an app, separate because a caller who tries one knows the password already. */
+export function totpCodesOf(user_id: string): Buffer {
   return hash('sha256', `second factor ${user_id}`, 'buffer')
 }
 

@@ -116,14 +116,6 @@ suite('a challenge', () => {
     const { challenge: text } = await challenge(one.user)
     assert.equal((await finish({ challenge: text, recovery_code: one.codes[0] })).status, 200)
   })
-
-  test('of which a user has more than twenty: the oldest end', async () => {
-    const { user, codes } = await ready()
-    const made: string[] = []
-    for (let times = 0; times < 22; times += 1) made.push((await challenge(user)).challenge)
-    isRefused(await finish({ challenge: String(made[0]), recovery_code: codes[0] }))
-    assert.equal((await finish({ challenge: String(made[21]), recovery_code: codes[0] })).status, 200)
-  })
 })
 
 /** What ends the sessions of a user also ends the sign-ins that wait for a second factor. */
