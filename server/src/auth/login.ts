@@ -56,9 +56,12 @@ export const login = operation({
 /** The password is right. The user goes on with a second factor, and nobody without the password learns that there is one. */
 async function challengeForFactor(ctx: Ctx, email: string, found: KnownUser): Promise<never> {
   const { challenge, details } = await makeChallenge(ctx, found.user_id)
+  // A right password is no failure, so no limit of failures bounds how often somebody who knows it causes this event.
+  const event = sample(ctx, about(found, 'auth.second_factor_required', { source_ip: ctx.source_ip }))
   await begin(ctx, email, found, {
     insert: (whom) => challengeInsert(ctx.tx, challenge, whom),
     cleanup: challengeCleanup(ctx.tx, found.user_id),
+    ...(event !== undefined && { event }),
   })
   throw new Problem('second_factor_required', 'the sign-in needs your second factor: `POST /v1/auth/second-factor`', {
     details,
@@ -108,7 +111,7 @@ function refuseLimited(ctx: Ctx, found: SignIn, seconds: number): never {
 
 function about(
   { user_id }: SignIn,
-  type: 'auth.signed_in' | 'auth.refused',
+  type: 'auth.signed_in' | 'auth.second_factor_required' | 'auth.refused',
   data: NewEvent['data'] & object,
 ): NewEvent {
   return { type, subject_type: 'user', subject_id: user_id ?? 'unknown', data }

@@ -102,6 +102,10 @@ export const eventTable = {
     means: 'a caller was refused an operation that their credential does not permit',
   },
   'auth.signed_in': { filterable: false, means: 'a user signed in' },
+  'auth.second_factor_required': {
+    filterable: false,
+    means: 'the password of a sign-in was right, and the second factor is still to come',
+  },
   'auth.refused': { filterable: false, means: 'a sign-in failed' },
   'auth.session_started': {
     filterable: false,

@@ -210,6 +210,7 @@ suite('a call that waits for a lock', () => {
     isRefused(await meanwhile(changes['gets another password']?.(user.id) ?? [], () => login(user)))
     const left = await house.asSuperuser('select id from sign_in_challenge where user_id = $1', [user.id])
     assert.deepEqual(left, [])
+    assert.ok(!(await eventsOf(user)).some(({ type }) => type === 'auth.second_factor_required'))
   })
 
   test('comes before or after a deactivation at the same moment, and leaves no session', async () => {

@@ -84,6 +84,43 @@ suite('a sign-in', () => {
   })
 })
 
+suite('a right password that waits for the second factor', () => {
+  const asked = async (user: Member) =>
+    (await eventsOf(user)).filter(({ type }) => type === 'auth.second_factor_required')
+
+  test('is in the audit log with the address, and not as an act of the user', async () => {
+    const { user } = await withApp()
+    await login(user, 'wrong')
+    assert.deepEqual(await asked(user), [])
+    await challenge(user)
+    const of = { type: 'auth.second_factor_required', actor_id: null, data: { source_ip: '127.0.0.1' } }
+    assert.deepEqual(await asked(user), [of])
+    assert.equal((await eventsOf(user)).filter(({ type }) => type === 'auth.signed_in').length, 1, 'that of the set-up')
+  })
+
+  test('is there before its second factor, and is followed by it', async () => {
+    const { user, codes } = await withApp()
+    await withFactor(user, { recovery_code: codes[0] })
+    const types = (await eventsOf(user)).map(({ type }) => type)
+    assert.deepEqual(types.slice(-2), ['auth.second_factor_required', 'auth.signed_in'])
+  })
+
+  test('does not fill the audit log: of many there is a sample', async () => {
+    const { user } = await withApp()
+    for (let times = 0; times < 40; times += 1) await challenge(user)
+    assert.deepEqual(
+      (await asked(user)).map(({ data }) => data.times),
+      [...Array(20).fill(undefined), 32],
+    )
+  })
+
+  test('is not there for a user without a second factor', async () => {
+    const user = await member(tenant)
+    await withPassword(user)
+    assert.deepEqual(await asked(user), [])
+  })
+})
+
 suite('a sign-in is finished', () => {
   test('by a code of the app: the session and the event say so', async () => {
     const { user, app } = await withApp()
