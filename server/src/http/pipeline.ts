@@ -198,8 +198,8 @@ async function admitAgain(target: Target, before: Ctx, request: FastifyRequest):
   const { parts, operation } = target
   const admission = operation.method === 'GET' ? undefined : await findAdmission(parts, operation, request)
   if (admission === undefined) return before
-  const { actor, now } = admission
-  const ctx = { ...before, actor, now }
+  const { actor, now, session } = admission
+  const ctx = { ...before, actor, now, session }
   await requireAllowed(target, ctx, admission, ctx.tx.tenant_id)
   if (!operation.confirms) return ctx
   // What is one's own needs no scope: a person who lost one meanwhile goes on.

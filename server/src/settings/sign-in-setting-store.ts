@@ -1,9 +1,8 @@
 import { sql } from '../db/sql.ts'
 import type { UnrestrictedTx } from '../db/transaction.ts'
 import { emit } from '../events/emit.ts'
-import type { Ctx, Sealer, Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import type { Sealer, Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
-import { providerSessionsEnd } from '../sessions/provider-session-store.ts'
 import { type CheckedSignIn, type StoredSignIn, shownSignIn } from './sign-in-setting.ts'
 
 const columns = sql`id, enabled, issuer, client_id, sealed_client_secret, redirect_uris, scopes, email_trust,
@@ -23,15 +22,12 @@ export async function findTenantOfProvider(work: UnrestrictedTx, id: string): Pr
   return found?.tenant_id
 }
 
-/** Who changes the setting, and by which session. */
-type SettingCtx = WorkCtx & Pick<Ctx, 'session'>
-
 /**
- * Replaces `before` and emits an event without the secret. Sessions by another issuer than the new one end. Undefined when another request changed the setting meanwhile.
+ * Replaces `before` and emits an event without the secret. Undefined when another request changed the setting meanwhile.
  * @param sealed the new sealed secret; null: none; undefined: the stored one stays
  */
 export async function saveSignInSetting(
-  ctx: SettingCtx,
+  ctx: WorkCtx,
   checked: CheckedSignIn,
   before: StoredSignIn | undefined,
   sealed: string | null | undefined,
@@ -62,16 +58,8 @@ export async function saveSignInSetting(
         returning ${columns}),
       emitted as (${emit(ctx, event, sql`changed`)})
       select * from changed`,
-    ...(before === undefined ? [] : [formerSessionsEnd(ctx, before)]),
   ])
   return saved
-}
-
-/** Nobody vouches any more for those who signed in by the former issuer. The caller's own session stays, to correct a mistake. */
-function formerSessionsEnd(ctx: SettingCtx, { id, issuer }: StoredSignIn): Statement {
-  const isFormer = sql`exists (select from sign_in_setting
-    where tenant_id = ${ctx.tx.tenant_id} and issuer <> ${issuer})`
-  return providerSessionsEnd(ctx, id, { except: ctx.session?.id ?? null, when: isFormer })
 }
 
 /**

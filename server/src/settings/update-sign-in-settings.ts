@@ -5,6 +5,7 @@ import { type Input, operation } from '../http/operation.ts'
 import { changeIn, SentBack } from '../http/sent-back.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { invalidInput, Problem } from '../kernel/errors.ts'
+import { endSessionsBy } from '../sessions/provider-session-store.ts'
 import {
   readSignInSetting,
   requireMayNameProvider,
@@ -45,7 +46,14 @@ export const updateSignInSettings = operation({
     const { before, checked, tags } = await readChange(ctx, input)
     const { client_secret: change } = checked
     const sealed = change === 'keep' ? undefined : change && (await sealClientSecret(ctx.sealer, ctx.tx, change.secret))
-    const saved = await saveSignInSetting(ctx, checked, before, sealed)
+    const saved = await ctx.tx.interactive(async (tx) => {
+      const inside = { ...ctx, tx }
+      const now = await saveSignInSetting(inside, checked, before, sealed)
+      // Nobody vouches any more for those who signed in by the former issuer. The caller's own session stays, to correct a mistake.
+      const isAnother = now !== undefined && before !== undefined && before.issuer !== now.issuer
+      if (isAnother) await endSessionsBy(inside, before.id, ctx.session?.id ?? null)
+      return now
+    })
     if (saved === undefined) {
       requireMatch(tags, recordTag(shownSignIn(await findSignInSetting(ctx.tx))))
       throw new Problem(

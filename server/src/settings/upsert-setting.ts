@@ -25,7 +25,7 @@ export const upsertSetting = operation({
   params: Type.Object({ setting_key: Type.String({ description: 'a key from the list of settings' }) }),
   body: SentBack(SettingChange, Setting),
   replies: { 200: Setting },
-  errors: ['version_conflict', 'sign_in_again'],
+  errors: ['version_conflict'],
   changes: 'authority',
   etag: recordTag,
   takesIfMatch: true,

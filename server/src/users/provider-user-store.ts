@@ -102,10 +102,12 @@ export async function noteSignIn(
   const about = { subject_type: 'user', subject_id: user_id } as const
   const updated = { type: 'user.updated', ...about, data: { fields: ['email_verified'] } } as const
   const whose = sql`tenant_id = ${tx.tenant_id} and id = ${user_id} and ${isActive(self)}`
-  const [, [noted]] = await tx.write([
+  const [, , [noted]] = await tx.write([
+    sql`select from tenant_user where ${whose} for no key update`,
+    // After the lock of the user, which may be waited for: a change of the provider waits for everybody who shares this one.
     provider.lock,
     sql<{ now: string }>`with who as (
-        select id as user_id from tenant_user where ${whose} and ${provider.holds} for no key update),
+        select id as user_id from tenant_user where ${whose} and ${provider.holds}),
       begun as (${sessionInsert(tx, session, sql`who`)}),
       emitted as (${emit(ctx, { type: 'auth.signed_in', ...about, data }, sql`who`)})
       select clock_timestamp() as now from who`,

@@ -10,6 +10,8 @@ export const updateOwnPreferences = operation({
   path: '/v1/users/me/preferences',
   summary: 'Update your own preferences',
   credential: 'user',
+  // Of no use to a thief, and confirming takes one of few connections.
+  confirms: false,
   scope: null,
   body: PreferencesInput,
   replies: { 200: Preferences },

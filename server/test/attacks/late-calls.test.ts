@@ -228,6 +228,18 @@ suite('a call whose body comes after the caller’s rights have ended', () => {
     const reply = await slowly({ token: person.token }, 'POST', '/v1/users', accomplice(), async () => undefined)
     assert.equal(reply.statusCode, 201, reply.body)
   })
+
+  // The last one: no tenant goes back from being live.
+  test('and whose tenant went live meanwhile needs the fresh sign-in that it then needs (A6)', async () => {
+    const { id, person } = await admin('role')
+    await house.asSuperuser(`update user_session set auth_time = now() - interval '2 hours' where user_id = $1`, [id])
+    const goLive = () =>
+      house.asSuperuser(`update tenant set mode = 'live', live_since = now() where id = $1`, [tenant_id])
+    const url = '/v1/settings/auth.second_factor_required'
+    const reply = await slowly({ token: person.token }, 'PUT', url, { value: 'false' }, goLive)
+    assert.deepEqual([reply.statusCode, reply.json().code], [403, 'sign_in_again'], reply.body)
+    assert.equal((await call({ api_key: owner.api_key }, 'GET', url)).body.value, 'true')
+  })
 })
 
 test('changes that hold every connection do not wait for another one to check their caller (S1)', async () => {

@@ -144,5 +144,7 @@ test('every change of one’s own is confirmed, but for the few that are of no u
   const unconfirmed = Object.entries(operations)
     .filter(([, { method, credential, confirms }]) => method !== 'GET' && credential === 'user' && !confirms)
     .map(([operationId]) => operationId)
-  assert.deepEqual(unconfirmed.sort(), ['logout', 'markAllNotificationsRead', 'markNotificationRead'])
+  assert.deepEqual(unconfirmed.sort(), [
+    ...['logout', 'markAllNotificationsRead', 'markNotificationRead', 'updateOwnPreferences'],
+  ])
 })

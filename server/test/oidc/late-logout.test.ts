@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { sql } from '../../src/db/sql.ts'
+import { openDatabase } from '../../src/db/transaction.ts'
+import type { Reply } from '../support/house.ts'
+import { aLockIsWaitedFor } from '../support/lock.ts'
 import { openLogoutStage } from '../support/logout-stage.ts'
 import type { Json } from '../support/token-forge.ts'
 
@@ -129,6 +133,29 @@ suite('the sign-in settings that name another issuer (O13)', () => {
     const sessions = [await mine.signIn('anna'), await theirs.signIn('anna')]
     await provider(one)
     assert.deepEqual(await Promise.all(sessions.map(isAlive)), [false, true])
+  })
+
+  test('end nothing where another change comes first (R1)', async () => {
+    const of = await tenant()
+    const stage = await provider(of)
+    const session = await stage.signIn('anna')
+    const beside = openDatabase(house.service, { writes: 1, long: 1 })
+    const replies: Promise<Reply>[] = []
+    const { body: read } = await stage.asOwner('GET', '/v1/settings/sign-in')
+    const late = { ...read, enabled: false, issuer: 'https://late.example.com', client_secret: 'new' }
+    await beside.tenant(of.tenant_id).interactive(async (inside) => {
+      await inside.write([
+        sql`update sign_in_setting set version = version + 1, issuer = 'https://first.example.com'
+          where tenant_id = ${of.tenant_id}`,
+      ])
+      replies.push(stage.asOwner('PUT', '/v1/settings/sign-in', late))
+      await aLockIsWaitedFor(house, inside)
+    })
+    const [reply] = await Promise.all(replies)
+    assert.deepEqual([reply?.status, reply?.body.code], [409, 'version_conflict'], reply?.text)
+    await beside.close()
+    assert.ok(await isAlive(session))
+    assert.deepEqual(await audit(of), [])
   })
 
   test('keep the session of the caller, who can correct a mistake', async () => {
