@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
+import { cheapPassword } from '../../test/support/house.ts'
 import { noEgress } from '../../test/support/no-egress.ts'
 import { noProviders } from '../../test/support/no-providers.ts'
 import { noStreamHub } from '../../test/support/no-stream-hub.ts'
@@ -13,6 +14,7 @@ import { derivedKeys, rootKeyOf, rootKeysOf } from '../secrets/root-key.ts'
 import { openSealer } from '../secrets/sealer.ts'
 import { createTenant } from '../tenants/create-tenant.flow.ts'
 import { getUser } from '../users/get-user.ts'
+import { unknownTenants, verifyPassword } from '../users/password.ts'
 import { createAdmissionCache } from './admission-cache.ts'
 import { authenticateWith } from './authenticate.flow.ts'
 import { getJwks } from './get-jwks.ts'
@@ -135,6 +137,46 @@ suite('signing in', () => {
   test('without a tenant is refused', async () => {
     const reply = await server.inject({ method: 'POST', url: '/v1/auth/login', payload: { email: 'a', password: 'b' } })
     assert.equal(reply.statusCode, 400)
+  })
+})
+
+suite('while as many sign-ins of one tenant are checked as may be', () => {
+  /** Checks passwords without a pause: two run and 50 wait, and each that ends begins again, until one is refused. */
+  function flood(whose: { tenant_id: string }) {
+    let isOver = false
+    const check = async () => {
+      while (!isOver) await verifyPassword(whose, 'x', cheapPassword.hash)
+    }
+    const checks = Array.from({ length: 52 }, () => check().catch(() => undefined))
+    return async () => {
+      isOver = true
+      await Promise.all(checks)
+    }
+  }
+
+  test('more of the tenant are refused, for known and unknown users, and those of others are answered (A14)', async () => {
+    const other = await createTenant(db.database, { name: 'Other', owner })
+    const stop = flood({ tenant_id })
+    const flooded = [await signIn(owner.email, owner.password), await signIn('nobody@example.com', 'x')]
+    const others = [await signIn(owner.email, owner.password, other.tenant_id), await signIn('a@b.co', 'x', newId())]
+    await stop()
+    for (const reply of flooded) assert.deepEqual([reply.statusCode, reply.json().code], [503, 'unavailable'])
+    assert.deepEqual(
+      others.map(({ statusCode }) => statusCode),
+      [200, 401],
+    )
+  })
+
+  test('made-up tenants wait, and are refused, behind each other alone (A14)', async () => {
+    const stop = flood(unknownTenants)
+    const madeUp = [await signIn('a@b.co', 'x', newId()), await signIn('b@b.co', 'x', newId())]
+    const known = [await signIn(owner.email, owner.password), await signIn('nobody@example.com', 'x')]
+    await stop()
+    for (const { statusCode } of madeUp) assert.equal(statusCode, 503)
+    assert.deepEqual(
+      known.map(({ statusCode }) => statusCode),
+      [200, 401],
+    )
   })
 })
 

@@ -9,7 +9,7 @@ import { Problem } from '../kernel/errors.ts'
 import { challengeCleanup, challengeInsert } from '../sessions/challenge-store.ts'
 import type { SignInProof } from '../sessions/session.ts'
 import { sessionCleanup, sessionInsert } from '../sessions/session-store.ts'
-import { verifyPassword } from '../users/password.ts'
+import { unknownTenants, verifyPassword } from '../users/password.ts'
 import { accountLimit, accountOf, countInMemory } from '../users/sign-in-failure.ts'
 import { type Beginning, countFailure, recordPassword } from '../users/sign-in-failure-store.ts'
 import { inactiveCause } from '../users/user.ts'
@@ -35,7 +35,7 @@ export const login = operation({
     const found = await findSignIn(ctx.tx, email)
     if (found === undefined) return refuseWithoutTenant(ctx, email, password)
     if (found.limited_for !== null) return refuseLimited(ctx, found, found.limited_for)
-    const matches = await verifyPassword(password, found.hash ?? undefined)
+    const matches = await verifyPassword(ctx.tx, password, found.hash ?? undefined)
     const cause = causeOfRefusal(found, matches)
     if (cause !== undefined || found.user_id === null) return refuseFailed(ctx, email, found, cause)
     const { user_id } = found
@@ -87,7 +87,7 @@ async function refuseWithoutTenant(ctx: Ctx, email: string, password: string): P
   const account = `${ctx.tx.tenant_id} ${accountOf(email).toString('base64')}`
   const { failures, seconds_left } = failuresWithoutTenant.find(account)
   if (failures >= accountLimit.quota) throw rateLimited(accountLimit, seconds_left)
-  await verifyPassword(password, undefined)
+  await verifyPassword(unknownTenants, password, undefined)
   failuresWithoutTenant.count(account)
   throw refusal()
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { suite, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createSemaphore, type SemaphoreOptions } from './semaphore.ts'
 
@@ -24,6 +24,7 @@ function stage(options: Omit<SemaphoreOptions, 'refusal'>) {
 const orders: {
   what: string
   limit: number
+  totalLimit?: number
   starts: readonly [string, Acquire?][]
   atOnce: readonly string[]
   inAll: readonly string[]
@@ -67,11 +68,43 @@ const orders: {
     atOnce: ['a'],
     inAll: ['a', 'b'],
   },
+  {
+    what: 'keys share a total limit, and have their own as well',
+    limit: 2,
+    totalLimit: 3,
+    starts: [
+      ['a', { key: 'one' }],
+      ['b', { key: 'one' }],
+      ['c', { key: 'one' }],
+      ['d', { key: 'other' }],
+      ['e', { key: 'other' }],
+    ],
+    atOnce: ['a', 'b', 'd'],
+    inAll: ['a', 'b', 'd', 'c', 'e'],
+  },
+  {
+    what: 'a single work waits for what runs and for one work of each other key that waits',
+    limit: 2,
+    totalLimit: 2,
+    starts: [
+      ['a1', { key: 'a' }],
+      ['a2', { key: 'a' }],
+      ['a3', { key: 'a' }],
+      ['a4', { key: 'a' }],
+      ['a5', { key: 'a' }],
+      ['b1', { key: 'b' }],
+      ['b2', { key: 'b' }],
+      ['b3', { key: 'b' }],
+      ['c1', { key: 'c' }],
+    ],
+    atOnce: ['a1', 'a2'],
+    inAll: ['a1', 'a2', 'a3', 'b1', 'c1', 'a4', 'b2', 'a5', 'b3'],
+  },
 ]
 
-for (const { what, limit, starts, atOnce, inAll } of orders) {
+for (const { what, limit, totalLimit = Number.POSITIVE_INFINITY, starts, atOnce, inAll } of orders) {
   test(what, async () => {
-    const { begun, start } = stage({ limit })
+    const { begun, start } = stage({ limit, totalLimit })
     const works = starts.map(([name, acquire]) => start(name, acquire))
     await nextTurn()
     assert.deepEqual(begun, atOnce)
@@ -173,4 +206,79 @@ test('work that has acquired a place is not refused by its signal or its wait ti
   for (const work of [b, c]) work.end()
   assert.deepEqual(await Promise.all([b.done, c.done]), ['b', 'c'])
   assert.deepEqual(begun, ['a', 'b', 'c'])
+})
+
+suite('when as many wait as may wait in all', () => {
+  /** Works of one letter have the key of that letter. The first runs, and four others may wait. */
+  const fill = (names: string) => {
+    const { begun, start } = stage({ limit: 1, totalLimit: 1, maxWaiting: 3, maxTotalWaiting: 4 })
+    const outcomes: string[] = []
+    const works = Array.from(names, (key, n) => {
+      const work = start(`${key}${n}`, { key })
+      work.done.then(
+        () => outcomes.push(`${key}${n}`),
+        () => outcomes.push(`${key}${n} refused`),
+      )
+      return work
+    })
+    const end = async () => {
+      for (const { end } of works) end()
+      await Promise.allSettled(works.map(({ done }) => done))
+      return { begun, refused: outcomes.filter((outcome) => outcome.endsWith('refused')) }
+    }
+    return end
+  }
+  const cases: { what: string; names: string; begun: string[]; refused: string[] }[] = [
+    {
+      what: 'the newest of the longest queue makes room for another key',
+      names: 'aaaabc',
+      begun: ['a0', 'a1', 'b4', 'c5', 'a2'],
+      refused: ['a3 refused'],
+    },
+    {
+      what: 'one more of the longest queue is refused itself',
+      names: 'aaabba',
+      begun: ['a0', 'a1', 'b3', 'a2', 'b4'],
+      refused: ['a5 refused'],
+    },
+    {
+      what: 'one whose own queue would be as long as the longest is refused itself',
+      names: 'aaabcb',
+      begun: ['a0', 'a1', 'b3', 'c4', 'a2'],
+      refused: ['b5 refused'],
+    },
+    {
+      what: 'one of another key is refused when each key has one waiting',
+      names: 'abcdef',
+      begun: ['a0', 'b1', 'c2', 'd3', 'e4'],
+      refused: ['f5 refused'],
+    },
+    {
+      what: 'one key alone has its own maximum',
+      names: 'aaaaaa',
+      begun: ['a0', 'a1', 'a2', 'a3'],
+      refused: ['a4 refused', 'a5 refused'],
+    },
+  ]
+  for (const { what, names, begun, refused } of cases) {
+    test(what, async () => {
+      assert.deepEqual(await fill(names)(), { begun, refused })
+    })
+  }
+})
+
+test('work that no longer waits leaves its room and its turn to others', async () => {
+  const { begun, start } = stage({ limit: 1, totalLimit: 1, maxTotalWaiting: 2 })
+  const leaving = new AbortController()
+  const a = start('a', { key: 'a' })
+  const [left, b] = [start('left', { key: 'b', signal: leaving.signal }), start('b', { key: 'b' })]
+  leaving.abort()
+  const c = start('c', { key: 'c' })
+  for (const work of [a, left]) work.end()
+  await assert.rejects(left.done, /refused/)
+  await a.done
+  const d = start('d', { key: 'd' })
+  for (const work of [b, c, d]) work.end()
+  await Promise.all([b, c, d].map(({ done }) => done))
+  assert.deepEqual(begun, ['a', 'b', 'c', 'd'])
 })

@@ -55,8 +55,8 @@ export async function bootstrap(options: BootstrapOptions): Promise<void> {
 async function makeFirstTenant(options: BootstrapOptions): Promise<boolean> {
   const password = makePassword()
   const owner = { email: firstOwner, name: 'Owner', password }
-  const tenant = await readNewTenant({ name: firstTenant, owner })
   const tx = options.database.tenant(newId())
+  const tenant = await readNewTenant(tx, { name: firstTenant, owner })
   for (let attempt = 1; ; attempt += 1) {
     try {
       const made = await tx.interactive((inside) => makeWhenNone(inside, options, tenant, password))

@@ -8,7 +8,7 @@ import { findKeyStatus } from '../api-keys/api-key-store.ts'
 import { readKeyText } from '../api-keys/api-key-text.ts'
 import { newId } from '../kernel/id.ts'
 import { systemRoles } from '../roles/role.ts'
-import { verifyPassword } from '../users/password.ts'
+import { unknownTenants, verifyPassword } from '../users/password.ts'
 import { findSignIn } from '../users/user-store.ts'
 import { bootstrap, endBootstrap } from './bootstrap.flow.ts'
 import { type Bootstrap, readBootstrap, writeDraft } from './bootstrap-file.ts'
@@ -60,7 +60,7 @@ const found = () => {
 async function requireWayIn({ tenant_id, admin, api_key }: Bootstrap) {
   const tx = db.database.tenant(tenant_id)
   const owner = await findSignIn(tx, admin.email)
-  assert.ok(await verifyPassword(admin.password, owner?.hash ?? undefined))
+  assert.ok(await verifyPassword(unknownTenants, admin.password, owner?.hash ?? undefined))
   const key = await findKeyStatus(tx, readKeyText(api_key)?.id ?? newId(), 'api')
   assert.deepEqual([...(key?.key_scopes ?? [])].sort(), [...systemRoles.admin.scopes].sort())
   assert.deepEqual([...(key?.user_scopes ?? [])].sort(), [...systemRoles.admin.scopes].sort())
@@ -110,11 +110,11 @@ suite('the first start', () => {
   })
 
   test('waits for a process that is creating the first tenant, and then creates none', async () => {
-    const theirs = await readNewTenant({
+    const tx = db.database.tenant(newId())
+    const theirs = await readNewTenant(tx, {
       name: 'theirs',
       owner: { email: 'a@b.co', name: 'A', password: 'a long password' },
     })
-    const tx = db.database.tenant(newId())
     let ours: Promise<string> | undefined
     await tx.interactive(async (inside) => {
       await lockFirstTenant(inside)
@@ -188,7 +188,7 @@ suite('bootstrap done', () => {
     const tx = db.database.tenant(file.tenant_id)
     assert.equal(await findKeyStatus(tx, readKeyText(file.api_key)?.id ?? '', 'api'), undefined)
     const owner = await findSignIn(tx, file.admin.email)
-    assert.ok(await verifyPassword(file.admin.password, owner?.hash ?? undefined))
+    assert.ok(await verifyPassword(unknownTenants, file.admin.password, owner?.hash ?? undefined))
     const [event] = await db.asSuperuser(`select actor_kind from event where type = 'api_key.revoked'`)
     assert.deepEqual(event, { actor_kind: 'operator' })
     logged.length = 0

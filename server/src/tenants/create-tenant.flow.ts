@@ -1,5 +1,5 @@
 import type { Database } from '../db/transaction.ts'
-import { operatorActor, type WorkCtx } from '../kernel/context.ts'
+import { operatorActor, type Tx, type WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import { systemRolesInsert } from '../roles/role-store.ts'
 import { passwordMinLength } from '../settings/setting.ts'
@@ -19,20 +19,20 @@ export type TenantToInsert = { name: string; owner: Omit<NewUser, 'password'> & 
  * @throws Error with a message for an invalid name, Problem `invalid_input` for an invalid address or password
  */
 export async function createTenant(database: Database, tenant: NewTenant): Promise<{ tenant_id: string; owner: User }> {
-  const checked = await readNewTenant(tenant)
   const tx = database.tenant(newId())
+  const checked = await readNewTenant(tx, tenant)
   const owner = await tx.interactive((inside) => insertTenant(operatorCtx(inside), checked))
   return { tenant_id: tx.tenant_id, owner }
 }
 
-/** @throws as `createTenant` does */
-export async function readNewTenant({ name, owner }: NewTenant): Promise<TenantToInsert> {
+/** `tx` is for the tenant that will be inserted. @throws as `createTenant` does */
+export async function readNewTenant(tx: Tx, { name, owner }: NewTenant): Promise<TenantToInsert> {
   const fault = tenantNameFault(name)
   if (fault !== undefined) throw new Error(`the tenant's name ${fault}`)
   const { password, ...user } = readNewUser({ ...owner, roles: [...ownerRoles] }, (text) =>
     passwordFaults(text, { min_length: passwordMinLength({}, { hasFactor: false }) }),
   )
-  return { name, owner: { ...user, password_hash: await hashPassword(password ?? '') } }
+  return { name, owner: { ...user, password_hash: await hashPassword(tx, password ?? '') } }
 }
 
 /** Writes the tenant in the transaction that is open for it. */

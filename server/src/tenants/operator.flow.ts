@@ -62,7 +62,7 @@ export async function resetOwner(
   }
   const password = makePassword()
   const ctx = operatorCtx(database.tenant(owner.tenant_id))
-  const done = await resetOwnerPassword(ctx, owner.user.id, await hashPassword(password))
+  const done = await resetOwnerPassword(ctx, owner.user.id, await hashPassword(ctx.tx, password))
   if (!done) throw new Error(`\`${email}\` signs in with ${owner.user.auth_provider}: change the password there`)
   const { id: user_id, email: address, active, suspended_until } = owner.user
   return { tenant_id: owner.tenant_id, user_id, email: address, password, active, suspended_until }

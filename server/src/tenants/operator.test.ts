@@ -3,7 +3,7 @@ import { before, suite, test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
 import { newId } from '../kernel/id.ts'
 import { systemRoles } from '../roles/role.ts'
-import { verifyPassword } from '../users/password.ts'
+import { unknownTenants, verifyPassword } from '../users/password.ts'
 import { findSignIn, insertUser } from '../users/user-store.ts'
 import { createTenant, operatorCtx } from './create-tenant.flow.ts'
 import { addMailDomain, issueKey, listMailDomains, listTenants, removeMailDomain, resetOwner } from './operator.flow.ts'
@@ -46,8 +46,8 @@ suite('resetting an owner', () => {
     const reset = await resetOwner(db.database, { email: 'OWNER@example.com' })
     assert.equal(reset.tenant_id, acme)
     const { hash, user_id } = (await findSignIn(db.database.tenant(acme), owner.email)) ?? {}
-    assert.ok(await verifyPassword(reset.password, hash ?? undefined))
-    assert.ok(!(await verifyPassword(owner.password, hash ?? undefined)))
+    assert.ok(await verifyPassword(unknownTenants, reset.password, hash ?? undefined))
+    assert.ok(!(await verifyPassword(unknownTenants, owner.password, hash ?? undefined)))
     const events = await db.asSuperuser(`select actor_kind, subject_id from event where type = 'user.password_reset'`)
     assert.deepEqual(events, [{ actor_kind: 'operator', subject_id: user_id }])
   })

@@ -37,14 +37,14 @@ export const changeOwnPassword = operation({
     const why = passwordFaults(body.new_password, { min_length })
     if (why !== undefined) throw invalidInput([{ pointer: '/new_password', why }])
     if (limited_for !== null) throw rateLimited(accountLimit, limited_for)
-    if (!(await verifyPassword(body.current_password, hash ?? undefined))) {
+    if (!(await verifyPassword(ctx.tx, body.current_password, hash ?? undefined))) {
       const data = { cause: 'wrong_password', source_ip: ctx.source_ip }
       const problem = invalidInput([{ pointer: '/current_password', why: 'is not your password' }])
       const event = { type: 'auth.refused', subject_type: 'user', subject_id: user_id, data } as const
       const { failures, seconds_left } = await countFailure(ctx, ownPasswordOf(user_id), event)
       throw failures > accountLimit.quota ? rateLimited(accountLimit, seconds_left) : problem
     }
-    const new_hash = await hashPassword(body.new_password)
+    const new_hash = await hashPassword(ctx.tx, body.new_password)
     if (await replacePassword(ctx, user_id, { old_hash: hash, new_hash, kept: ctx.session?.id ?? null }))
       return undefined
     throw new Problem('version_conflict', 'the password was changed by another request; sign in again')

@@ -28,7 +28,7 @@ export const createUser = operation({
     await keepRefusal(ctx, { subject_type: 'user', subject_id: id }, async () =>
       requireMayGrant(ctx.actor.scopes, user.roles),
     )
-    const password_hash = password === undefined ? null : await hashPassword(password)
+    const password_hash = password === undefined ? null : await hashPassword(ctx.tx, password)
     return insertUser(ctx, { ...user, id, password_hash, is_owner: false })
   },
 })

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { argon2Sync } from 'node:crypto'
 import { suite, test } from 'node:test'
-import { hashPassword, passwordFaults, verifyPassword } from './password.ts'
+import { newId } from '../kernel/id.ts'
+import { hashPassword, passwordFaults, unknownTenants, verifyPassword } from './password.ts'
 
+const tenant = { tenant_id: newId() }
 const form = /^\$argon2id\$v=19\$m=33792,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/
 
 /** The argon2id hash of the password `right`, at another cost than ours. */
@@ -14,11 +16,11 @@ function trueHash(cost: { memory: number; passes: number; parallelism: number })
 }
 
 suite('a password hash', async () => {
-  const phc = await hashPassword('correct horse battery')
+  const phc = await hashPassword(tenant, 'correct horse battery')
 
   test('is argon2id in PHC form, with a salt of its own', async () => {
     assert.match(phc, form)
-    assert.notEqual(await hashPassword('correct horse battery'), phc)
+    assert.notEqual(await hashPassword(tenant, 'correct horse battery'), phc)
   })
 
   test('equals the output of argon2id for the same salt', () => {
@@ -57,20 +59,55 @@ suite('a password hash', async () => {
   ]
   for (const [name, text, stored, answer] of answers) {
     test(`${answer ? 'verifies' : 'does not verify'} with ${name}`, async () => {
-      assert.equal(await verifyPassword(text, stored), answer)
+      assert.equal(await verifyPassword(tenant, text, stored), answer)
     })
   }
 
   test('verifies with any composition of the letters (NFKC)', async () => {
-    const composed = await hashPassword('caf\u00e9 ﬁn 123')
-    assert.ok(await verifyPassword('cafe\u0301 fin 123', composed))
+    const composed = await hashPassword(tenant, 'caf\u00e9 ﬁn 123')
+    assert.ok(await verifyPassword(tenant, 'cafe\u0301 fin 123', composed))
   })
 
   test('verifies for each of twenty concurrent passwords', async () => {
     const texts = Array.from({ length: 20 }, (_, index) => `password number ${index}`)
-    const hashes = await Promise.all(texts.map((text) => hashPassword(text)))
-    const verified = await Promise.all(texts.map((text, index) => verifyPassword(text, hashes[index])))
+    const hashes = await Promise.all(texts.map((text) => hashPassword(tenant, text)))
+    const verified = await Promise.all(texts.map((text, index) => verifyPassword(tenant, text, hashes[index])))
     assert.ok(verified.every(Boolean))
+  })
+})
+
+/** What becomes of as many checks for each of the tenants, all begun at once. They cost next to nothing. */
+function manyChecks(whose: readonly { tenant_id: string }[], each: number) {
+  const cheap = trueHash({ memory: 64, passes: 1, parallelism: 1 })
+  const begin = (one: { tenant_id: string }) => Array.from({ length: each }, () => verifyPassword(one, 'right', cheap))
+  return Promise.allSettled(whose.flatMap(begin))
+}
+
+const refused = (answer: Promise<unknown>) => assert.rejects(answer, /too many password checks at once/)
+const newTenants = (count: number) => Array.from({ length: count }, () => ({ tenant_id: newId() }))
+
+suite('while as many passwords of one tenant are checked as may be', () => {
+  const [one = assert.fail(), other = assert.fail()] = newTenants(2)
+
+  // Two run and 50 wait.
+  for (const [name, whose] of [
+    ['a tenant', one],
+    ['all tenants that do not exist, together', unknownTenants],
+  ] as const) {
+    test(`one more of ${name} is refused, and another tenant has its turn`, async () => {
+      const checks = manyChecks([whose], 52)
+      const more = [refused(verifyPassword(whose, 'x', undefined)), refused(hashPassword(whose, 'x'))]
+      const theirs = [hashPassword(other, 'x'), verifyPassword(other, 'x', undefined)]
+      assert.ok((await checks).every(({ status }) => status === 'fulfilled'))
+      await Promise.all([...more, ...theirs])
+    })
+  }
+
+  test('and of others, so that 200 wait, a single one is not refused: it takes the place of one of many', async () => {
+    const checks = manyChecks(newTenants(5), 50)
+    await Promise.all(newTenants(3).map((single) => verifyPassword(single, 'x', undefined)))
+    const done = (await checks).filter(({ status }) => status === 'fulfilled')
+    assert.equal(done.length, 2 + 200 - 3)
   })
 })
 

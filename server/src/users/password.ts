@@ -1,6 +1,7 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
+import type { Tx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
 import { createSemaphore } from '../kernel/semaphore.ts'
 
@@ -26,13 +27,20 @@ const dummyHash: Hash = { ...cost, salt: randomBytes(saltLength), tag: randomByt
 
 const common = readCommonPasswords()
 
+/** The tenant for which a password is hashed or checked. */
+type OfTenant = Pick<Tx, 'tenant_id'>
+
+/** Tenants that do not exist count as one tenant together, so that a caller gains nothing by making up ids. */
+export const unknownTenants: OfTenant = { tenant_id: 'unknown' }
+
 /**
  * The argon2id hash of a password as a PHC string (`$argon2id$v=19$m=…,t=…,p=…$salt$hash`), with a salt of its own.
  * The password is first normalised to NFKC, as NIST SP 800-63B advises, so that it is the same from every keyboard.
+ * @throws Problem 503 when too many wait
  */
-export async function hashPassword(text: string): Promise<string> {
+export async function hashPassword(tenant: OfTenant, text: string): Promise<string> {
   const salt = randomBytes(saltLength)
-  const tag = await tagOf(text, { ...cost, salt }, tagLength)
+  const tag = await tagOf(tenant, text, { ...cost, salt }, tagLength)
   const { memory, passes, parallelism } = cost
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(tag)}`
 }
@@ -40,10 +48,11 @@ export async function hashPassword(text: string): Promise<string> {
 /**
  * Whether the text is the password that `phc` was made from. Without a hash, or with an unreadable one, the answer is no
  * after the same work, so that timing does not reveal whether the account exists.
+ * @throws Problem 503 when too many wait
  */
-export async function verifyPassword(text: string, phc: string | undefined): Promise<boolean> {
+export async function verifyPassword(tenant: OfTenant, text: string, phc: string | undefined): Promise<boolean> {
   const hash = readPhc(phc ?? '') ?? dummyHash
-  const tag = await tagOf(text, hash, hash.tag.length)
+  const tag = await tagOf(tenant, text, hash, hash.tag.length)
   return timingSafeEqual(tag, hash.tag)
 }
 
@@ -61,17 +70,28 @@ export function passwordFaults(text: string, rules: { min_length: number }): str
   return undefined
 }
 
-/** Each hash takes 33 MiB, 50 ms and one of the four threads that files and DNS need too. 50 waiting take about a second. */
+/**
+ * Each hash takes 33 MiB, 50 ms and one of the four threads that files and DNS need too. Tenants take turns: a flood of sign-ins waits,
+ * and is refused, behind itself. 50 waiting of one tenant take about a second, and 200 of all take five.
+ */
 const hashing = createSemaphore({
   limit: 2,
+  totalLimit: 2,
   maxWaiting: 50,
+  maxTotalWaiting: 200,
   refusal: () => new Problem('unavailable', 'too many password checks at once; try again in a moment'),
 })
 
 /** Computes the argon2 tag of the password once the semaphore admits it. */
-function tagOf(text: string, { salt, ...how }: Omit<Hash, 'tag'>, length: number): Promise<Buffer> {
+function tagOf(
+  { tenant_id }: OfTenant,
+  text: string,
+  { salt, ...how }: Omit<Hash, 'tag'>,
+  length: number,
+): Promise<Buffer> {
   const message = text.normalize('NFKC')
-  return hashing.run(() => argon2id('argon2id', { ...how, message, nonce: salt, tagLength: length }))
+  const work = () => argon2id('argon2id', { ...how, message, nonce: salt, tagLength: length })
+  return hashing.run(work, { key: tenant_id })
 }
 
 const phcForm =
