@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { suite, test } from 'node:test'
 import { rotateTokenKey } from '../src/auth/rotate-token-key.flow.ts'
+import { isTokenLive } from '../src/auth/token.ts'
 import { openTokenKeys } from '../src/auth/token-keys.flow.ts'
 import { rotateKeys } from '../src/commands/rotate-keys.ts'
 import { readConfig } from '../src/config/config.ts'
@@ -28,7 +29,7 @@ const tokens = await openTokens(first)
 /** Runs the operator's command with these root keys. */
 const rotate = (keys: Buffer[], options: Parameters<typeof rotateKeys>[2] = {}) => {
   const config = readConfig({ SECRET_KEY: keys.map((key) => key.toString('base64')).join(',') })
-  return rotateKeys(config, db.database, options, () => undefined)
+  return rotateKeys(config, db.database, options, { log: () => undefined, withPauses: () => assert.fail('it waits') })
 }
 
 const place = (id: string) => ({ table: 'identity_provider', id, field: 'sealed_secrets' })
@@ -244,5 +245,19 @@ suite('a new token key', () => {
     for (const one of [keys, fresh]) assert.equal((await one.verify(token))?.exp, end)
     await db.asSuperuser('update signing_key set retires_at = clock_timestamp() where retires_at is not null')
     assert.equal(await (await openTokens(fourth)).verify(token), undefined, 'a token with a retired kid is invalid')
+  })
+
+  test('ends the others exactly when it takes over, even in a process that did not read the keys for half a minute (A7)', async (t) => {
+    const stale = await openTokens(fourth)
+    const { token } = await stale.issue(user)
+    const before = Date.now()
+    const { signs_from } = await rotateTokenKey(db.database.service, rootKeyOf(fourth), { endTokens: true })
+    const end = Date.parse(signs_from)
+    const now = performance.now()
+    t.mock.method(performance, 'now', () => now + 30_000)
+    const claims = (await stale.verify(token)) ?? assert.fail('it is valid until then')
+    assert.deepEqual([isTokenLive(claims, new Date(end - 1_000)), isTokenLive(claims, new Date(end))], [true, false])
+    // A process uses what a token proved for five seconds more.
+    assert.ok(end - before > 30_000 + 5_000)
   })
 })

@@ -15,7 +15,7 @@ const slackSeconds = 60
 
 /**
  * Makes a new token key, which takes over in a minute. The others retire when the last token that they signed has expired,
- * or with `endTokens` when the new key takes over: then every user has to sign in again.
+ * or with `endTokens` when the new key takes over: then every token of before is invalid.
  */
 export async function rotateTokenKey(
   service: UnrestrictedTx,

@@ -59,6 +59,15 @@ export async function insertNextSigningKey(
   return added
 }
 
+/** Whether every key that began to sign before this one has retired, by the database's clock. */
+export async function hasTakenOver(service: UnrestrictedTx, kid: string): Promise<boolean> {
+  const valid = await service.read(
+    sql`select from signing_key older join signing_key newer on older.signs_from < newer.signs_from
+      where newer.kid = ${kid} and coalesce(older.retires_at > clock_timestamp(), true) limit 1`,
+  )
+  return valid.length === 0
+}
+
 /** Replaces a token key's sealed text unless it changed meanwhile. Returns whether it did. */
 export async function replaceSealedKey(
   service: UnrestrictedTx,

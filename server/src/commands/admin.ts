@@ -11,6 +11,7 @@ import { issueKey, listTenants, resetOwner, setLive } from '../tenants/operator.
 import { makePassword, readDuration, signInHint } from '../tenants/tenant.ts'
 import { addMailDomainCommands } from './mail-domain.ts'
 import { columns, type Output } from './output.ts'
+import { withPauses } from './pause.ts'
 import { type KeysToRotate, rotateKeys } from './rotate-keys.ts'
 
 const config = readConfigOrExit()
@@ -187,9 +188,11 @@ program
   .option('--token-key', 'make a new key for tokens, and nothing else; each old key ends with its last token')
   .option(
     '--end-tokens',
-    'with --token-key: the old keys and all sessions end, so that all users have to sign in again',
+    'with --token-key: the old keys and all sessions end, so that all users have to sign in again; takes a minute',
   )
-  .action((options: KeysToRotate) => answer((database) => rotateKeys(config, database, options, console.error)))
+  .action((options: KeysToRotate) =>
+    answer((database) => rotateKeys(config, database, options, { log: console.error, withPauses })),
+  )
 
 await program.parseAsync()
 

@@ -1,4 +1,4 @@
-import { endAllSessions } from '../auth/end-all-sessions.flow.ts'
+import { type NewTokenKey, replaceTokenKey } from '../auth/replace-token-key.flow.ts'
 import { countKeysByRoot, rotateRootKey } from '../auth/rotate-root-key.flow.ts'
 import { rotateTokenKey } from '../auth/rotate-token-key.flow.ts'
 import type { Config } from '../config/config.ts'
@@ -7,6 +7,7 @@ import type { RootKeys } from '../secrets/root-key.ts'
 import { addRootKey, loadRootKeys } from '../secrets/root-key-file.ts'
 import { followRootKeyInUse } from '../secrets/root-key-in-use.flow.ts'
 import type { Output } from './output.ts'
+import type { WithPauses } from './pause.ts'
 
 /** The operator's options; without any, everything is moved to the first root key. */
 export type KeysToRotate = {
@@ -17,13 +18,21 @@ export type KeysToRotate = {
   endTokens?: boolean
 }
 
-type Log = (line: string) => void
+type Running = {
+  log(line: string): void
+  withPauses: WithPauses
+}
 
 /**
  * `npm run admin -- rotate-keys`: changes keys while services run.
  * @throws Error with a sentence, also if something stays under an old key
  */
-export async function rotateKeys(config: Config, database: Database, options: KeysToRotate, log: Log): Promise<Output> {
+export async function rotateKeys(
+  config: Config,
+  database: Database,
+  options: KeysToRotate,
+  { log, withPauses }: Running,
+): Promise<Output> {
   const alone = (['check', 'newRoot', 'dataKeys', 'tokenKey'] as const).filter((name) => options[name])
   if (alone.length > 1)
     throw new Error('--check, --new-root, --data-keys and --token-key cannot be combined; run them one by one')
@@ -35,8 +44,10 @@ export async function rotateKeys(config: Config, database: Database, options: Ke
     return describeCount(counted)
   }
   if (options.tokenKey) {
-    const made = await rotateTokenKey(database.service, rootKeys.inUse(), { endTokens: options.endTokens === true })
-    return describeTokenKey(made, options.endTokens === true ? await endAllSessions(database) : undefined)
+    const root = rootKeys.inUse()
+    if (!options.endTokens) return describeTokenKey(await rotateTokenKey(database.service, root, { endTokens: false }))
+    const onMade = (made: NewTokenKey) => log(describeWait(made))
+    return describeReplacement(await withPauses((pause) => replaceTokenKey(database, root, { onMade, pause })))
   }
   const onTenants = (tenants: number) => log(`${tenants.toLocaleString('en')} tenants so far`)
   const rotated = await rotateRootKey(database, rootKeys, { dataKeys: options.dataKeys === true, onTenants })
@@ -81,11 +92,25 @@ function describeCount(data: Awaited<ReturnType<typeof countKeysByRoot>>): Outpu
   return { text: lines.join('\n'), data }
 }
 
-function describeTokenKey(made: Awaited<ReturnType<typeof rotateTokenKey>>, sessions: number | undefined): Output {
-  const keys = `token key ${made.kid} signs from ${made.signs_from}; the older token keys are invalid from ${made.others_retire_at}`
-  if (sessions === undefined) return { text: keys, data: made }
-  const text = `${keys}. ${sessions.toLocaleString('en')} sessions ended; sign-ins until that moment have to be repeated`
-  return { text, data: { ...made, sessions } }
+function describeTokenKey(made: NewTokenKey): Output {
+  const text = `token key ${made.kid} signs from ${made.signs_from}; the older token keys are invalid from ${made.others_retire_at}`
+  return { text, data: made }
+}
+
+/** What happens until the new key takes over, and what to do if the command does not get there. */
+function describeWait({ kid, signs_from }: NewTokenKey): string {
+  return (
+    `token key ${kid} takes over at ${signs_from}; until then the old one is still valid. All sessions end now, and those ` +
+    `that begin until then end at that moment. Stay until ${signs_from}; if this is interrupted, run it again, which is safe`
+  )
+}
+
+function describeReplacement(replaced: NewTokenKey & { sessions: number }): Output {
+  const { kid, signs_from, sessions } = replaced
+  const text =
+    `token key ${kid} has taken over; the older token keys are invalid. ${sessions.toLocaleString('en')} sessions ended, ` +
+    `all that began before ${signs_from}: everybody has to sign in again`
+  return { text, data: replaced }
 }
 
 /** @throws Error if something is still under another root key */

@@ -104,17 +104,18 @@ export async function endOtherSessions(ctx: WorkCtx, kept: string | null): Promi
 }
 
 /**
- * Ends some of the tenant's sessions, and all sign-ins that wait for a second factor; emits one event if there were sessions.
- * Returns their number; 0 when none is left.
+ * Ends some of the tenant's sessions that began before the moment, an ISO time, and all sign-ins that wait for a second factor; emits
+ * one event if there were sessions. Returns their number; 0 when none is left.
  */
-export async function endTenantSessions(ctx: WorkCtx): Promise<number> {
+export async function endTenantSessions(ctx: WorkCtx, begunBefore: string): Promise<number> {
   const { tx } = ctx
   const data = { cause: 'token_key_replaced' }
   const event = { type: 'auth.signed_out', subject_type: 'tenant', subject_id: tx.tenant_id, data } as const
   const [rows] = await tx.write([
     sql<{ id: string }>`with ended as (
         delete from user_session where tenant_id = ${tx.tenant_id}
-          and id in (select id from user_session where tenant_id = ${tx.tenant_id} limit 10000)
+          and id in (select id from user_session where tenant_id = ${tx.tenant_id}
+            and created_at < ${begunBefore}::timestamptz limit 10000)
         returning id),
       emitted as (${emit(ctx, event, sql`ended`)})
       select id from ended`,

@@ -23,9 +23,14 @@ const outputs: string[] = []
 const linesOf = () => readFileSync(keyFile, 'utf8').trim().split('\n')
 const idOf = (line: string) => rootKeyOf(Buffer.from(line, 'base64')).id
 
-async function rotateKeys(...options: string[]): Promise<Record<string, unknown>> {
+function startRotation(...options: string[]) {
   const env = { DATABASE_URL: urlOf(first.service), DATA_DIR: data_dir }
-  const command = startScript('admin', ['--json', 'rotate-keys', ...options], env)
+  return startScript('admin', ['--json', 'rotate-keys', ...options], env)
+}
+
+const rotateKeys = (...options: string[]) => resultOf(startRotation(...options))
+
+async function resultOf(command: ReturnType<typeof startRotation>): Promise<Record<string, unknown>> {
   const code = await command.end()
   outputs.push(command.output())
   assert.equal(code, 0, command.output())
@@ -123,6 +128,35 @@ test('a change of the token key under load fails no call and no sign-in, and a r
     assert.equal(await statusAt(at, fresh), 200)
     await until('the old key is no longer published', async () => (await published(base_url)).join() === kid)
   }
+})
+
+test('the replacement of a leaked token key waits for the new one, and may be interrupted and run again (A7)', async () => {
+  const [signIn = assert.fail()] = signIns
+  const replace = async () => {
+    const command = startRotation('--token-key', '--end-tokens')
+    await until('it waits', async () => command.output().includes('Stay until') || command.exitCode() !== undefined)
+    return command
+  }
+  const interrupted = await replace()
+  interrupted.signal('SIGINT')
+  assert.equal(await interrupted.end(), 1)
+  assert.match(interrupted.output(), /error: stopped by SIGINT; .* run the command again, which is safe/)
+
+  const begun = await signIn()
+  const command = await replace()
+  await until('the sessions of before have ended', async () => (await statusAt(1, begun)) === 401)
+  const meanwhile = await signIn()
+  assert.equal(await statusAt(1, meanwhile), 200)
+  // The moment comes at once.
+  await asSuperuser(`with moment as (select clock_timestamp() as at),
+      newest as (update signing_key set signs_from = at from moment where retires_at is null)
+    update signing_key set retires_at = at from moment where retires_at > at`)
+  const { kid, sessions } = await resultOf(command)
+  assert.equal(sessions, 2)
+  for (const at of processes.keys()) {
+    await until('the session of meanwhile has ended', async () => (await statusAt(at, meanwhile)) === 401)
+  }
+  await until('they sign with the new key', async () => kidOf(await signIn()) === kid)
 })
 
 test('during a change of the root key under load, each process opens what any process sealed (S6)', async () => {
