@@ -30,12 +30,25 @@ export async function everything({ owner, asSuperuser }: Pick<TestDatabase, 'own
 /** A database on which Sallyport has never run. */
 export async function bareDatabase(): Promise<TestDatabase> {
   const db = await testDatabase()
-  await db.asSuperuser(`drop owned by ${ownerRole}`)
+  await dropOwned(db)
   const [row] = await db.asSuperuser<{ name: string }>('select current_database() as name')
   await db.asSuperuser(`grant connect, create on database ${row?.name} to ${ownerRole}`)
   await db.asSuperuser(`grant usage, create on schema public to ${ownerRole}`)
   await db.asSuperuser(`grant usage on schema public to ${appRole}, ${workRole}`)
   return db
+}
+
+/**
+ * Drops what the owner owns in this database. PostgreSQL also changes the list of all the server's databases then, and fails if another
+ * test file makes or drops one at that moment.
+ */
+async function dropOwned(db: Pick<TestDatabase, 'asSuperuser'>, attempts = 20): Promise<void> {
+  try {
+    await db.asSuperuser(`drop owned by ${ownerRole}`)
+  } catch (error) {
+    if (attempts === 1 || !/tuple concurrently/.test(String(error))) throw error
+    await dropOwned(db, attempts - 1)
+  }
 }
 
 /**
