@@ -56,7 +56,7 @@ export const finishSecondFactor = operation({
 
 /**
  * Counts a code of an app before it is checked, so that many at once are not more than ten. Nobody guesses a passkey's signature or a
- * recovery code: these are checked also over the limit, so that whoever knows the password cannot keep the user out.
+ * recovery code: these are checked also over the limit, so that nobody who knows the password keeps the user out.
  * @throws Problem 429 over the limit
  */
 async function countGuess(ctx: Ctx, user_id: string): Promise<void> {

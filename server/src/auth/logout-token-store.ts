@@ -46,7 +46,7 @@ export async function wasSignedOut(
 ): Promise<boolean> {
   const subHash = providerNameHash(issuer, sub)
   const sidHash = sid === undefined ? null : providerNameHash(issuer, sid)
-  // As `named` has it for a token and many sessions.
+  // The same rule by which `endProviderSessions` finds the sessions that a token names.
   const rows = await tx.read(sql`select from logout_token
     where provider = ${provider} and received_at >= ${since.toISOString()}::timestamptz
       and coalesce(provider_sub_hash = ${subHash}, true)

@@ -178,8 +178,8 @@ export function requireSettingValue(key: SettingKey, text: string): void {
 }
 
 /**
- * INVARIANT: a setting of how users sign in (`auth.…`) is not for a caller who may only write settings: whoever weakens it could become
- * another user. In a live tenant it needs a fresh sign-in.
+ * INVARIANT: a setting of how users sign in (`auth.…`) is not for a caller who may only write settings: a caller who weakens it could
+ * become another user. In a live tenant it needs a fresh sign-in.
  * @throws Problem 403
  */
 export function requireMaySet(key: SettingKey, caller: Pick<Ctx, 'actor' | 'session' | 'now'>): void {
