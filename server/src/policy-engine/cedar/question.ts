@@ -7,7 +7,9 @@
  */
 import { isIP } from 'node:net'
 import type { EntityJson, StatefulAuthorizationCall } from './engine.ts'
+import { type EntityReference, entityKey } from './reading.ts'
 import { type AskedType, approveAction } from './schema.ts'
+import { plainReference } from './scope.ts'
 
 /** The requester or the approver, as currently stored. */
 export type Principal = {
@@ -36,7 +38,18 @@ export type Resource = ResourceReference & {
   parents: readonly ResourceReference[]
   /** The action that is evaluated for this resource, where it differs from the requested one. */
   as_action?: string
+  /**
+   * Nobody knows in which account the resource lies, so that it is evaluated as if in one of the accounts where it may be, or in
+   * none: the request names no account, or nothing confirms the one that it names.
+   */
+  as_if?: 'unnamed' | 'unconfirmed'
 }
+
+/**
+ * The tenant's facts about the entities that its rules name and read, by `entityKey`; null: the tenant knows no such entity. An
+ * entity that is missing was not loaded: a question that needs it has no answer.
+ */
+export type LiteralFacts = ReadonlyMap<string, { user: Principal } | { resource: Resource } | null>
 
 /** The circumstances, recorded with a request and reused when the request is evaluated again. */
 export type RequestContext = {
@@ -68,6 +81,14 @@ export type AskQuestion = {
   action: string
   resources: readonly Resource[]
   context: RequestContext
+} & Beyond
+
+/** What a question may hold beyond its own facts. */
+type Beyond = {
+  /** Absent: none are loaded. */
+  literals?: LiteralFacts
+  /** Why the question cannot be put to the rules, as a sentence for people: it is denied. */
+  unanswerable?: string
 }
 
 /** The action that is evaluated for one of the resources. */
@@ -81,7 +102,7 @@ export type ApproveQuestion = {
   request: AccessRequest
   targets: readonly Resource[]
   context: RequestContext
-}
+} & Beyond
 
 /** The engine's input, without the names of its schema and rules. */
 export type EngineQuestion = Pick<
@@ -120,6 +141,28 @@ export function approveOf(question: ApproveQuestion, target: Resource): EngineQu
     context: contextRecord(question.context),
     entities: [userEntity(principal), userEntity(request.requester), entity],
   }
+}
+
+/**
+ * The input with these entities, which rules name and read. Where one of them is an entity of the question, the question's own facts
+ * count.
+ * @throws Error for one that was not loaded
+ */
+export function withLiterals(
+  question: EngineQuestion,
+  named: readonly EntityReference[],
+  facts: LiteralFacts | undefined,
+): EngineQuestion {
+  if (named.length === 0) return question
+  const present = new Set(question.entities.map(({ uid }) => entityKey(plainReference(uid))))
+  const entities = named.flatMap((one) => {
+    const key = entityKey(one)
+    const fact = facts?.get(key)
+    if (fact === undefined) throw new Error(`the facts about \`${key}\`, which a rule reads, were not loaded`)
+    if (fact === null || present.has(key)) return []
+    return 'user' in fact ? userEntity(fact.user) : resourceEntity(fact.resource)
+  })
+  return { ...question, entities: [...question.entities, ...entities] }
 }
 
 function userEntity(user: Principal): EntityJson {

@@ -9,6 +9,7 @@ import { completeWords, type RuleWords, readAnnotations, writeAnnotations } from
 import type { PolicyJson } from './engine.ts'
 import { invalidPolicy, type Source } from './fault.ts'
 import { parseConditions, parseStatement, printConditions, printStatement } from './parse.ts'
+import { type EntityReference, readingOf } from './reading.ts'
 import { type Scope, type ScopeFields, scopeFields, scopeFromEngine, scopeFromFields, scopeToEngine } from './scope.ts'
 import { findValid, namedActions, type RuleSetName, requireValid, ruleSetsOf } from './validate.ts'
 
@@ -31,6 +32,8 @@ export type RuleStatement = {
   sets: RuleSetName[]
   /** Every action id that it names. */
   named_actions: string[]
+  /** Every entity that it names and reads. */
+  literals: readonly EntityReference[]
   /** The engine's warnings, as sentences. */
   warnings: string[]
 }
@@ -179,5 +182,6 @@ export function validate(statement: ParsedStatement): RuleStatement {
 }
 
 function accepted({ fields, scope, parsed }: ParsedStatement, warnings: string[]): RuleStatement {
-  return { fields, sets: ruleSetsOf(scope.action), named_actions: [...namedActions(parsed)].sort(), warnings }
+  const { literals } = readingOf(parsed)
+  return { fields, sets: ruleSetsOf(scope.action), named_actions: [...namedActions(parsed)].sort(), literals, warnings }
 }

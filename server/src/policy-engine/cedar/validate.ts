@@ -4,6 +4,7 @@ import type { PolicyJson } from './engine.ts'
 import { engineRefused, engineWarning, invalidPolicy, type Source } from './fault.ts'
 import { withTextEngine } from './parse.ts'
 import { approveOf, askOf } from './question.ts'
+import { readingOf } from './reading.ts'
 import { sampleAccount, sampleApproval, sampleQuestion } from './samples.ts'
 import { approveAction, schemaWith, unnamedAction } from './schema.ts'
 import { scopeFromEngine } from './scope.ts'
@@ -88,6 +89,13 @@ function sameMembers(a: Set<object>, b: Set<object>): boolean {
  * @returns the engine's warnings, as sentences.
  */
 export function requireValid(statement: PolicyJson, source: Source, frame = { before: '', after: '' }): string[] {
+  if (readsRequest(statement))
+    throw invalidPolicy(
+      'a rule cannot read a request by its id',
+      source,
+      undefined,
+      'a rule that names `approve` reads the request that is decided as `resource`',
+    )
   const { checked, others } = schemaActions(statement, source)
   const schema = schemaWith(checked, others)
   const text = frame.before + source.text + frame.after
@@ -121,10 +129,15 @@ export function findValid(statements: readonly PolicyJson[]): boolean[] {
   return valid
 }
 
+/** Whether a statement reads a request that it names: requests come and go, and a rule about one of them would outlive it. */
+function readsRequest(statement: PolicyJson): boolean {
+  return readingOf(statement).literals.some(({ type }) => type === 'access_request')
+}
+
 /** The rule set of a statement that names actions only in its scope; undefined where its actions must be distinguished. */
 function groupOf(statement: PolicyJson): RuleSetName | undefined {
   const { action } = scopeFromEngine(statement)
-  if (namedActions({ ...statement, action: { op: 'All' } }).size > 0) return undefined
+  if (namedActions({ ...statement, action: { op: 'All' } }).size > 0 || readsRequest(statement)) return undefined
   if (action.ids.includes(approveAction)) return action.ids.length === 1 ? 'approve' : undefined
   return action.ids.some((id) => id.startsWith('__')) ? undefined : 'ask'
 }

@@ -59,7 +59,11 @@ export function decideAsk(
 ): Decision {
   const { principal, action, resources, context } = question
   const refusal =
-    principal.active !== true ? notOffered.deactivated : action === approveAction ? notOffered.approve : undefined
+    principal.active !== true
+      ? notOffered.deactivated
+      : action === approveAction
+        ? notOffered.approve
+        : question.unanswerable
   if (refusal !== undefined) return refused(ruleSet, refusal)
   const judge = context.break_glass === true ? judgeEmergency : judgeOrdinary
   const verdicts = resources.map((resource) => judge(evaluator, ruleSet, question, resource))
@@ -75,8 +79,10 @@ export function decideApprove(
   const { principal, request, targets } = question
   if (principal.active !== true) return refused(ruleSet, notOffered.deactivated)
   if (principal.id === request.requester.id) return refused(ruleSet, ownRequest)
+  if (question.unanswerable !== undefined) return refused(ruleSet, question.unanswerable)
   const verdicts = targets.map((target) => {
-    const answer = evaluate(evaluator, ruleSet, 'approve', approveAction, () => approveOf(question, target))
+    const put = () => approveOf(question, target)
+    const answer = evaluate(evaluator, ruleSet, 'approve', approveAction, put, question.literals)
     return verdictOf(target, answer, null)
   })
   return decided(ruleSet, verdicts, { principal, act: 'deciding the request', emergency: false })
@@ -89,7 +95,8 @@ function judgeEmergency(
   resource: Resource,
 ): Verdict {
   const put = (action: string) => askOf(question, resource, action)
-  const answer = evaluate(evaluator, ruleSet, 'emergency', actionAskedOn(question, resource), put)
+  const asked = actionAskedOn(question, resource)
+  const answer = evaluate(evaluator, ruleSet, 'emergency', asked, put, question.literals)
   return verdictOf(resource, answer, 'break_glass')
 }
 
@@ -99,12 +106,13 @@ function judgeOrdinary(
   question: AskQuestion,
   resource: Resource,
 ): Verdict {
+  const { literals } = question
   const asked = actionAskedOn(question, resource)
   const put = (action: string) => askOf(question, resource, action)
-  const ordinary = verdictOf(resource, evaluate(evaluator, ruleSet, 'ordinary', asked, put), 'require')
+  const ordinary = verdictOf(resource, evaluate(evaluator, ruleSet, 'ordinary', asked, put, literals), 'require')
   if (!ordinary.answer.permits.some((rule) => rule.approval_mode === 'auto') || !ordinary.allowed) return ordinary
 
-  const atOnce = evaluate(evaluator, ruleSet, 'at_once', asked, put)
+  const atOnce = evaluate(evaluator, ruleSet, 'at_once', asked, put, literals)
   const errors = [...ordinary.errors, ...atOnce.errors]
   // A rule never approves a request of the user who saved the rule last.
   const decisive = atOnce.permits.filter((rule) => rule.saved_by !== question.principal.id)

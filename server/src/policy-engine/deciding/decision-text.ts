@@ -18,10 +18,16 @@ export function ruleName(rule: PolicyRule): string {
   return rule.notice ? `rule \`${rule.id}\` (${rule.notice})` : `rule \`${rule.id}\``
 }
 
-export function resourceName(resource: Resource): string {
-  const name = resource.name === '' ? '' : ` (${resource.name})`
-  return `${resource.type} \`${resource.id}\`${name}`
+export function resourceName({ type, id, name, as_if }: Resource): string {
+  const known = name === '' || name === id ? '' : ` (${name})`
+  return `${type} \`${id}\`${known}${as_if === undefined ? '' : ' in an unknown account'}`
 }
+
+/** What the requester can do where nobody knows the account of the resource. */
+const accountAdvice = {
+  unnamed: '; name its account in `metadata.account_id`',
+  unconfirmed: '; nothing confirms the account that the request names',
+} as const
 
 /** One of the resources by name, and the number of others; one may have been evaluated with several actions. */
 function resourceNames(verdicts: readonly Verdict[]): string {
@@ -56,16 +62,17 @@ export function allowedText(
 export function deniedText(denied: Verdict[], subject: Subject): string {
   const [first] = denied
   if (first === undefined) return 'denied'
-  const { as_action } = first.resource
+  const { as_action, as_if } = first.resource
+  const account = as_if === undefined ? '' : accountAdvice[as_if]
   const act = as_action === undefined ? subject.act : `\`${as_action}\``
   const what = `${act} on ${resourceNames(denied)}`
   const { forbids, failedForbids, fault } = first.answer
   if (fault !== undefined) return `${what} is denied, because the question could not be answered: ${fault}`
-  if (forbids[0] !== undefined) return `${ruleName(forbids[0])} forbids ${what}`
+  if (forbids[0] !== undefined) return `${ruleName(forbids[0])} forbids ${what}${account}`
   if (failedForbids[0] !== undefined)
-    return `${ruleName(failedForbids[0])} could not be evaluated, so it forbids ${what}`
+    return `${ruleName(failedForbids[0])} could not be evaluated, so it forbids ${what}${account}`
   const advice = subject.principal.scopes.includes('policies:write')
     ? '; to permit it, add a rule with `POST /v1/policies/{id}/rules`'
     : ''
-  return `no rule permits ${what}${subject.emergency ? ' in an emergency' : ''}${advice}`
+  return `no rule permits ${what}${subject.emergency ? ' in an emergency' : ''}${account}${advice}`
 }

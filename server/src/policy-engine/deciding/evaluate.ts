@@ -1,6 +1,7 @@
 /** Evaluates one question over one subset of the rules, and checks whether Cedar's answer can be trusted. */
 import { createEngine, decisionEngine, type Engine } from '../cedar/engine.ts'
-import type { EngineQuestion } from '../cedar/question.ts'
+import { type EngineQuestion, type LiteralFacts, withLiterals } from '../cedar/question.ts'
+import { type Reading, unitedReadings } from '../cedar/reading.ts'
 import { unnamedAction } from '../cedar/schema.ts'
 import { groupsFor, reachesOf } from './rule-index.ts'
 import { inOrder, type PolicyRule, type RuleSet, type Subset } from './rule-set.ts'
@@ -50,7 +51,7 @@ export const draftEvaluator = createPolicyEvaluator(createEngine(), { rules: 20_
 
 /**
  * Evaluates a question over a subset of the rules. `question` receives the name that the rules use for the action. An error that it
- * throws, like any failure of the engine, becomes an answer that denies.
+ * throws, like any failure of the engine, becomes an answer that denies. `literals`: the facts about the entities that rules read.
  */
 export function evaluate(
   evaluator: PolicyEvaluator,
@@ -58,11 +59,21 @@ export function evaluate(
   subset: Subset,
   action: string,
   question: (action: string) => EngineQuestion,
+  literals?: LiteralFacts,
 ): Answer {
   const began = performance.now()
-  const answer = ask(evaluator, ruleSet, subset, action, question)
+  const answer = ask(evaluator, ruleSet, subset, action, question, literals)
   evaluator.onAnswer?.((performance.now() - began) / 1_000, answer.fault)
   return answer
+}
+
+/** What the rules read beyond a question's own facts; nothing where they cannot be parsed, because every question is then denied. */
+export function readingOfRules(evaluator: PolicyEvaluator, ruleSet: RuleSet): Reading {
+  try {
+    return evaluator.rules.sorted(ruleSet).reading
+  } catch {
+    return unitedReadings([])
+  }
 }
 
 function ask(
@@ -71,11 +82,12 @@ function ask(
   subset: Subset,
   action: string,
   question: (action: string) => EngineQuestion,
+  literals: LiteralFacts | undefined,
 ): Answer {
   try {
-    const { byId, namedActions, subsets } = evaluator.rules.sorted(ruleSet)
+    const { byId, namedActions, reading, subsets } = evaluator.rules.sorted(ruleSet)
     const known = namedActions.has(action) ? action : unnamedAction
-    const asked = question(known)
+    const asked = withLiterals(question(known), reading.literals, literals)
     const call = { ...asked, preparsedSchemaName: evaluator.schemaFor(known), validateRequest: true }
     const parts: Answer[] = []
     for (const group of groupsFor(subsets[subset], reachesOf(asked))) {

@@ -1,5 +1,6 @@
 /** The rules of one tenant at one version, sorted into the subsets over which the questions are evaluated. */
 import type { PolicyJson } from '../cedar/engine.ts'
+import { type Reading, readingOf, unitedReadings } from '../cedar/reading.ts'
 import { scopeFromEngine } from '../cedar/scope.ts'
 import { namedActions, type RuleSetName, ruleSetsOf } from '../cedar/validate.ts'
 import type { ApprovalMode, Effect } from '../rule.ts'
@@ -42,6 +43,7 @@ export type ReadRule = ScopedRule & {
   sets: readonly RuleSetName[]
   /** Every action that it names, in its scope or its conditions. */
   actions: readonly string[]
+  reading: Reading
 }
 
 /** Rules sorted for deciding. */
@@ -51,6 +53,8 @@ export type SortedRules = {
   subsets: Readonly<Record<Subset, RuleIndex<ReadRule>>>
   /** Actions that a rule names; any other is evaluated as `unnamedAction`. */
   namedActions: ReadonlySet<string>
+  /** What the rules read beyond a question's own facts. */
+  reading: Reading
 }
 
 /** The order that chooses the text of a decision: policy priority, rule ordinal, id. It decides nothing else. */
@@ -94,6 +98,7 @@ function readRule({ id, policy_text: text }: PolicyRule, statement: PolicyJson, 
     ways: combinationsOf(keyed),
     sets: ruleSetsOf(scope.action),
     actions: [...namedActions(statement)],
+    reading: readingOf(statement),
   }
 }
 
@@ -129,7 +134,8 @@ export function* sortRules(
     emergency: yield* indexRules(subsets.emergency, sizes),
     approve: yield* indexRules(subsets.approve, sizes),
   }
-  return { byId, read, subsets: indexed, namedActions: named }
+  const reading = unitedReadings([...read.values()].map((rule) => rule.reading))
+  return { byId, read, subsets: indexed, namedActions: named, reading }
 }
 
 function subsetsOf(rule: PolicyRule, { sets }: ReadRule): Subset[] {

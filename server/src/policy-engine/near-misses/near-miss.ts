@@ -4,7 +4,14 @@
  */
 import { type Clause, type PolicyJson, textEngine } from '../cedar/engine.ts'
 import { parseStored, printStatement } from '../cedar/parse.ts'
-import { type AskQuestion, actionAskedOn, askOf, type EngineQuestion, type Resource } from '../cedar/question.ts'
+import {
+  type AskQuestion,
+  actionAskedOn,
+  askOf,
+  type EngineQuestion,
+  type Resource,
+  withLiterals,
+} from '../cedar/question.ts'
 import { type Decision, decideAsk } from '../deciding/decide.ts'
 import { createPolicyEvaluator } from '../deciding/evaluate.ts'
 import { type Reaches, reachesOf } from '../deciding/rule-index.ts'
@@ -134,8 +141,9 @@ async function faultyParts(stage: Stage, resource: Resource): Promise<Faulty[]> 
     const statement = parseStored(textEngine, rule)
     read.push({ rule, statement, parts: partsOf(statement.conditions) })
   }
+  const asked = askOf(question, resource, actionAskedOn(question, resource))
   const isHeld = await heldBy(
-    askOf(question, resource, actionAskedOn(question, resource)),
+    withLiterals(asked, sorted.reading.literals, question.literals),
     read.flatMap(({ parts }) => parts),
     yieldToEventLoop,
   )

@@ -1,0 +1,143 @@
+/**
+ * What a statement reads of a tenant's entities beyond the question's own: the entities that it names itself (literals), and that by
+ * which it tells accounts apart. Read from the engine's JSON, so that spelling makes no difference.
+ */
+import type { Expr, PolicyJson } from './engine.ts'
+import { formOf } from './expression.ts'
+import { askedTypes } from './schema.ts'
+import { scopeFromEngine } from './scope.ts'
+
+export type EntityReference = { type: string; id: string }
+
+/** By what rules tell accounts apart: accounts that are equal in all of it get equal answers. */
+export type AccountTraits = {
+  /** The account numbers that rules name. */
+  account_ids: readonly string[]
+  /** The organizational units that rules name. */
+  unit_ids: readonly string[]
+  /** The keys of the tags that rules read; `all` where a rule computes a key. */
+  tags: readonly string[] | 'all'
+}
+
+export type Reading = {
+  /** The entities whose attributes, tags or ancestors the conditions may read, each once. */
+  literals: readonly EntityReference[]
+  traits: AccountTraits
+}
+
+/** A rule set may name and read at most this many entities: each of them is part of every question. */
+export const maxLiterals = 50
+
+/** The types of entities that have attributes, tags or ancestors. A group or a role has none. */
+const readableTypes: readonly string[] = ['User', ...askedTypes, 'access_request']
+
+/** `type::"id"`, as Cedar writes it. */
+export function entityKey({ type, id }: EntityReference): string {
+  return `${type}::${JSON.stringify(id)}`
+}
+
+/** What a statement reads. Every node is visited once. */
+export function readingOf(statement: PolicyJson): Reading {
+  const { principal, resource } = scopeFromEngine(statement)
+  const found: Found = { read: new Map(), named: new Map(), tags: new Set(), computesTags: false }
+  for (const scope of [principal, resource]) {
+    if (scope.scope === 'eq' || scope.scope === 'in') name(found, scope)
+    if (scope.scope === 'is_in') name(found, scope.group)
+  }
+  for (const { body } of statement.conditions) visit(body, found)
+  const idsOf = (type: string) => [...found.named.values()].flatMap((one) => (one.type === type ? one.id : []))
+  return {
+    literals: [...found.read.values()],
+    traits: {
+      account_ids: idsOf('cloud_account'),
+      unit_ids: idsOf('cloud_organizational_unit'),
+      tags: found.computesTags ? 'all' : [...found.tags],
+    },
+  }
+}
+
+/** What all of the statements read together. */
+export function unitedReadings(readings: Iterable<Reading>): Reading {
+  const literals = new Map<string, EntityReference>()
+  const [accounts, units, tags] = [new Set<string>(), new Set<string>(), new Set<string>()]
+  let readsAllTags = false
+  for (const { literals: read, traits } of readings) {
+    for (const one of read) literals.set(entityKey(one), one)
+    for (const id of traits.account_ids) accounts.add(id)
+    for (const id of traits.unit_ids) units.add(id)
+    if (traits.tags === 'all') readsAllTags = true
+    else for (const key of traits.tags) tags.add(key)
+  }
+  return {
+    literals: [...literals.values()],
+    traits: { account_ids: [...accounts], unit_ids: [...units], tags: readsAllTags ? 'all' : [...tags] },
+  }
+}
+
+type Found = {
+  read: Map<string, EntityReference>
+  named: Map<string, EntityReference>
+  tags: Set<string>
+  computesTags: boolean
+}
+
+function name({ named }: Found, entity: EntityReference): void {
+  named.set(entityKey(entity), entity)
+}
+
+/**
+ * A literal is read wherever it stands, except where only its identity can matter: as a side of `==` or `!=`, on the right of `in`,
+ * and as a member of a set. So a literal that arrives at an attribute by a detour (a record, an `if`) counts too.
+ */
+function visit(expression: Expr, found: Found): void {
+  const { operator, operands, row } = formOf(expression)
+  const entity = entityOf(expression)
+  if (entity !== undefined) {
+    name(found, entity)
+    if (readableTypes.includes(entity.type)) found.read.set(entityKey(entity), entity)
+    return
+  }
+  if (operator === 'getTag' || operator === 'hasTag') noteTag(operands.right, found)
+  // Nothing takes a member out of a set, so that only its identity can matter.
+  for (const operand of row) (operator === 'Set' ? identify : visit)(operand, found)
+  if (row.length > 0) return
+  const identified = identifiedBy[operator] ?? []
+  for (const [key, operand] of Object.entries(operands)) {
+    if (!isExpression(operand)) continue
+    if (identified.includes(key)) identify(operand, found)
+    else visit(operand, found)
+  }
+}
+
+/** For each operator, the operands of which only the identity matters. */
+const identifiedBy: Readonly<Record<string, readonly string[]>> = {
+  '==': ['left', 'right'],
+  '!=': ['left', 'right'],
+  in: ['right'],
+  is: ['in'],
+  contains: ['left', 'right'],
+  containsAll: ['left', 'right'],
+  containsAny: ['left', 'right'],
+}
+
+/** An operand of which only the identity matters, if it is an entity. */
+function identify(expression: Expr, found: Found): void {
+  const entity = entityOf(expression)
+  if (entity !== undefined) name(found, entity)
+  else visit(expression, found)
+}
+
+function noteTag(key: Expr | undefined, found: Found): void {
+  const value = key !== undefined && 'Value' in key ? (key.Value as unknown) : undefined
+  if (typeof value === 'string') found.tags.add(value)
+  else found.computesTags = true
+}
+
+function entityOf(expression: Expr): EntityReference | undefined {
+  const { Value: value } = expression as { Value?: { __entity?: EntityReference } | null }
+  return typeof value === 'object' && value !== null ? value.__entity : undefined
+}
+
+function isExpression(operand: unknown): operand is Expr {
+  return typeof operand === 'object' && operand !== null && !Array.isArray(operand)
+}
