@@ -81,6 +81,36 @@ export function readAccountsForPolicy(accounts: readonly AccountForPolicy[]): Ma
 }
 
 /**
+ * The kinds of cached account that rules can tell apart, at most `limit`, as one value to embed in another statement: of each
+ * account its number, its units and its tags, as far as they are in these lists. Only accounts in which access can be given.
+ */
+export function accountKindsAsJson(
+  tx: Tx,
+  { account_ids, unit_ids, tags }: AccountKindLists,
+  limit: number,
+): Statement {
+  const isRead = tags === 'all' ? sql`true` : sql`tag.key = any(${[...tags]}::text[])`
+  const units = sql`known.metadata -> 'organizational_unit_ids'`
+  return sql`(select coalesce(jsonb_agg(kinds.kind), '[]') from (
+    select distinct jsonb_build_object(
+      'account_id', case when known.account_id = any(${[...account_ids]}::text[]) then known.account_id end,
+      'tags', (select coalesce(jsonb_object_agg(tag.key, tag.value), '{}') from jsonb_each(known.metadata) tag
+        where jsonb_typeof(tag.value) = 'string' and not starts_with(tag.key, '__') and ${isRead}),
+      'organizational_unit_ids', (select coalesce(jsonb_agg(distinct unit), '[]')
+        from jsonb_array_elements_text(case when jsonb_typeof(${units}) = 'array' then ${units} else '[]' end) unit
+        where unit = any(${[...unit_ids]}::text[]))) as kind
+    from (${speakingEntries(tx)} and account_id ~ '^[0-9]{12}$' ${oneAnAccount}) as known
+    limit ${limit}) as kinds)`
+}
+
+/** What rules can see of accounts: numbers, units, and the keys of tags. */
+type AccountKindLists = {
+  account_ids: readonly string[]
+  unit_ids: readonly string[]
+  tags: readonly string[] | 'all'
+}
+
+/**
  * The account numbers that the cache places under the unit, in order; at most `limit`. Only numbers of 12 digits: access to
  * others cannot be granted.
  */

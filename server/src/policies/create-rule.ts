@@ -26,11 +26,11 @@ export const createRule = operation({
   async run(ctx, { params, body }) {
     const statement = await workOnText(ctx.tx.tenant_id, body, statementModule, statementFromInput, [body])
     const change = insertRule(ctx, { policy_id: params.id, statement, ordinal: body.ordinal })
-    const [inserted] = await changeRulesAtOnce(ctx, change)
+    const [inserted] = await changeRulesAtOnce(ctx, change, statement.literals.length > 0)
     if (!inserted?.has_policy) throw notFound('policy')
     if (inserted.rule === null) {
       throw new Problem('unprocessable', `the tenant has the maximum of ${maxRules} rules; delete one first`)
     }
-    return withWarnings(ctx.tx, inserted.rule, statement.warnings)
+    return withWarnings(ctx.tx, inserted.rule, statement)
   },
 })

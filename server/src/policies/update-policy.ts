@@ -2,6 +2,7 @@ import { readIfMatch, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { changeIn, SentBack } from '../http/sent-back.ts'
+import type { Ctx } from '../kernel/context.ts'
 import { notFound } from '../kernel/errors.ts'
 import { changeRules } from './cases/change-rules.flow.ts'
 import { changedFields, Policy, PolicyChange, policyTag } from './policy.ts'
@@ -17,17 +18,19 @@ export const updatePolicy = operation({
   params: IdParams,
   body: SentBack(PolicyChange, Policy),
   replies: { 200: Policy },
-  errors: ['case_broken', 'not_found'],
+  errors: ['case_broken', 'invalid_policy', 'not_found'],
   etag: policyTag,
   takesIfMatch: true,
   run(ctx, { params, body, header }) {
     const tags = readIfMatch(header('if-match'))
-    return changeRules(ctx, policyById(ctx.tx, params.id), async (inside, [before]) => {
+    const save = async (inside: Ctx, [before]: Policy[]) => {
       if (before === undefined) throw notFound('policy')
       requireMatch(tags, policyTag(before))
       const change = changeIn(PolicyChange, body, before)
       const fields = changedFields(before, change)
       return fields.length === 0 ? before : savePolicy(inside, before, { to: change, fields })
-    })
+    }
+    const enables = ([before]: Policy[]) => before?.enabled === false && body.enabled === true
+    return changeRules(ctx, policyById(ctx.tx, params.id), save, enables)
   },
 })

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { readIfMatch, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { changeIn, SentBack } from '../http/sent-back.ts'
+import type { Ctx } from '../kernel/context.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
 import { Rule, RuleInput } from '../policy-engine/rule.ts'
 import { changeRules } from './cases/change-rules.flow.ts'
@@ -41,13 +42,15 @@ export const updateRule = operation({
       }
       const texts: Parameters<typeof changeRule> = [before, changeIn(RuleInput, body, before)]
       const change = await workOnText(ctx.tx.tenant_id, texts, ruleChangeModule, changeRule, texts)
-      const saved = await changeRules(ctx, ruleAt(ctx.tx, at), async (inside, [now]) => {
+      const save = async (inside: Ctx, [now]: { rule: Rule }[]) => {
         if (now === undefined) throw notFound('rule')
         requireMatch(tags, ruleTag(now.rule))
         if (!isDeepStrictEqual(now.rule, before)) return undefined
         return change === undefined ? now.rule : saveRule(inside, at, change)
-      })
-      if (saved !== undefined) return withWarnings(ctx.tx, saved, change?.statement?.warnings ?? [])
+      }
+      const statement = change?.statement
+      const saved = await changeRules(ctx, ruleAt(ctx.tx, at), save, () => (statement?.literals.length ?? 0) > 0)
+      if (saved !== undefined) return withWarnings(ctx.tx, saved, statement)
     }
     throw new Problem('version_conflict', 'the rule is changing just now; send the change again')
   },

@@ -11,6 +11,7 @@ import { Draft, maxDraftBodyBytes, withoutIgnoredInDraft } from '../policies/dra
 import { readPresent } from '../policies/drafts/draft-store.ts'
 import { draftEvaluator } from '../policy-engine/deciding/evaluate.ts'
 import { findRuleSet, readRuleSetVersion } from '../policy-engine/deciding/rule-set-store.ts'
+import { findPolicyFacts, withLiteralFacts } from '../policy-facts/policy-facts.flow.ts'
 import { draftTrialModule, tryDraft } from './try-draft.ts'
 
 /** Changes neither rules nor cases. */
@@ -33,7 +34,14 @@ export const testPolicies = operation({
 })
 
 async function outcomesOf({ tx, actor }: Ctx, cases: readonly PolicyCase[], draft: Draft | undefined) {
-  if (draft === undefined) return tryCases(draftEvaluator, await findRuleSet(tx, await readRuleSetVersion(tx)), cases)
+  if (draft === undefined) {
+    const ruleSet = await findRuleSet(tx, await readRuleSetVersion(tx))
+    const { literals } = await findPolicyFacts(tx, [ruleSet])
+    return tryCases(draftEvaluator, ruleSet, cases, literals)
+  }
   const of = { id: newId(), author: actor.user_id, pointer: '/draft' }
-  return beside.run(tx.tenant_id, draftTrialModule, tryDraft, [await readPresent(tx, draft), draft, of, cases])
+  const present = await readPresent(tx, draft)
+  return withLiteralFacts(tx, (literals) =>
+    beside.run(tx.tenant_id, draftTrialModule, tryDraft, [present, draft, of, cases, literals]),
+  )
 }

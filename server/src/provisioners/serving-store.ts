@@ -48,6 +48,18 @@ export function servedAccounts({ tenant_id }: Tx, resource_type: string, account
     and s.resource_type = ${resource_type}::text and (s.account_id = '' or s.account_id = any(${account_ids}::text[])))`
 }
 
+/**
+ * Whether access to such a resource is given in the account that the request names (null: in none), as a value to embed in another
+ * statement. The sandbox acts there. Another provisioner may find the resource in another account. What nothing serves is not given.
+ */
+export function actsInNamedAccount({ tenant_id }: Tx, resource_type: Statement, account_id: Statement): Statement {
+  return sql`coalesce((select p.provisioner_type = 'sandbox' from served_resource s
+      join provisioner p on p.tenant_id = s.tenant_id and p.id = s.provisioner_id
+    where s.tenant_id = ${tenant_id} and s.resource_type = ${resource_type}
+      and s.account_id in ('', coalesce(${account_id}, ''))
+    order by s.account_id desc limit 1), true)`
+}
+
 function alreadyServed(taken: ServedLine & { provisioner_id: string; name: string }): Problem {
   const { resource_type, account_id, provisioner_id, name } = taken
   const where = account_id === '' ? 'in every account without a line of its own' : `in the account ${account_id}`

@@ -1,32 +1,31 @@
-import type { AccountPolicyView } from '../cloud/cloud-account.ts'
 import type { Ctx } from '../kernel/context.ts'
-import { Problem } from '../kernel/errors.ts'
+import { invalidInput, Problem } from '../kernel/errors.ts'
 import type { AskQuestion, Principal } from '../policy-engine/cedar/question.ts'
 import { type Decision, decideAsk } from '../policy-engine/deciding/decide.ts'
 import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
 import { findRuleSet } from '../policy-engine/deciding/rule-set-store.ts'
-import type { Settings } from '../settings/setting.ts'
+import { findPolicyFacts, type PolicyFacts } from '../policy-facts/policy-facts.flow.ts'
 import { findUnserved, namedAccounts, type Place, placesOf } from './place.ts'
-import { askQuestion, type Circumstances, type RequestedAccess } from './policy-question.ts'
+import { accountDoubt, askQuestion, type Circumstances, type Known, type RequestedAccess } from './policy-question.ts'
 import { type RequestInput, requireReason, requireSoundRequest, settleDuration } from './request.ts'
 import { readCurrentAccess } from './request-store.ts'
 
 /** A requester's input, and policy's current decision about it. */
-export type EvaluatedRequest = {
+export type EvaluatedRequest = Known & {
+  facts: PolicyFacts
   requester_id: string
   requester: Principal
   requested: Omit<RequestedAccess, 'id'>
   when: Circumstances
-  settings: Settings
-  accounts: ReadonlyMap<string, AccountPolicyView>
   question: AskQuestion
   ruleSet: RuleSet
   decision: Decision
 }
 
 /**
- * Evaluates policy and changes nothing. One round trip, two for an organizational unit. Throws 400 for an invalid request, 403
- * `forbidden` where the caller is not a person, and 422 where a live tenant has no provisioner for the access.
+ * Evaluates policy and changes nothing. One round trip, and one more for an organizational unit, for an unknown account, and where
+ * the rules name and read entities. Throws 400 for an invalid request, 403 `forbidden` where the caller is not a person, and 422
+ * where a live tenant has no provisioner for the access.
  */
 export async function evaluateRequest(ctx: Ctx, input: RequestInput): Promise<EvaluatedRequest> {
   requireSoundRequest(input)
@@ -49,12 +48,18 @@ export async function evaluateRequest(ctx: Ctx, input: RequestInput): Promise<Ev
   }
   const when = { now: ctx.now, via: ctx.via, source_ip: ctx.source_ip }
   const ruleSet = await findRuleSet(ctx.tx, access.version)
-  const { principal: requester, settings, accounts } = access
-  const question = askQuestion(requester, requested, when, access)
+  const { principal: requester, settings, accounts, acts_in_named_account } = access
+  const accountUnknown = accountDoubt(requested, access) !== undefined
+  const facts = await findPolicyFacts(ctx.tx, [ruleSet], { accountUnknown })
+  const question = askQuestion(requester, requested, when, { ...access, facts })
+  if (question.unanswerable !== undefined) {
+    throw invalidInput([{ pointer: '/metadata/account_id', why: question.unanswerable }])
+  }
   const decision = decideAsk(ruleSet, question)
   // Only callers who may have the access learn whether it can be given.
   if (decision.allowed && access.mode === 'live') requireServed(requested.places, access.served)
-  return { requester_id, requester, requested, when, settings, accounts, question, ruleSet, decision }
+  const known = { settings, accounts, acts_in_named_account, facts }
+  return { ...known, requester_id, requester, requested, when, question, ruleSet, decision }
 }
 
 /** @throws Problem 422 for a place in which a live tenant has no provisioner: an approval there would give nothing */

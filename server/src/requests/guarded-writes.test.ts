@@ -5,6 +5,7 @@ import { requestStage } from '../../test/support/request-stage.ts'
 import { systemActor } from '../kernel/context.ts'
 import { type Decision, decideAsk } from '../policy-engine/deciding/decide.ts'
 import { findRuleSet } from '../policy-engine/deciding/rule-set-store.ts'
+import { noFacts } from '../policy-facts/policy-facts.flow.ts'
 import { askQuestion } from './policy-question.ts'
 import { readCurrentAccess, readDeciding } from './request-store.ts'
 import { cancelPendingRequest, insertRequest, type PersonsDecision, saveDecision } from './transition-store.ts'
@@ -32,7 +33,7 @@ async function stage(name: string) {
   async function decide(): Promise<Decision> {
     const standing = await readCurrentAccess(tx, requester_id, resource, [resource.id])
     const ruleSet = await findRuleSet(tx, standing.version)
-    return decideAsk(ruleSet, askQuestion(standing.principal, requested, when, standing))
+    return decideAsk(ruleSet, askQuestion(standing.principal, requested, when, { ...standing, facts: noFacts }))
   }
   const insert = (decision: Decision) => {
     const ctx = { tx, actor: systemActor, request_id: 'test' }

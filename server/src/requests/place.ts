@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { invalidInput } from '../kernel/errors.ts'
+import { accountInId } from '../policy-facts/resource.ts'
 import { ResourceReference } from './request.ts'
 
 /** Where access is given, one grant each. The target receives exactly the place that policy evaluated. */
@@ -36,7 +37,7 @@ type NamedAccounts = {
  * Throws 400 where the two contradict each other, where a required account is missing, or where one is not an account number.
  */
 export function namedAccounts(resource: ResourceReference, metadata: Record<string, unknown>): NamedAccounts {
-  const home = homeOf(resource)
+  const home = accountInId(resource)
   if (resource.type === 'cloud_permission_set') return { home, touched: readAccountIds(metadata.account_ids) }
   const named = metadata.account_id
   if (named === undefined || resource.type === 'cloud_organizational_unit') return { home, touched: [] }
@@ -47,12 +48,6 @@ export function namedAccounts(resource: ResourceReference, metadata: Record<stri
     throw invalidInput([{ pointer: '/metadata/account_id', why: `contradicts the resource, which is in \`${home}\`` }])
   }
   return { home: named, touched: [] }
-}
-
-function homeOf(resource: ResourceReference): string | undefined {
-  if (resource.type === 'cloud_account') return resource.id
-  if (resource.type === 'cloud_db_instance') return resource.id.split(':')[4]
-  return undefined
 }
 
 function readAccountIds(value: unknown): string[] {

@@ -1,4 +1,4 @@
-import { type AccountPolicyView, unknownAccount } from '../cloud/cloud-account.ts'
+import type { AccountPolicyView } from '../cloud/cloud-account.ts'
 import type {
   ApproveQuestion,
   AskQuestion,
@@ -6,6 +6,9 @@ import type {
   RequestContext,
   Resource,
 } from '../policy-engine/cedar/question.ts'
+import { asIfIn, maxKinds } from '../policy-facts/account-kind.ts'
+import type { PolicyFacts } from '../policy-facts/policy-facts.flow.ts'
+import { resourceIn } from '../policy-facts/resource.ts'
 import type { Settings } from '../settings/setting.ts'
 import type { RequestDecision } from './decision.ts'
 import type { Place } from './place.ts'
@@ -28,7 +31,29 @@ export type RequestedAccess = {
 /** The circumstances in which the request or the decision was made. */
 export type Circumstances = Pick<RequestContext, 'now' | 'via' | 'source_ip'>
 
-type Known = { accounts: ReadonlyMap<string, AccountPolicyView>; settings: Settings }
+/** What is read with a request to evaluate it. */
+export type Known = {
+  accounts: ReadonlyMap<string, AccountPolicyView>
+  settings: Settings
+  /** Whether the access would be given in the account that the request names. */
+  acts_in_named_account: boolean
+}
+
+/** And what the rules need to know beyond that. */
+type FullyKnown = Known & { facts: PolicyFacts }
+
+/**
+ * Why nobody knows in which account the requested resource lies; undefined where that is known. The id of a bucket or an instance does
+ * not say it, and what the request says counts only where access is given there.
+ */
+export function accountDoubt(
+  { resource, home }: Pick<RequestedAccess, 'resource' | 'home'>,
+  { settings, acts_in_named_account }: Pick<Known, 'settings' | 'acts_in_named_account'>,
+): Resource['as_if'] {
+  if (resource.type !== 'cloud_storage_bucket' && resource.type !== 'cloud_compute_instance') return undefined
+  if (home === undefined) return 'unnamed'
+  return acts_in_named_account || settings['policies.trust_named_accounts'] ? undefined : 'unconfirmed'
+}
 
 /**
  * May this principal have the requested access? Evaluated for the resource, and for every account that the request fans out to.
@@ -39,13 +64,15 @@ export function askQuestion(
   principal: Principal,
   requested: Omit<RequestedAccess, 'id'>,
   when: Circumstances,
-  known: Known,
+  known: FullyKnown,
 ): AskQuestion {
+  const { resources, ...beyond } = resourcesOf(requested, known)
   return {
     principal,
     action: requested.action,
-    resources: [...resourcesOf(requested, known.accounts), ...setsAsActions(requested.places, known.accounts)],
+    resources: [...resources, ...setsAsActions(requested.places, known.accounts)],
     context: contextOf(requested, when, known.settings),
+    ...beyond,
   }
 }
 
@@ -55,14 +82,16 @@ export function approveQuestion(
   requester: Principal,
   requested: RequestedAccess,
   when: Circumstances,
-  known: Known,
+  known: FullyKnown,
 ): ApproveQuestion {
   const { id, action, duration_seconds, break_glass } = requested
+  const { resources, ...beyond } = resourcesOf(requested, known)
   return {
     principal,
     request: { id, requester, action, duration_seconds, break_glass },
-    targets: resourcesOf(requested, known.accounts),
+    targets: differentParents(resources),
     context: contextOf(requested, when, known.settings),
+    ...beyond,
   }
 }
 
@@ -76,41 +105,46 @@ function contextOf(requested: Omit<RequestedAccess, 'id'>, when: Circumstances, 
   }
 }
 
-/** The resource itself, then each place that is a different resource. */
-function resourcesOf(
-  requested: Pick<RequestedAccess, 'resource' | 'places' | 'home'>,
-  accounts: ReadonlyMap<string, AccountPolicyView>,
-): Resource[] {
-  const others = requested.places.filter(
-    (place) => place.type !== requested.resource.type || place.id !== requested.resource.id,
-  )
-  return [
-    resourceOf(requested.resource, requested.home, accounts),
-    ...others.map((place) => resourceOf(place, place.id, accounts)),
+type Asked = Pick<AskQuestion, 'resources' | 'literals' | 'unanswerable'>
+
+/**
+ * The resource itself, then each place that is a different resource. A resource of an unknown account stands once for every kind of
+ * account in which it may lie.
+ */
+function resourcesOf(requested: Omit<RequestedAccess, 'id'>, known: FullyKnown): Asked {
+  const { resource, places, home } = requested
+  const { literals, kinds } = known.facts
+  const doubt = accountDoubt(requested, known)
+  if (doubt !== undefined) {
+    if (kinds === 'too_many') return { resources: [], literals, unanswerable: tooManyKinds[doubt] }
+    return { resources: kinds.map((kind) => asIfIn(resource, kind, doubt)), literals }
+  }
+  const others = places.filter((place) => place.type !== resource.type || place.id !== resource.id)
+  const resources = [
+    resourceIn(resource, home, known.accounts),
+    ...others.map((place) => resourceIn(place, place.id, known.accounts)),
   ]
+  return { resources, literals }
+}
+
+const manyKinds = `the rules tell more than ${maxKinds} kinds of account apart, too many to evaluate all of them`
+const tooManyKinds = {
+  unnamed: `the account of the resource is not known, and ${manyKinds}; name its account in \`metadata.account_id\``,
+  unconfirmed:
+    `nothing confirms the account that the request names, and ${manyKinds}; ` +
+    'an administrator can trust it by the setting `policies.trust_named_accounts`',
+} as const
+
+/** The question of an approver depends only on what contains a target. */
+function differentParents(targets: readonly Resource[]): Resource[] {
+  const keyOf = ({ type, id, parents }: Resource) => JSON.stringify([type, id, parents])
+  return [...new Map(targets.map((target) => [keyOf(target), target])).values()]
 }
 
 function setsAsActions(places: readonly Place[], accounts: ReadonlyMap<string, AccountPolicyView>): Resource[] {
   return places.flatMap(({ permission_set, ...place }) =>
-    permission_set === undefined ? [] : [{ ...resourceOf(place, place.id, accounts), as_action: permission_set }],
+    permission_set === undefined ? [] : [{ ...resourceIn(place, place.id, accounts), as_action: permission_set }],
   )
-}
-
-/** What policy may know of a resource: from the account cache and the resource's id, never from the requester. */
-function resourceOf(
-  { type, id }: ResourceReference,
-  home: string | undefined,
-  accounts: ReadonlyMap<string, AccountPolicyView>,
-): Resource {
-  const account = home === undefined ? undefined : (accounts.get(home) ?? unknownAccount)
-  const units = (account?.organizational_unit_ids ?? []).map((unit) => ({
-    type: 'cloud_organizational_unit' as const,
-    id: unit,
-  }))
-  if (type === 'cloud_account')
-    return { type, id, name: account?.name ?? '', tags: account?.tags ?? {}, parents: units }
-  const parents = home === undefined ? [] : [{ type: 'cloud_account' as const, id: home }, ...units]
-  return { type, id, name: '', tags: {}, parents }
 }
 
 /** The time span of a search for decisions: after `since`, up to and including `until`. */

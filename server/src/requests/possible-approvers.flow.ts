@@ -6,6 +6,7 @@ import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
 import { findRuleSet } from '../policy-engine/deciding/rule-set-store.ts'
 import type { EvaluatedRequest } from './evaluate-request.flow.ts'
 import { approveQuestion, type Circumstances } from './policy-question.ts'
+import { findFactsFor } from './reauthorize-request.flow.ts'
 import { readApprovers, readWithApprovers } from './request-store.ts'
 
 /** The number of possible approvers read in one round trip. */
@@ -15,7 +16,8 @@ const maxEvaluated = 10_000
 
 /**
  * The users who may decide the request at that moment, as far as is known before they decide: by scope and by policy, never the
- * requester. In batches by their ids: one round trip for each batch, and one more where the rules changed.
+ * requester. In batches by their ids: one round trip for each batch, one more where the rules changed, and one where they need
+ * further facts.
  */
 export async function* whoMayDecide(tx: Tx, request_id: string, at: Date): AsyncGenerator<string[]> {
   const yieldToEventLoop = periodicYield()
@@ -24,10 +26,11 @@ export async function* whoMayDecide(tx: Tx, request_id: string, at: Date): Async
     const found = await readWithApprovers(tx, request_id, { after, limit: batchSize })
     if (found === undefined) return
     const ruleSet = await findRuleSet(tx, found.version)
+    const known = { ...found, facts: await findFactsFor(tx, ruleSet, [found]) }
     const when = approvalCircumstances(found.when, at)
     const may: string[] = []
     for (const approver of found.approvers) {
-      const question = approveQuestion(approver, found.requester, found.requested, when, found)
+      const question = approveQuestion(approver, found.requester, found.requested, when, known)
       if (decideApprove(ruleSet, question).allowed) may.push(approver.id)
       await yieldToEventLoop()
     }

@@ -3,8 +3,9 @@ import type { Tx } from '../kernel/context.ts'
 import { type Decision, decideAsk, factsOf } from '../policy-engine/deciding/decide.ts'
 import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
 import { findRuleSet, rulesAreStill } from '../policy-engine/deciding/rule-set-store.ts'
+import { findPolicyFacts, type PolicyFacts } from '../policy-facts/policy-facts.flow.ts'
 import { keepDecision } from './decision-store.ts'
-import { askQuestion } from './policy-question.ts'
+import { accountDoubt, askQuestion } from './policy-question.ts'
 import type { AccessRequest } from './request.ts'
 import { type Recorded, readRecorded } from './request-store.ts'
 
@@ -12,13 +13,20 @@ import { type Recorded, readRecorded } from './request-store.ts'
  * Policy's decision on whether the requester may still have the requested access, in the circumstances of the request. Rules,
  * accounts and the requester's own roles and groups may have changed since.
  */
-export function reauthorizeRecorded(ruleSet: RuleSet, recorded: Recorded): Decision {
-  return decideAsk(ruleSet, askQuestion(recorded.requester, recorded.requested, recorded.when, recorded))
+export function reauthorizeRecorded(ruleSet: RuleSet, recorded: Recorded, facts: PolicyFacts): Decision {
+  const { requester, requested, when } = recorded
+  return decideAsk(ruleSet, askQuestion(requester, requested, when, { ...recorded, facts }))
+}
+
+/** The further facts that the rules need for these requests. */
+export function findFactsFor(tx: Tx, ruleSet: RuleSet, recorded: readonly Recorded[]): Promise<PolicyFacts> {
+  const accountUnknown = recorded.some((one) => accountDoubt(one.requested, one) !== undefined)
+  return findPolicyFacts(tx, [ruleSet], { accountUnknown })
 }
 
 /**
- * Policy's verdict about approved requests right before provisioning. Each request is evaluated in full. One round trip, two after
- * the rules changed.
+ * Policy's verdict about approved requests right before provisioning. Each request is evaluated in full. One round trip, one more after
+ * the rules changed, and one where they need further facts.
  */
 export async function reauthorize(tx: Tx, request_ids: readonly string[]): Promise<PolicyVerdict> {
   const ids = new Set(request_ids)
@@ -26,9 +34,10 @@ export async function reauthorize(tx: Tx, request_ids: readonly string[]): Promi
   const [first] = recorded
   if (first === undefined || recorded.length !== ids.size) throw new Error('a request to reauthorize does not exist')
   const ruleSet = await findRuleSet(tx, first.version)
+  const facts = await findFactsFor(tx, ruleSet, recorded)
   const refused = new Map<string, Refusal>()
   for (const one of recorded) {
-    const decision = reauthorizeRecorded(ruleSet, one)
+    const decision = reauthorizeRecorded(ruleSet, one, facts)
     const why = whyNotGiven(one.request, decision)
     if (why !== undefined) refused.set(one.request.id, refusalOf(tx, one, decision, why))
   }

@@ -4,6 +4,8 @@ import { allOf, isoMoment, sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import { lowestIdAt } from '../kernel/id.ts'
 import type { Principal } from '../policy-engine/cedar/question.ts'
+import type { PolicyFacts } from '../policy-facts/policy-facts.flow.ts'
+import { actsInNamedAccount } from '../provisioners/serving-store.ts'
 import { readSettingValues } from '../settings/setting.ts'
 import { settingsAsJson } from '../settings/setting-store.ts'
 import { principalAsJson } from '../users/principal-store.ts'
@@ -50,6 +52,7 @@ type QuestionRow = Omit<RecordedQuestion, 'kind' | 'policyQuestion' | 'question'
   question: RequestDecision['question']
   /** The approver, without the roles that the requester gave them after the request; null where no person decided. */
   approver: Principal | null
+  acts_in_named_account: boolean
 }
 
 type PageRow = {
@@ -61,17 +64,23 @@ type PageRow = {
 
 /**
  * The next questions of the span after the one with this id, the latest first. One round trip, one snapshot. People are read as they
- * are now: no recording holds facts about them, so that a fact that is new to policy is known for old recordings too.
+ * are now, with the `facts` that the rules need: no recording holds facts about them, so that a fact that is new to policy is known for old recordings too.
  */
 export async function readRecordedPage(
   tx: Tx,
   span: Span,
   page: { after: string | undefined; limit: number },
+  facts: PolicyFacts,
 ): Promise<RecordedQuestion[]> {
   const behind = page.after === undefined ? sql`true` : sql`d.id < ${page.after}::uuid`
   const tainted = { granted_by: sql`page.requester_id`, after: sql`page.requested_at` }
   const account_ids = sql`array(select distinct place ->> 'account_id'
     from page, jsonb_array_elements(page.question -> 'places') place)`
+  const acts = actsInNamedAccount(
+    tx,
+    sql`page.question -> 'resource' ->> 'type'`,
+    sql`page.question -> 'places' -> 0 ->> 'account_id'`,
+  )
   const [row] = await tx.read(
     sql<PageRow>`with page as materialized (
         select d.id, d.request_id, d.question_kind, d.principal_id, d.decided_at, d.question,
@@ -83,14 +92,15 @@ export async function readRecordedPage(
             'kind', page.question_kind, 'principal_id', page.principal_id,
             'decided_at', ${isoMoment(sql`page.decided_at`)}, 'requester_id', page.requester_id,
             'question', page.question, 'approver', case when page.question_kind = 'approve'
-              then ${principalAsJson(tx, sql`page.principal_id`, tainted)} end)
+              then ${principalAsJson(tx, sql`page.principal_id`, tainted)} end,
+            'acts_in_named_account', ${acts})
           order by page.id desc), '[]') from page) as questions,
         (select coalesce(jsonb_object_agg(asker.id, ${principalAsJson(tx, sql`asker.id`)}), '{}')
           from (select distinct requester_id as id from page) asker) as requesters,
         ${settingsAsJson(tx)} as stored, ${accountsForPolicyAsJson(tx, account_ids)} as accounts`,
   )
   if (row === undefined) throw new Error('a select without a from answered no row')
-  const known = { settings: readSettingValues(row.stored), accounts: readAccountsForPolicy(row.accounts) }
+  const known = { settings: readSettingValues(row.stored), accounts: readAccountsForPolicy(row.accounts), facts }
   return row.questions.map((question) => {
     const requester = row.requesters[question.requester_id]
     if (requester === undefined) throw new Error('the requester of a recorded question does not exist')
@@ -99,10 +109,11 @@ export async function readRecordedPage(
 }
 
 function toRecordedQuestion(
-  { kind, principal_id, approver, question, ...row }: QuestionRow,
+  { kind, principal_id, approver, question, acts_in_named_account, ...row }: QuestionRow,
   requester: Principal,
-  known: Parameters<typeof askQuestion>[3],
+  read: Omit<Parameters<typeof askQuestion>[3], 'acts_in_named_account'>,
 ): RecordedQuestion {
+  const known = { ...read, acts_in_named_account }
   const { resource, action, duration_seconds, break_glass } = question
   const requested = askedOf(row.request_id ?? row.id, question)
   const when: Circumstances = {

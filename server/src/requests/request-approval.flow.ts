@@ -6,7 +6,7 @@ import type { Principal } from '../policy-engine/cedar/question.ts'
 import { decideApprove, factsOf } from '../policy-engine/deciding/decide.ts'
 import { findRuleSet } from '../policy-engine/deciding/rule-set-store.ts'
 import { approveQuestion, type Circumstances } from './policy-question.ts'
-import { reauthorizeRecorded } from './reauthorize-request.flow.ts'
+import { findFactsFor, reauthorizeRecorded } from './reauthorize-request.flow.ts'
 import { type AccessRequest, notPending, requireMayDecide } from './request.ts'
 import { type Deciding, readDeciding } from './request-store.ts'
 import { type SavedDecision, saveDecision } from './transition-store.ts'
@@ -63,12 +63,13 @@ async function decideOnce(
   const when: Circumstances = { now: ctx.now, via: ctx.via, source_ip: ctx.source_ip }
   // Read once: both questions are evaluated against the same version, and the write then requires that version.
   const ruleSet = await findRuleSet(ctx.tx, approval.version)
+  const facts = await findFactsFor(ctx.tx, ruleSet, [approval])
   const approver = narrowed(approval.approver, ctx.actor)
   const permitted = decideApprove(
     ruleSet,
-    approveQuestion(approver, approval.requester, approval.requested, when, approval),
+    approveQuestion(approver, approval.requester, approval.requested, when, { ...approval, facts }),
   )
-  const stillAllowed = status === 'approved' ? reauthorizeRecorded(ruleSet, approval) : permitted
+  const stillAllowed = status === 'approved' ? reauthorizeRecorded(ruleSet, approval, facts) : permitted
   const denied = [permitted, stillAllowed].find((decision) => !decision.allowed)
   if (denied !== undefined) {
     const problem = new Problem('policy_denied', denied.reasoning, { notices: denied.notices })

@@ -1,4 +1,3 @@
-import type { AccountPolicyView } from '../cloud/cloud-account.ts'
 import {
   type AccountForPolicy,
   accountsForPolicyAsJson,
@@ -10,14 +9,14 @@ import type { Statement, Tx } from '../kernel/context.ts'
 import type { PageRequest } from '../kernel/page.ts'
 import type { Principal } from '../policy-engine/cedar/question.ts'
 import { ruleSetVersion } from '../policy-engine/deciding/rule-set-store.ts'
-import { servedAccounts } from '../provisioners/serving-store.ts'
-import { readSettingValues, type Settings } from '../settings/setting.ts'
+import { actsInNamedAccount, servedAccounts } from '../provisioners/serving-store.ts'
+import { readSettingValues } from '../settings/setting.ts'
 import { settingsAsJson } from '../settings/setting-store.ts'
 import type { Mode } from '../tenants/mode.ts'
 import { tenantMode } from '../tenants/mode-store.ts'
 import { approversAsJson, principalAsJson } from '../users/principal-store.ts'
 import { maxPlaces, namedAccounts, type Place, typeOfPlaces } from './place.ts'
-import type { Circumstances, RequestedAccess } from './policy-question.ts'
+import type { Circumstances, Known, RequestedAccess } from './policy-question.ts'
 import type { AccessRequest, ResourceReference } from './request.ts'
 
 export type RequestRow = Omit<AccessRequest, 'resource'> & {
@@ -63,11 +62,9 @@ export async function listRequestsPage(
 }
 
 /** What policy must know to evaluate a new request, under one snapshot. */
-export type CurrentAccess = {
+export type CurrentAccess = Known & {
   principal: Principal
-  settings: Settings
   version: string
-  accounts: ReadonlyMap<string, AccountPolicyView>
   /** Accounts under the requested organizational unit, up to one more than a request may cover. */
   under: string[]
   mode: Mode
@@ -82,6 +79,7 @@ type CurrentAccessRow = {
   accounts: AccountForPolicy[]
   mode: Mode
   served: string[]
+  acts_in_named_account: boolean
 }
 
 /** The requester, the tenant's settings and rule-set version, and the cached accounts concerned. One round trip, two for a unit. */
@@ -97,7 +95,8 @@ export async function readCurrentAccess(
   const [row] = await tx.read(
     sql<CurrentAccessRow>`select ${principalAsJson(tx, sql`${user_id}`)} as principal, ${settingsAsJson(tx)} as stored,
       ${ruleSetVersion(tx)} as version, ${accountsForPolicyAsJson(tx, concerned)} as accounts,
-      ${tenantMode(tx)} as mode, ${servedAccounts(tx, typeOfPlaces(resource), concerned)} as served`,
+      ${tenantMode(tx)} as mode, ${servedAccounts(tx, typeOfPlaces(resource), concerned)} as served,
+      ${actsInNamedAccount(tx, sql`${resource.type}`, sql`${account_ids[0] ?? null}::text`)} as acts_in_named_account`,
   )
   if (row === undefined) throw new Error('a select without a from answered no row')
   return {
@@ -108,19 +107,18 @@ export async function readCurrentAccess(
     under,
     mode: row.mode,
     served: row.served,
+    acts_in_named_account: row.acts_in_named_account,
   }
 }
 
 /** A request to evaluate again: as recorded, with the current people, settings, rules and accounts. */
-export type Recorded = {
+export type Recorded = Known & {
   request: AccessRequest
   requested: RequestedAccess
   /** The circumstances in which the request was made, stored with it. */
   when: Circumstances
   requester: Principal
-  settings: Settings
   version: string
-  accounts: ReadonlyMap<string, AccountPolicyView>
 }
 
 type RecordedRow = RequestRow & {
@@ -132,8 +130,7 @@ type RecordedRow = RequestRow & {
   stored: Record<string, string>
   version: string
   accounts: AccountForPolicy[]
-  mode: Mode
-  served: string[]
+  acts_in_named_account: boolean
 }
 
 /** The columns of a RecordedRow for the requests `a`, under one snapshot. */
@@ -141,11 +138,12 @@ function recordedColumns(tx: Tx): Statement {
   const account_ids = sql`array(select place ->> 'account_id' from jsonb_array_elements(a.places) place)`
   return sql`${requestColumns}, places, asked_via, source_ip, ${principalAsJson(tx, sql`a.requester_id`)} as requester,
     ${settingsAsJson(tx)} as stored, ${ruleSetVersion(tx)} as version,
-    ${accountsForPolicyAsJson(tx, account_ids)} as accounts`
+    ${accountsForPolicyAsJson(tx, account_ids)} as accounts,
+    ${actsInNamedAccount(tx, sql`a.resource_type`, sql`a.places -> 0 ->> 'account_id'`)} as acts_in_named_account`
 }
 
 function asRecorded(row: RecordedRow): Recorded {
-  const { places, asked_via, source_ip, requester, stored, version, accounts, ...rest } = row
+  const { places, asked_via, source_ip, requester, stored, version, accounts, acts_in_named_account, ...rest } = row
   const request = asRequest(rest)
   const { home } = namedAccounts(request.resource, request.metadata)
   return {
@@ -156,6 +154,7 @@ function asRecorded(row: RecordedRow): Recorded {
     settings: readSettingValues(stored),
     version,
     accounts: readAccountsForPolicy(accounts),
+    acts_in_named_account,
   }
 }
 

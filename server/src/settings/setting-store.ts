@@ -1,7 +1,8 @@
 import { sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
-import { readSettingValues, type Setting, type SettingKey, type Settings, settingTable } from './setting.ts'
+import { bumpRuleSet } from '../policy-engine/deciding/rule-set-change-store.ts'
+import { isOfRules, readSettingValues, type Setting, type SettingKey, type Settings, settingTable } from './setting.ts'
 
 export type StoredSetting = Required<Setting>
 
@@ -64,6 +65,7 @@ export async function saveSetting(
         on conflict (tenant_id, key) do update set value = excluded.value, updated_at = clock_timestamp()
           where setting.value = ${change.old}::text
         returning key, value, updated_at),
+      bumped as (${isOfRules(key) ? bumpRuleSet(ctx.tx, sql`changed`) : sql`select 1`}),
       emitted as (${emit(ctx, event, sql`changed`)})
       select key, value, updated_at from changed`,
   ])

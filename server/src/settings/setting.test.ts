@@ -41,6 +41,7 @@ const values: [SettingKey, { takes: string[]; refuses: string[] }][] = [
     'notifications.reminder_seconds',
     { takes: ['0', '60', '3600', '604800'], refuses: ['', '1', '59', '604801', '-1', '00', '0.0'] },
   ],
+  ['policies.trust_named_accounts', { takes: ['true', 'false'], refuses: ['', 'yes', 'True', '1', 'sandbox'] }],
   ['requests.default_duration_seconds', { takes: ['60', '3600', '1209600'], refuses: ['59', '1209601'] }],
   ['requests.max_duration_seconds', { takes: ['60', '43200', '1209600'], refuses: ['59', '1209601', '99999999999'] }],
   ['requests.pending_ttl_seconds', { takes: ['60', '2592000'], refuses: ['59', '2592001'] }],

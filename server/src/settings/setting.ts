@@ -99,6 +99,11 @@ export const settingTable = {
     '3600',
     'how long a request waits before its approvers are reminded; then after twice as long, and so on',
   ),
+  'policies.trust_named_accounts': setting(
+    yesOrNo,
+    'false',
+    'whether rules believe the account that a request names for a bucket or an instance also where nothing confirms it',
+  ),
   'requests.default_duration_seconds': setting(
     wholeNumber(60, 1_209_600),
     '3600',
@@ -177,12 +182,21 @@ export function requireSettingValue(key: SettingKey, text: string): void {
   throw refused('/value', `is \`${shortened(text)}\`; \`${key}\` takes ${form.allowed}`, form.allowed)
 }
 
+/** Whether rules decide by this setting: it is part of the version of the rules. */
+export function isOfRules(key: SettingKey): boolean {
+  return key.startsWith('policies.')
+}
+
 /**
  * INVARIANT: a setting of how users sign in (`auth.…`) is not for a caller who may only write settings: a caller who weakens it could
- * become another user. In a live tenant it needs a fresh sign-in.
+ * become another user. In a live tenant it needs a fresh sign-in. Nor is a setting by which rules decide (`policies.…`): that
+ * needs the right to change rules.
  * @throws Problem 403
  */
 export function requireMaySet(key: SettingKey, caller: Pick<Ctx, 'actor' | 'session' | 'now'>): void {
+  if (isOfRules(key) && !caller.actor.scopes.has('policies:write')) {
+    throw new Problem('forbidden', `rules decide by \`${key}\`, so setting it needs the scope \`policies:write\` too`)
+  }
   if (!key.startsWith('auth.')) return
   requireEveryScope(caller.actor.scopes, `\`${key}\` decides how users sign in`)
   requireFreshSignIn(caller)

@@ -1,7 +1,7 @@
 /** A case as a policy question, built by the same typed code as every other question. */
 import { readMoment } from '../../kernel/moment.ts'
 import { readZone } from '../../kernel/time-zone.ts'
-import type { Principal, RequestContext, Resource } from '../../policy-engine/cedar/question.ts'
+import type { LiteralFacts, Principal, RequestContext, Resource } from '../../policy-engine/cedar/question.ts'
 import { type Decision, decideApprove, decideAsk } from '../../policy-engine/deciding/decide.ts'
 import type { PolicyEvaluator } from '../../policy-engine/deciding/evaluate.ts'
 import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
@@ -11,13 +11,18 @@ import { readReference } from './reference.ts'
 const requestId = '00000000-0000-4000-8000-000000000000'
 
 /** The answer of these rules to a valid case. */
-export function decideCase(ruleSet: RuleSet, one: PolicyCase, evaluator: PolicyEvaluator): Decision {
+export function decideCase(
+  ruleSet: RuleSet,
+  one: PolicyCase,
+  evaluator: PolicyEvaluator,
+  literals: LiteralFacts = new Map(),
+): Decision {
   const { who = {}, asks, approves = '', requester = {} } = one
   const context = contextOf(one.context ?? {})
   const resources = [one.resource, ...(one.touches ?? [])].map(resourceOf)
   if (asks !== undefined) {
     const principal = principalOf(who, 'somebody', ['requests:create'])
-    return decideAsk(ruleSet, { principal, action: asks, resources, context }, evaluator)
+    return decideAsk(ruleSet, { principal, action: asks, resources, context, literals }, evaluator)
   }
   const { duration_seconds, break_glass } = context
   const request = {
@@ -28,7 +33,7 @@ export function decideCase(ruleSet: RuleSet, one: PolicyCase, evaluator: PolicyE
     break_glass,
   }
   const principal = principalOf(who, 'somebody', ['requests:create', 'requests:approve'])
-  return decideApprove(ruleSet, { principal, request, targets: resources, context }, evaluator)
+  return decideApprove(ruleSet, { principal, request, targets: resources, context, literals }, evaluator)
 }
 
 function principalOf(person: Person, byDefault: string, usual: readonly string[]): Principal {

@@ -14,29 +14,37 @@ import {
   readRuleSetVersion,
   readTrialRuleSet,
 } from '../../policy-engine/deciding/rule-set-store.ts'
+import { requireFewLiterals } from '../../policy-facts/literals.ts'
+import { findPolicyFacts } from '../../policy-facts/policy-facts.flow.ts'
 import type { PolicyCase } from './case.ts'
 import { always, lockForChange, nothing, writeIfNoneRequired } from './case-store.ts'
 import { type CaseOutcome, tryCases, visibleTo } from './outcome.ts'
 
 /**
  * Changes the rules in one transaction. `seen` is read under the lock, in the same round trip; then `change` writes. Where the
- * tenant requires no case, this takes no further round trip.
- * @throws Problem `case_broken`, and nothing is changed
+ * tenant requires no case, this takes no further round trip. `addsLiterals`: whether rules come into force that name and read
+ * entities; then they are counted.
+ * @throws Problem `case_broken` or `invalid_policy`, and nothing is changed
  */
 export async function changeRules<Ctx extends WorkCtx, Seen, Result>(
   ctx: Ctx,
   seen: Statement<Seen>,
   change: (ctx: Ctx, seen: Seen[]) => Promise<Result>,
+  addsLiterals: (seen: Seen[]) => boolean = () => false,
 ): Promise<Result> {
   const attempt = (isLast: boolean) =>
     ctx.tx.interactive(async (tx) => {
       const inside = { ...ctx, tx }
       const { version, cases, rows } = await lockForChange(tx, seen)
-      if (cases.length === 0) return { result: await change(inside, rows) }
+      const adds = addsLiterals(rows)
+      if (cases.length === 0 && !adds) return { result: await change(inside, rows) }
       if (!isLast && !isRuleSetAtHand(tx.tenant_id, version)) return undefined
       const before = await findRuleSet(tx, version)
       const result = await change(inside, rows)
-      await requireKept(inside, cases, before)
+      const after = await readTrialRuleSet(tx)
+      await draftEvaluator.rules.read(after, before)
+      if (adds) requireFewLiterals(draftEvaluator, before, after)
+      await requireKept(inside, cases, { before, after })
       return { result }
     })
   const done = await attempt(false)
@@ -48,18 +56,34 @@ export async function changeRules<Ctx extends WorkCtx, Seen, Result>(
 }
 
 /**
- * Changes the rules by one statement, in one round trip where the tenant requires no case.
+ * Changes the rules by one statement, in one round trip where the tenant requires no case and the change adds no rule that names and
+ * reads entities.
  * @returns the rows of the statement
- * @throws Problem `case_broken`, and nothing is changed
+ * @throws Problem `case_broken` or `invalid_policy`, and nothing is changed
  */
-export async function changeRulesAtOnce<Row>(ctx: WorkCtx, change: RuleSetChange<Row>): Promise<Row[]> {
-  const rows = await writeIfNoneRequired(ctx.tx, change)
-  return rows ?? changeRules(ctx, nothing, async ({ tx }) => (await tx.write([change(always)]))[0])
+export async function changeRulesAtOnce<Row>(
+  ctx: WorkCtx,
+  change: RuleSetChange<Row>,
+  addsLiterals = false,
+): Promise<Row[]> {
+  const rows = addsLiterals ? undefined : await writeIfNoneRequired(ctx.tx, change)
+  if (rows !== undefined) return rows
+  const write = async ({ tx }: WorkCtx) => (await tx.write([change(always)]))[0]
+  return changeRules(ctx, nothing, write, () => addsLiterals)
 }
 
 /** Evaluates the cases on the changed rules, and those that fail also on the rules before the change. */
-async function requireKept({ tx, actor }: WorkCtx, cases: readonly PolicyCase[], before: RuleSet): Promise<void> {
-  const failed = await failures(await readTrialRuleSet(tx), cases, before)
+async function requireKept(
+  { tx, actor }: WorkCtx,
+  cases: readonly PolicyCase[],
+  { before, after }: { before: RuleSet; after: RuleSet },
+): Promise<void> {
+  const { literals } = await findPolicyFacts(tx, [before, after], { evaluator: draftEvaluator })
+  const failures = async (ruleSet: RuleSet, some: readonly PolicyCase[]) => {
+    const outcomes = await tryCases(draftEvaluator, ruleSet, some, literals)
+    return new Map(outcomes.filter(({ passed }) => !passed).map((outcome) => [outcome.case, outcome]))
+  }
+  const failed = await failures(after, cases)
   if (failed.size === 0) return
   const brokenBefore = await failures(
     before,
@@ -67,15 +91,6 @@ async function requireKept({ tx, actor }: WorkCtx, cases: readonly PolicyCase[],
   )
   const broken = [...failed.values()].filter((outcome) => !brokenBefore.has(outcome.case))
   if (broken.length > 0) throw caseBroken(broken, actor.scopes)
-}
-
-async function failures(
-  ruleSet: RuleSet,
-  cases: readonly PolicyCase[],
-  before?: RuleSet,
-): Promise<Map<string, CaseOutcome>> {
-  const outcomes = await tryCases(draftEvaluator, ruleSet, cases, before)
-  return new Map(outcomes.filter(({ passed }) => !passed).map((outcome) => [outcome.case, outcome]))
 }
 
 const maxCasesShown = 20

@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { Nullable, OneOf, Uuid } from '../../http/schema.ts'
 import { periodicYield } from '../../kernel/yield-to-event-loop.ts'
+import type { LiteralFacts } from '../../policy-engine/cedar/question.ts'
 import type { Decision } from '../../policy-engine/deciding/decide.ts'
 import type { PolicyEvaluator } from '../../policy-engine/deciding/evaluate.ts'
 import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
@@ -43,18 +44,18 @@ export const CaseOutcomes = Type.Object(
 )
 export type CaseOutcomes = Static<typeof CaseOutcomes>
 
-/** Evaluates valid cases on the rules, many of which are in `before` too. Yields to the event loop between two cases. */
+/** Evaluates valid cases on the rules, with the facts that these need. Yields to the event loop between two cases. */
 export async function tryCases(
   evaluator: PolicyEvaluator,
   ruleSet: RuleSet,
   cases: readonly PolicyCase[],
-  before?: RuleSet,
+  literals?: LiteralFacts,
 ): Promise<CaseOutcome[]> {
-  await evaluator.rules.read(ruleSet, before)
+  await evaluator.rules.read(ruleSet)
   const yieldToEventLoop = periodicYield()
   const outcomes: CaseOutcome[] = []
   for (const one of cases) {
-    outcomes.push(outcomeOf(one, decideCase(ruleSet, one, evaluator)))
+    outcomes.push(outcomeOf(one, decideCase(ruleSet, one, evaluator, literals)))
     await yieldToEventLoop()
   }
   return outcomes

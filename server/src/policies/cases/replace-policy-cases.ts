@@ -4,6 +4,7 @@ import { readIfMatch, requireMatch } from '../../http/if-match.ts'
 import { operation } from '../../http/operation.ts'
 import { draftEvaluator } from '../../policy-engine/deciding/evaluate.ts'
 import { findRuleSet } from '../../policy-engine/deciding/rule-set-store.ts'
+import { findPolicyFacts } from '../../policy-facts/policy-facts.flow.ts'
 import { casesTag, KeptCases, requireSoundCases } from './case.ts'
 import { lockCases, saveCases } from './case-store.ts'
 import { CaseOutcomes, counted, tryCases } from './outcome.ts'
@@ -35,6 +36,7 @@ export const replacePolicyCases = operation({
       return version
     })
     const ruleSet = await findRuleSet(ctx.tx, version)
-    return { cases, ...counted(ctx.actor.scopes, await tryCases(draftEvaluator, ruleSet, cases)) }
+    const { literals } = await findPolicyFacts(ctx.tx, [ruleSet])
+    return { cases, ...counted(ctx.actor.scopes, await tryCases(draftEvaluator, ruleSet, cases, literals)) }
   },
 })

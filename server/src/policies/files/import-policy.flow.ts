@@ -4,10 +4,12 @@ import { type Import, saveImport } from './policy-file-store.ts'
 
 /**
  * Saves an import; false where the tenant's rules changed since it was planned.
- * @throws Problem `case_broken`
+ * @throws Problem `case_broken` or `invalid_policy`
  */
 export async function applyImport(ctx: WorkCtx, wanted: Import): Promise<boolean> {
-  const [answer] = await changeRulesAtOnce(ctx, saveImport(ctx, wanted))
+  const { added, changed } = wanted.plan
+  const addsLiterals = [...added, ...changed].some(({ statement }) => (statement?.literals.length ?? 0) > 0)
+  const [answer] = await changeRulesAtOnce(ctx, saveImport(ctx, wanted), addsLiterals)
   return answer?.saved === true
 }
 

@@ -1,5 +1,7 @@
 import { periodicYield } from '../../kernel/yield-to-event-loop.ts'
+import type { LiteralFacts } from '../../policy-engine/cedar/question.ts'
 import type { RuleStatement } from '../../policy-engine/cedar/statement.ts'
+import { literalWarnings } from '../../policy-facts/literals.ts'
 import { type NeighbourRule, warningsFor } from '../warnings.ts'
 
 /** For calls of these functions beside the main thread. */
@@ -9,16 +11,20 @@ type Facts = {
   listed: readonly { id: string; statement: RuleStatement }[]
   rules: readonly NeighbourRule[]
   known_actions: readonly string[]
+  /** The facts about the entities that the listed rules read. */
+  literals: LiteralFacts
 }
 
 /** The warnings of each listed rule among the rules, by its id. */
-export async function warningsOfAll({ listed, rules, known_actions }: Facts): Promise<Map<string, readonly string[]>> {
+export async function warningsOfAll(facts: Facts): Promise<Map<string, readonly string[]>> {
+  const { listed, rules, known_actions, literals } = facts
   const yieldToEventLoop = periodicYield()
   const warnings = new Map<string, readonly string[]>()
   for (const { id, statement } of listed) {
     await yieldToEventLoop()
-    const facts = { rule: statement.fields, engine_warnings: statement.warnings, known_actions }
-    warnings.set(id, warningsFor({ ...facts, others: rules.filter((other) => other.id !== id) }))
+    const others = rules.filter((other) => other.id !== id)
+    const about = { rule: statement.fields, engine_warnings: statement.warnings, known_actions, others }
+    warnings.set(id, [...warningsFor(about), ...literalWarnings(statement.literals, literals)])
   }
   return warnings
 }

@@ -4,6 +4,8 @@ import { invalidInput } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/id.ts'
 import { maxDraftBodyBytes, withoutIgnoredInDraft } from '../../policies/drafts/draft.ts'
 import { readPresent } from '../../policies/drafts/draft-store.ts'
+import type { LiteralFacts } from '../../policy-engine/cedar/question.ts'
+import { withLiteralFacts } from '../../policy-facts/policy-facts.flow.ts'
 import { checkDraft, draftCheckModule } from './check-draft.ts'
 import { InvariantsAnswer, InvariantsInput, scopesOf } from './invariant.ts'
 
@@ -36,10 +38,10 @@ export const checkInvariants = operation({
       isOfNews: check.permits_nothing_new === true,
       named: named[index] ?? [],
     }))
-    const args: Parameters<typeof checkDraft> = [present, draft ?? { changes: [] }, of, asked]
-    return {
-      rule_set_version: present.version,
-      checks: await beside.run(ctx.tx.tenant_id, draftCheckModule, checkDraft, args),
+    const check = (literals: LiteralFacts | undefined) => {
+      const args: Parameters<typeof checkDraft> = [present, draft ?? { changes: [] }, of, asked, literals]
+      return beside.run(ctx.tx.tenant_id, draftCheckModule, checkDraft, args)
     }
+    return { rule_set_version: present.version, checks: await withLiteralFacts(ctx.tx, check) }
   },
 })

@@ -1,12 +1,12 @@
 /** No request in the named resources is approved without a person, neither by an `auto` permit nor by a `break_glass` one. */
+import type { AskQuestion } from '../../policy-engine/cedar/question.ts'
 import { covers, type EntityScope, type Scope } from '../../policy-engine/cedar/scope.ts'
 import { type Decision, decideAsk } from '../../policy-engine/deciding/decide.ts'
-import type { PolicyEvaluator } from '../../policy-engine/deciding/evaluate.ts'
 import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
 import type { Constraint } from './constraints.ts'
 import type { Outcome } from './outcome.ts'
 import { actionIn, isAsked, type ReadRule } from './read-rule.ts'
-import { type Budget, isSpent, search } from './search.ts'
+import { type Budget, isSpent, type Means, search } from './search.ts'
 import { principalIn, resourcesIn } from './witness.ts'
 
 /** A set of resources: those of a scope that have all these tags. */
@@ -20,11 +20,12 @@ type Suspect = { permit: ReadRule; path: ApprovalPath; named: Named; forbids: re
 export async function noAutoApproval(
   ruleSet: RuleSet,
   rules: readonly ReadRule[],
-  { named, evaluator, budget }: { named: readonly Named[]; evaluator: PolicyEvaluator; budget: Budget },
+  { named, ...means }: Means & { named: readonly Named[] },
 ): Promise<Outcome> {
+  const { budget } = means
   const suspects = await suspectsOf(rules, named, budget)
   if (suspects.length === 0) return { result: 'proved', tried: 0 }
-  const judge = (question: Parameters<typeof decideAsk>[1]) => broken(ruleSet, question, evaluator)
+  const judge = (question: AskQuestion) => broken(ruleSet, question, means)
   for (const suspect of suspects) {
     if (isSpent(budget)) break
     const found = await search(targetOf(suspect), judge, budget)
@@ -91,7 +92,7 @@ function targetOf({ permit, path, named, forbids }: Suspect) {
 
 const maxActions = 10
 
-function broken(ruleSet: RuleSet, question: Parameters<typeof decideAsk>[1], evaluator: PolicyEvaluator) {
-  const decision: Decision = decideAsk(ruleSet, question, evaluator)
+function broken(ruleSet: RuleSet, question: AskQuestion, { evaluator, literals }: Means) {
+  const decision: Decision = decideAsk(ruleSet, { ...question, ...(literals && { literals }) }, evaluator)
   return decision.allowed && decision.mode !== 'require' ? { question, decision } : undefined
 }

@@ -1,13 +1,13 @@
 /** A changed rule set permits nothing new: no request that the current set refuses, and none more easily. */
+import type { AskQuestion } from '../../policy-engine/cedar/question.ts'
 import { approveAction } from '../../policy-engine/cedar/schema.ts'
 import { covers } from '../../policy-engine/cedar/scope.ts'
 import { type Decision, decideAsk } from '../../policy-engine/deciding/decide.ts'
-import type { PolicyEvaluator } from '../../policy-engine/deciding/evaluate.ts'
 import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
 import { couldMatchBoth } from './no-auto-approval.ts'
 import type { Counterexample, Outcome } from './outcome.ts'
 import { actionIn, isAsked, type ReadRule } from './read-rule.ts'
-import { type Budget, isSpent, search } from './search.ts'
+import { type Budget, isSpent, type Means, search } from './search.ts'
 import { principalIn, resourcesIn } from './witness.ts'
 
 /** Two rule sets, and their rules read. */
@@ -17,14 +17,12 @@ export type Compared = { before: RuleSet; after: RuleSet; old: readonly ReadRule
  * Proved where a permit of the current set covers each permit of the changed set, and a forbid of the changed set covers each forbid
  * of the current set. Then the changed set permits no further question.
  */
-export async function permitsNothingNew(
-  { before, after, old, changed }: Compared,
-  { evaluator, budget }: { evaluator: PolicyEvaluator; budget: Budget },
-): Promise<Outcome> {
+export async function permitsNothingNew({ before, after, old, changed }: Compared, means: Means): Promise<Outcome> {
+  const { budget } = means
   const wider = await without(permitsOf(changed), permitsOf(old), permitHolds, budget)
   const dropped = await without(forbidsOf(old), forbidsOf(changed), forbidHolds, budget)
   if (wider.length + dropped.length === 0) return { result: 'proved', tried: 0 }
-  const judge = (question: Parameters<typeof decideAsk>[1]) => loosened({ before, after }, question, evaluator)
+  const judge = (question: AskQuestion) => loosened({ before, after }, question, means)
   for await (const target of targetsOf({ wider, dropped, old, changed }, budget)) {
     const found = await search(target, judge, budget)
     if (found !== undefined) return { result: 'counterexample', tried: budget.tried, counterexample: found }
@@ -117,11 +115,12 @@ function ease({ allowed, mode }: Decision): number {
 
 function loosened(
   { before, after }: Pick<Compared, 'before' | 'after'>,
-  question: Counterexample['question'],
-  evaluator: PolicyEvaluator,
+  question: AskQuestion,
+  { evaluator, literals }: Means,
 ): Counterexample | undefined {
-  const decision = decideAsk(after, question, evaluator)
+  const asked = { ...question, ...(literals && { literals }) }
+  const decision = decideAsk(after, asked, evaluator)
   if (!decision.allowed) return undefined
-  const was = decideAsk(before, question, evaluator)
+  const was = decideAsk(before, asked, evaluator)
   return ease(decision) > ease(was) ? { question, decision, before: was } : undefined
 }

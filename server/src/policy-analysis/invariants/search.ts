@@ -1,5 +1,6 @@
 /** The bounded search for a question that breaks an invariant. It evaluates candidates, so each result is a real decision. */
-import type { AskQuestion } from '../../policy-engine/cedar/question.ts'
+import type { AskQuestion, LiteralFacts } from '../../policy-engine/cedar/question.ts'
+import type { PolicyEvaluator } from '../../policy-engine/deciding/evaluate.ts'
 import { assignmentsFor, both, type Constraints, constraintsIn, merged } from './constraints.ts'
 import { type Frame, questionOf } from './made-question.ts'
 import type { ReadRule } from './read-rule.ts'
@@ -23,6 +24,9 @@ export function openBudget(bounds: Bounds, yieldToEventLoop: () => Promise<void>
 export function isSpent({ tried, bounds, began }: Budget): boolean {
   return tried >= bounds.questions || performance.now() - began > bounds.milliseconds
 }
+
+/** What decides the questions of a search, with the facts about the entities that the rules read, and the budget. */
+export type Means = { evaluator: PolicyEvaluator; literals?: LiteralFacts | undefined; budget: Budget }
 
 export type Target = {
   frames: readonly Frame[]

@@ -6,6 +6,8 @@ import { Problem } from '../../kernel/errors.ts'
 import { periodicYield } from '../../kernel/yield-to-event-loop.ts'
 import { readPresent } from '../../policies/drafts/draft-store.ts'
 import { applyDraft, type Drafted, draftedModule } from '../../policies/drafts/drafted.ts'
+import { draftEvaluator } from '../../policy-engine/deciding/evaluate.ts'
+import { findPolicyFacts } from '../../policy-facts/policy-facts.flow.ts'
 import type { Span } from '../../requests/policy-question.ts'
 import { countRecorded, readRecordedPage } from '../../requests/recorded-question-store.ts'
 import { askBoth } from './ask-both.ts'
@@ -56,11 +58,15 @@ async function draftedNow(tx: Tx, { id }: WorkItem, { draft, created_by }: OpenR
 async function askAll(tx: Tx, item: WorkItem, drafted: Drafted, span: Span): Promise<ReplayResult | undefined> {
   const total = await countRecorded(tx, span, maxQuestions)
   const answersTo = await askBoth(drafted)
+  const facts = await findPolicyFacts(tx, [drafted.before, drafted.after], {
+    accountUnknown: true,
+    evaluator: draftEvaluator,
+  })
   const tally = openTally(drafted)
   const yieldToEventLoop = periodicYield(yieldAfterMs)
   let after: string | undefined
   for (let asked = 0; await saveProgress(tx, item, asked, total); ) {
-    const page = await readRecordedPage(tx, span, { after, limit: Math.min(pageSize, total - asked) })
+    const page = await readRecordedPage(tx, span, { after, limit: Math.min(pageSize, total - asked) }, facts)
     for (const question of page) {
       tally.add(question, answersTo(question))
       await yieldToEventLoop()

@@ -1,0 +1,58 @@
+import {
+  type AccountForPolicy,
+  accountKindsAsJson,
+  accountsForPolicyAsJson,
+  readAccountsForPolicy,
+} from '../cloud/cloud-account-store.ts'
+import { sql } from '../db/sql.ts'
+import type { Tx } from '../kernel/context.ts'
+import type { LiteralFacts, Principal, ResourceReference } from '../policy-engine/cedar/question.ts'
+import { type AccountTraits, type EntityReference, entityKey } from '../policy-engine/cedar/reading.ts'
+import { principalAsJson } from '../users/principal-store.ts'
+import { type AccountKind, everyKind, maxKinds } from './account-kind.ts'
+import { accountInId, resourceIn } from './resource.ts'
+
+const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+type Row = { users: Principal[]; accounts: AccountForPolicy[]; kinds: AccountKind[] }
+
+/**
+ * The facts about these entities, and, with `traits`, the kinds of account that rules with these traits can tell apart. One round
+ * trip, one snapshot.
+ */
+export async function readPolicyFacts(
+  tx: Tx,
+  named: readonly EntityReference[],
+  traits: AccountTraits | undefined,
+): Promise<{ literals: LiteralFacts; kinds: readonly AccountKind[] | 'too_many' }> {
+  const user_ids = named.flatMap(({ type, id }) => (type === 'User' && uuidForm.test(id) ? id : []))
+  const account_ids = named.flatMap((one) => accountOf(one) ?? [])
+  const [row] = await tx.read(sql<Row>`select
+      (select coalesce(jsonb_agg(${principalAsJson(tx, sql`named.id`)}), '[]') from tenant_user named
+        where named.tenant_id = ${tx.tenant_id} and named.id = any(${user_ids}::uuid[])) as users,
+      ${accountsForPolicyAsJson(tx, sql`${account_ids}`)} as accounts,
+      ${traits === undefined ? sql`'[]'::jsonb` : accountKindsAsJson(tx, traits, maxKinds + 1)} as kinds`)
+  if (row === undefined) throw new Error('a select without a from answered no row')
+  return {
+    literals: literalFacts(named, row),
+    kinds: traits === undefined ? [] : everyKind(row.kinds, traits),
+  }
+}
+
+function literalFacts(named: readonly EntityReference[], { users, accounts }: Row): LiteralFacts {
+  const people = new Map(users.map((user) => [user.id, user]))
+  const views = readAccountsForPolicy(accounts)
+  const factOf = (one: EntityReference) => {
+    const user = one.type === 'User' ? people.get(one.id) : undefined
+    if (user !== undefined) return { user }
+    const account_id = accountOf(one)
+    // Of everything else that a rule can name, Sallyport knows nothing but the id.
+    if (account_id === undefined || (one.type === 'cloud_account' && !views.has(account_id))) return null
+    return { resource: resourceIn(one as ResourceReference, account_id, views) }
+  }
+  return new Map(named.map((one) => [entityKey(one), factOf(one)]))
+}
+
+function accountOf({ type, id }: EntityReference): string | undefined {
+  return type === 'cloud_account' || type === 'cloud_db_instance' ? accountInId({ type, id }) : undefined
+}

@@ -1,0 +1,58 @@
+import type { Tx } from '../kernel/context.ts'
+import type { LiteralFacts } from '../policy-engine/cedar/question.ts'
+import { type EntityReference, unitedReadings } from '../policy-engine/cedar/reading.ts'
+import { type PolicyEvaluator, policyEvaluator, readingOfRules } from '../policy-engine/deciding/evaluate.ts'
+import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
+import type { AccountKind } from './account-kind.ts'
+import { readPolicyFacts } from './policy-facts-store.ts'
+
+/** What rules need to know beyond a question's own facts. */
+export type PolicyFacts = {
+  literals: LiteralFacts
+  /** The kinds of account in which a resource of an unknown account may lie; none where that was not asked. */
+  kinds: readonly AccountKind[] | 'too_many'
+}
+
+export const noFacts: PolicyFacts = { literals: new Map(), kinds: [] }
+
+/**
+ * The facts that these rule sets need. No round trip, except one where the rules name and read entities, or where the account of a
+ * resource is unknown.
+ */
+export async function findPolicyFacts(
+  tx: Tx,
+  ruleSets: readonly RuleSet[],
+  {
+    accountUnknown = false,
+    evaluator = policyEvaluator,
+  }: { accountUnknown?: boolean; evaluator?: PolicyEvaluator } = {},
+): Promise<PolicyFacts> {
+  for (const [index, ruleSet] of ruleSets.entries()) await evaluator.rules.read(ruleSet, ruleSets[index - 1])
+  const { literals, traits } = unitedReadings(ruleSets.map((ruleSet) => readingOfRules(evaluator, ruleSet)))
+  if (literals.length === 0 && !accountUnknown) return noFacts
+  return readPolicyFacts(tx, literals, accountUnknown ? traits : undefined)
+}
+
+/** What a computation beside the main thread, which has no database, answers where the rules read entities. */
+type NeedsLiterals = { needs_literals: readonly EntityReference[] }
+
+/** The entities that these rules read, where the computation was not given the facts about them; undefined where it can go on. */
+export function literalsMissing(
+  evaluator: PolicyEvaluator,
+  ruleSets: readonly RuleSet[],
+  given: LiteralFacts | undefined,
+): NeedsLiterals | undefined {
+  const { literals } = unitedReadings(ruleSets.map((ruleSet) => readingOfRules(evaluator, ruleSet)))
+  return given === undefined && literals.length > 0 ? { needs_literals: literals } : undefined
+}
+
+/** Runs a computation; where its rules read entities, once more with the facts about them. */
+export async function withLiteralFacts<Result extends object>(
+  tx: Tx,
+  compute: (literals: LiteralFacts | undefined) => Promise<Result | NeedsLiterals>,
+): Promise<Result> {
+  const first = await compute(undefined)
+  if (!('needs_literals' in first)) return first
+  const { literals } = await readPolicyFacts(tx, first.needs_literals, undefined)
+  return (await compute(literals)) as Result
+}
