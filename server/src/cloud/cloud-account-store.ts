@@ -80,34 +80,41 @@ export function readAccountsForPolicy(accounts: readonly AccountForPolicy[]): Ma
   return new Map(accounts.map((account) => [account.account_id, policyViewOf(account)]))
 }
 
+/** What rules can see of accounts: numbers, units, and the keys of tags. */
+type Visible = { account_ids: readonly string[]; unit_ids: readonly string[]; tags: readonly string[] | 'all' }
+
 /**
  * The kinds of cached account that rules can tell apart, at most `limit`, as one value to embed in another statement: of each
- * account its number, its units and its tags, as far as they are in these lists. Only accounts in which access can be given.
+ * account its number, its units and its tags, as far as rules see them. Only accounts in which access can be given. It reads every
+ * account of the tenant (3 ms for 1,000), unless rules see nothing of accounts.
  */
-export function accountKindsAsJson(
-  tx: Tx,
-  { account_ids, unit_ids, tags }: AccountKindLists,
-  limit: number,
-): Statement {
-  const isRead = tags === 'all' ? sql`true` : sql`tag.key = any(${[...tags]}::text[])`
+export function accountKindsAsJson(tx: Tx, { account_ids, unit_ids, tags }: Visible, limit: number): Statement {
+  if (account_ids.length + unit_ids.length + tags.length === 0) return sql`'[]'::jsonb`
+  const keys = tags === 'all' ? sql`jsonb_object_keys(known.metadata)` : sql`unnest(${[...tags]}::text[])`
   const units = sql`known.metadata -> 'organizational_unit_ids'`
   return sql`(select coalesce(jsonb_agg(kinds.kind), '[]') from (
     select distinct jsonb_build_object(
       'account_id', case when known.account_id = any(${[...account_ids]}::text[]) then known.account_id end,
-      'tags', (select coalesce(jsonb_object_agg(tag.key, tag.value), '{}') from jsonb_each(known.metadata) tag
-        where jsonb_typeof(tag.value) = 'string' and not starts_with(tag.key, '__') and ${isRead}),
-      'organizational_unit_ids', (select coalesce(jsonb_agg(distinct unit), '[]')
-        from jsonb_array_elements_text(case when jsonb_typeof(${units}) = 'array' then ${units} else '[]' end) unit
-        where unit = any(${[...unit_ids]}::text[]))) as kind
+      'tags', ${whereAny(
+        tags,
+        sql`(select coalesce(jsonb_object_agg(key, known.metadata -> key), '{}') from ${keys} key
+          where jsonb_typeof(known.metadata -> key) = 'string' and not starts_with(key, '__'))`,
+        sql`'{}'::jsonb`,
+      )},
+      'organizational_unit_ids', ${whereAny(
+        unit_ids,
+        sql`(select coalesce(jsonb_agg(distinct unit), '[]')
+          from jsonb_array_elements_text(case when jsonb_typeof(${units}) = 'array' then ${units} else '[]' end) unit
+          where unit = any(${[...unit_ids]}::text[]))`,
+        sql`'[]'::jsonb`,
+      )}) as kind
     from (${speakingEntries(tx)} and account_id ~ '^[0-9]{12}$' ${oneAnAccount}) as known
     limit ${limit}) as kinds)`
 }
 
-/** What rules can see of accounts: numbers, units, and the keys of tags. */
-type AccountKindLists = {
-  account_ids: readonly string[]
-  unit_ids: readonly string[]
-  tags: readonly string[] | 'all'
+/** A subquery for each row costs more than all the rest: only where rules see something there. */
+function whereAny(seen: readonly string[] | 'all', expression: Statement, otherwise: Statement): Statement {
+  return seen.length === 0 ? otherwise : expression
 }
 
 /**

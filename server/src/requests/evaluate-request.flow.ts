@@ -1,7 +1,7 @@
 import type { Ctx } from '../kernel/context.ts'
 import { invalidInput, Problem } from '../kernel/errors.ts'
 import type { AskQuestion, Principal } from '../policy-engine/cedar/question.ts'
-import { type Decision, decideAsk } from '../policy-engine/deciding/decide.ts'
+import { type Decision, decideAskInPieces } from '../policy-engine/deciding/decide.ts'
 import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
 import { findRuleSet } from '../policy-engine/deciding/rule-set-store.ts'
 import { findPolicyFacts, type PolicyFacts } from '../policy-facts/policy-facts.flow.ts'
@@ -55,7 +55,7 @@ export async function evaluateRequest(ctx: Ctx, input: RequestInput): Promise<Ev
   if (question.unanswerable !== undefined) {
     throw invalidInput([{ pointer: '/metadata/account_id', why: question.unanswerable }])
   }
-  const decision = decideAsk(ruleSet, question)
+  const decision = await decideAskInPieces(ruleSet, question)
   // Only callers who may have the access learn whether it can be given.
   if (decision.allowed && access.mode === 'live') requireServed(requested.places, access.served)
   const known = { settings, accounts, acts_in_named_account, facts }

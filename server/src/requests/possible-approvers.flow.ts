@@ -1,7 +1,7 @@
 import type { Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import { periodicYield } from '../kernel/yield-to-event-loop.ts'
-import { decideApprove } from '../policy-engine/deciding/decide.ts'
+import { decideApproveInPieces } from '../policy-engine/deciding/decide.ts'
 import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
 import { findRuleSet } from '../policy-engine/deciding/rule-set-store.ts'
 import type { EvaluatedRequest } from './evaluate-request.flow.ts'
@@ -31,7 +31,7 @@ export async function* whoMayDecide(tx: Tx, request_id: string, at: Date): Async
     const may: string[] = []
     for (const approver of found.approvers) {
       const question = approveQuestion(approver, found.requester, found.requested, when, known)
-      if (decideApprove(ruleSet, question).allowed) may.push(approver.id)
+      if ((await decideApproveInPieces(ruleSet, question)).allowed) may.push(approver.id)
       await yieldToEventLoop()
     }
     yield may
@@ -58,7 +58,8 @@ export async function isUnapprovable(tx: Tx, evaluated: EvaluatedRequest): Promi
   for (const limit of warningBatchSizes) {
     const approvers = await readApprovers(tx, requester_id, { after, limit })
     for (const approver of approvers) {
-      const { allowed, errors } = decideApprove(ruleSet, approveQuestion(approver, requester, request, when, evaluated))
+      const question = approveQuestion(approver, requester, request, when, evaluated)
+      const { allowed, errors } = await decideApproveInPieces(ruleSet, question)
       if (allowed || errors.some(({ rule_id }) => rule_id === null)) return false
       await yieldToEventLoop()
     }

@@ -1,6 +1,6 @@
 import type { PolicyVerdict, Refusal } from '../grants/policy-verdict.ts'
 import type { Tx } from '../kernel/context.ts'
-import { type Decision, decideAsk, factsOf } from '../policy-engine/deciding/decide.ts'
+import { type Decision, decideAskInPieces, factsOf } from '../policy-engine/deciding/decide.ts'
 import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
 import { findRuleSet, rulesAreStill } from '../policy-engine/deciding/rule-set-store.ts'
 import { findPolicyFacts, type PolicyFacts } from '../policy-facts/policy-facts.flow.ts'
@@ -13,9 +13,9 @@ import { type Recorded, readRecorded } from './request-store.ts'
  * Policy's decision on whether the requester may still have the requested access, in the circumstances of the request. Rules,
  * accounts and the requester's own roles and groups may have changed since.
  */
-export function reauthorizeRecorded(ruleSet: RuleSet, recorded: Recorded, facts: PolicyFacts): Decision {
+export function reauthorizeRecorded(ruleSet: RuleSet, recorded: Recorded, facts: PolicyFacts): Promise<Decision> {
   const { requester, requested, when } = recorded
-  return decideAsk(ruleSet, askQuestion(requester, requested, when, { ...recorded, facts }))
+  return decideAskInPieces(ruleSet, askQuestion(requester, requested, when, { ...recorded, facts }))
 }
 
 /** The further facts that the rules need for these requests. */
@@ -37,7 +37,7 @@ export async function reauthorize(tx: Tx, request_ids: readonly string[]): Promi
   const facts = await findFactsFor(tx, ruleSet, recorded)
   const refused = new Map<string, Refusal>()
   for (const one of recorded) {
-    const decision = reauthorizeRecorded(ruleSet, one, facts)
+    const decision = await reauthorizeRecorded(ruleSet, one, facts)
     const why = whyNotGiven(one.request, decision)
     if (why !== undefined) refused.set(one.request.id, refusalOf(tx, one, decision, why))
   }

@@ -3,7 +3,7 @@ import { keepRefusal } from '../events/keep-refusal.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
 import type { Principal } from '../policy-engine/cedar/question.ts'
-import { decideApprove, factsOf } from '../policy-engine/deciding/decide.ts'
+import { decideApproveInPieces, factsOf } from '../policy-engine/deciding/decide.ts'
 import { findRuleSet } from '../policy-engine/deciding/rule-set-store.ts'
 import { approveQuestion, type Circumstances } from './policy-question.ts'
 import { findFactsFor, reauthorizeRecorded } from './reauthorize-request.flow.ts'
@@ -65,11 +65,11 @@ async function decideOnce(
   const ruleSet = await findRuleSet(ctx.tx, approval.version)
   const facts = await findFactsFor(ctx.tx, ruleSet, [approval])
   const approver = narrowed(approval.approver, ctx.actor)
-  const permitted = decideApprove(
+  const permitted = await decideApproveInPieces(
     ruleSet,
     approveQuestion(approver, approval.requester, approval.requested, when, { ...approval, facts }),
   )
-  const stillAllowed = status === 'approved' ? reauthorizeRecorded(ruleSet, approval, facts) : permitted
+  const stillAllowed = status === 'approved' ? await reauthorizeRecorded(ruleSet, approval, facts) : permitted
   const denied = [permitted, stillAllowed].find((decision) => !decision.allowed)
   if (denied !== undefined) {
     const problem = new Problem('policy_denied', denied.reasoning, { notices: denied.notices })

@@ -68,7 +68,7 @@ async function askAll(tx: Tx, item: WorkItem, drafted: Drafted, span: Span): Pro
   for (let asked = 0; await saveProgress(tx, item, asked, total); ) {
     const page = await readRecordedPage(tx, span, { after, limit: Math.min(pageSize, total - asked) }, facts)
     for (const question of page) {
-      tally.add(question, answersTo(question))
+      tally.add(question, await answersTo(question))
       await yieldToEventLoop()
     }
     asked += page.length

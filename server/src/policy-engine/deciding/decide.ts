@@ -21,6 +21,7 @@ import { approveAction } from '../cedar/schema.ts'
 import type { ApprovalMode } from '../rule.ts'
 import { allowedText, deniedText, notOffered, ownRequest } from './decision-text.ts'
 import { type Answer, evaluate, type PolicyEvaluator, policyEvaluator, type RuleError } from './evaluate.ts'
+import { atOnce, inPieces } from './pieces.ts'
 import { inOrder, type PolicyRule, type RuleSet } from './rule-set.ts'
 import type { Subject, Verdict } from './verdict.ts'
 
@@ -52,11 +53,34 @@ export function factsOf({ rule_ids, errors }: Decision): { rule_ids: string[]; f
 }
 
 /** May the principal have the access, and by which approval mode? Never throws: a question that cannot be answered is denied. */
-export function decideAsk(
+export function decideAsk(ruleSet: RuleSet, question: AskQuestion, evaluator = policyEvaluator): Decision {
+  return atOnce(asking(ruleSet, question, evaluator))
+}
+
+/** The same, in pieces: a question about very many resources takes long, and other work runs between two of them. */
+export function decideAskInPieces(
   ruleSet: RuleSet,
   question: AskQuestion,
-  evaluator: PolicyEvaluator = policyEvaluator,
-): Decision {
+  evaluator = policyEvaluator,
+): Promise<Decision> {
+  return inPieces(asking(ruleSet, question, evaluator))
+}
+
+/** May the principal decide the request? Never their own. Never throws: a question that cannot be answered is denied. */
+export function decideApprove(ruleSet: RuleSet, question: ApproveQuestion, evaluator = policyEvaluator): Decision {
+  return atOnce(approving(ruleSet, question, evaluator))
+}
+
+/** The same, in pieces. */
+export function decideApproveInPieces(
+  ruleSet: RuleSet,
+  question: ApproveQuestion,
+  evaluator = policyEvaluator,
+): Promise<Decision> {
+  return inPieces(approving(ruleSet, question, evaluator))
+}
+
+function* asking(ruleSet: RuleSet, question: AskQuestion, evaluator: PolicyEvaluator): Generator<undefined, Decision> {
   const { principal, action, resources, context } = question
   const refusal =
     principal.active !== true
@@ -66,25 +90,30 @@ export function decideAsk(
         : question.unanswerable
   if (refusal !== undefined) return refused(ruleSet, refusal)
   const judge = context.break_glass === true ? judgeEmergency : judgeOrdinary
-  const verdicts = resources.map((resource) => judge(evaluator, ruleSet, question, resource))
+  const verdicts: Verdict[] = []
+  for (const resource of resources) {
+    verdicts.push(judge(evaluator, ruleSet, question, resource))
+    yield
+  }
   return decided(ruleSet, verdicts, { principal, act: `\`${action}\``, emergency: context.break_glass === true })
 }
 
-/** May the principal decide the request? Never their own. Never throws: a question that cannot be answered is denied. */
-export function decideApprove(
+function* approving(
   ruleSet: RuleSet,
   question: ApproveQuestion,
-  evaluator: PolicyEvaluator = policyEvaluator,
-): Decision {
+  evaluator: PolicyEvaluator,
+): Generator<undefined, Decision> {
   const { principal, request, targets } = question
   if (principal.active !== true) return refused(ruleSet, notOffered.deactivated)
   if (principal.id === request.requester.id) return refused(ruleSet, ownRequest)
   if (question.unanswerable !== undefined) return refused(ruleSet, question.unanswerable)
-  const verdicts = targets.map((target) => {
+  const verdicts: Verdict[] = []
+  for (const target of targets) {
     const put = () => approveOf(question, target)
     const answer = evaluate(evaluator, ruleSet, 'approve', approveAction, put, question.literals)
-    return verdictOf(target, answer, null)
-  })
+    verdicts.push(verdictOf(target, answer, null))
+    yield
+  }
   return decided(ruleSet, verdicts, { principal, act: 'deciding the request', emergency: false })
 }
 

@@ -12,7 +12,7 @@ import {
   type Resource,
   withLiterals,
 } from '../cedar/question.ts'
-import { type Decision, decideAsk } from '../deciding/decide.ts'
+import { type Decision, decideAsk, decideAskInPieces } from '../deciding/decide.ts'
 import { createPolicyEvaluator } from '../deciding/evaluate.ts'
 import { type Reaches, reachesOf } from '../deciding/rule-index.ts'
 import { type AskSubset, type PolicyRule, type RuleSet, type SortedRules, takesPart } from '../deciding/rule-set.ts'
@@ -178,7 +178,7 @@ async function heldBy(
 /** Changes of the request, one at a time, with which the whole question gets a better answer by that rule. */
 async function fixedByChange(stage: Stage, resource: Resource, faulty: readonly Faulty[]): Promise<NearMiss[]> {
   const { question, durations, present, yieldToEventLoop } = stage
-  const misses = fixedByEmergency(stage, resource)
+  const misses = await fixedByEmergency(stage, resource)
   const changes = faulty.flatMap(({ rule, blamed }) =>
     blamed.flatMap((part) =>
       changesFor(part, rule.effect === 'permit', question, durations).map((change) => ({ rule, part, change })),
@@ -188,7 +188,7 @@ async function fixedByChange(stage: Stage, resource: Resource, faulty: readonly 
   for (const { rule, part, change } of changes.slice(0, most.changes)) {
     await yieldToEventLoop()
     if (fixed.has(part)) continue
-    const decision = decideAsk(present, change.question, evaluator)
+    const decision = await decideAskInPieces(present, change.question, evaluator)
     if (!reached(stage, decision, rule)) continue
     fixed.add(part)
     misses.push({ rule, resource, part, change, approval_mode: decision.mode })
@@ -197,11 +197,11 @@ async function fixedByChange(stage: Stage, resource: Resource, faulty: readonly 
 }
 
 /** The other kind of request, where its answer is better. Break-glass is never suggested as the quicker way past an approval. */
-function fixedByEmergency({ question, goal, near, present }: Stage, resource: Resource): NearMiss[] {
+async function fixedByEmergency({ question, goal, near, present }: Stage, resource: Resource): Promise<NearMiss[]> {
   const other = question.context.break_glass ? 'ordinary' : 'emergency'
   if (goal !== 'allowed' || !near.permits.some((rule) => takesPart(rule, other))) return []
   const change = emergencyTurned(question)
-  const { governing_rule_id, mode: approval_mode } = decideAsk(present, change.question, evaluator)
+  const { governing_rule_id, mode: approval_mode } = await decideAskInPieces(present, change.question, evaluator)
   const rule = near.permits.find(({ id }) => id === governing_rule_id)
   return rule === undefined ? [] : [{ rule, resource, change, approval_mode }]
 }
