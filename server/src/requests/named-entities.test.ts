@@ -62,6 +62,7 @@ suite('a rule that names', () => {
   test('an entity that the tenant does not have finds no attributes, no tags and no parents', async () => {
     for (const [condition, holds] of [
       [`${user(newId())} has email`, false],
+      [`cloud_account::"840000000003" has name`, false],
       [`${there}.hasTag("state")`, false],
       [`${there} in cloud_organizational_unit::"${unit}"`, false],
       [`${user(newId())}.is_owner`, false],

@@ -148,6 +148,13 @@ suite('a bucket without an account (P27)', () => {
     })
   }
 
+  test('lies in no account in which access cannot be given', async () => {
+    await on.cache({ 'a folder': { tags: { env: 'archive' } } })
+    await on.rule(atOnce)
+    await on.rule(`forbid (principal, action, resource) when { ${tagged('env', 'archive')} };`)
+    assert.equal((await preview(bucket())).approval_mode, 'auto')
+  })
+
   test('is refused as a request as it is in a preview, and recorded', async () => {
     await on.rule(atOnce)
     await on.rule(`forbid (principal, action, resource) when { ${tagged('env', 'production')} };`)
