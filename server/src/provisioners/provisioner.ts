@@ -8,6 +8,12 @@ import { Serves } from './serving.ts'
 export const provisionerTypes = ['sandbox', 'postgresql', 'webhook', 'aws-identity-center'] as const
 export type ProvisionerType = (typeof provisionerTypes)[number]
 
+/**
+ * The kinds that give access in the account that a request names, and in no other. A webhook may find a resource in any account; a
+ * PostgreSQL server serves databases only, whose ids state their account.
+ */
+export const typesInNamedAccount: readonly ProvisionerType[] = ['sandbox', 'aws-identity-center']
+
 const health = {
   checked_at: DateTime,
   ok: Type.Boolean({ description: 'whether every check is ok' }),

@@ -1,6 +1,7 @@
 import { sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
+import { typesInNamedAccount } from './provisioner.ts'
 import type { ServedLine } from './serving.ts'
 
 /**
@@ -50,10 +51,11 @@ export function servedAccounts({ tenant_id }: Tx, resource_type: string, account
 
 /**
  * Whether access to such a resource is given in the account that the request names (null: in none), as a value to embed in another
- * statement. The sandbox acts there. Another provisioner may find the resource in another account. What nothing serves is not given.
+ * statement. What nothing serves is not given anywhere else.
  */
 export function actsInNamedAccount({ tenant_id }: Tx, resource_type: Statement, account_id: Statement): Statement {
-  return sql`coalesce((select p.provisioner_type = 'sandbox' from served_resource s
+  return sql`coalesce((select p.provisioner_type = any(${[...typesInNamedAccount]}::text[])
+    from served_resource s
       join provisioner p on p.tenant_id = s.tenant_id and p.id = s.provisioner_id
     where s.tenant_id = ${tenant_id} and s.resource_type = ${resource_type}
       and s.account_id in ('', coalesce(${account_id}, ''))

@@ -11,21 +11,28 @@ const statementsOf = (gives: Gift) =>
   (JSON.parse(inlinePolicyOf('aws', account, gives, at)) as { Statement: Record<string, unknown>[] }).Statement
 
 suite('the policy of an own set', () => {
-  test('allows reading one bucket until the end', () => {
+  test('allows reading one bucket of its account until the end', () => {
+    const Condition = { StringEquals: { 'aws:ResourceAccount': account }, ...until }
     assert.deepEqual(statementsOf(bucket), [
       {
         Effect: 'Allow',
         Action: ['s3:GetBucketLocation', 's3:ListBucket'],
         Resource: ['arn:aws:s3:::logs'],
-        Condition: until,
+        Condition,
       },
       {
         Effect: 'Allow',
         Action: ['s3:GetObject', 's3:GetObjectVersion'],
         Resource: ['arn:aws:s3:::logs/*'],
-        Condition: until,
+        Condition,
       },
     ])
+  })
+
+  test('allows nothing in a bucket of another account, whatever the access (P27)', () => {
+    for (const may of ['read', 'write', 'delete'] as const)
+      for (const { Condition } of statementsOf({ ...bucket, may }))
+        assert.deepEqual((Condition as Record<string, unknown>).StringEquals, { 'aws:ResourceAccount': account })
   })
 
   test('allows only writing or only deleting', () => {

@@ -81,7 +81,12 @@ export function cutOffOf(partition: string, account_id: string, gives: Gift, pol
 }
 
 function statementsOf(partition: string, account_id: string, gives: Gift): StatementOfPolicy[] {
-  if (gives.on === 'bucket') return [...bucketStatements[gives.may](`arn:${partition}:s3:::${gives.bucket}`)]
+  if (gives.on === 'bucket') {
+    // The name of a bucket does not say its account. A bucket elsewhere may trust this account, but policy evaluated this one.
+    const Condition = { StringEquals: { 'aws:ResourceAccount': account_id } }
+    const bucket = `arn:${partition}:s3:::${gives.bucket}`
+    return bucketStatements[gives.may](bucket).map((statement) => ({ ...statement, Condition }))
+  }
   if (gives.on === 'database') {
     const { region, resource_id, user } = gives
     return [allow(['rds-db:connect'], `arn:${partition}:rds-db:${region}:${account_id}:dbuser:${resource_id}/${user}`)]
