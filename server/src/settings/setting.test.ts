@@ -100,6 +100,7 @@ test('a tenant without settings has the defaults', () => {
     'notifications.expiring_seconds': 900,
     'notifications.from_address': '',
     'notifications.reminder_seconds': 3600,
+    'policies.trust_named_accounts': false,
     'requests.default_duration_seconds': 3600,
     'requests.max_duration_seconds': 43200,
     'requests.pending_ttl_seconds': 86400,
