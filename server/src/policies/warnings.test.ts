@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { statementFromInput } from '../policy-engine/cedar/statement.ts'
 import type { RuleInput } from '../policy-engine/rule.ts'
-import { type NeighbourRule, nearestName, warningsFor } from './warnings.ts'
+import { type NeighbourRule, warningsFor } from './warnings.ts'
 
 const group: RuleInput = {
   effect: 'permit',
@@ -215,9 +215,4 @@ test('a rule as stored, with null for absent fields, is compared like any other'
   const { fields } = statementFromInput(group)
   const facts = { rule: fields, engine_warnings: [], known_actions: [] }
   assert.match(warningsFor({ ...facts, others: [row] }).join(), /no effect/)
-})
-
-test('the nearest name is the one with the fewest edits, if there are few enough', () => {
-  assert.equal(nearestName('readonlyaccess', ['ReadOnlyAccess', 'ReadWriteAccess']), 'ReadOnlyAccess')
-  assert.equal(nearestName('x', ['y']), undefined)
 })

@@ -11,6 +11,7 @@ import { type AskedType, approveAction, askedTypes } from '../policy-engine/ceda
 import { covers, type Scope, type ScopeFields, scopeFromFields } from '../policy-engine/cedar/scope.ts'
 import type { StatementFields } from '../policy-engine/cedar/statement.ts'
 import { ruleSetsOf } from '../policy-engine/cedar/validate.ts'
+import { nearestName } from '../policy-engine/nearest-name.ts'
 import type { ApprovalMode, Effect } from '../policy-engine/rule.ts'
 import { unverifiedAddresses } from './unverified-address.ts'
 
@@ -222,33 +223,6 @@ function unknownActions(scope: Scope, known: readonly string[]): string[] {
       const advice = nearest === undefined ? '' : `; the nearest known is \`${nearest}\``
       return `no rule, request or permission set has used the action \`${id}\` before${advice}`
     })
-}
-
-/** The known name with the fewest edits, ignoring letter case, if they are at most a third of its length. */
-export function nearestName(name: string, known: readonly string[]): string | undefined {
-  let nearest: string | undefined
-  let fewest = Math.floor(name.length / 3) + 1
-  for (const candidate of [...known].sort()) {
-    if (Math.abs(candidate.length - name.length) >= fewest) continue
-    const edits = editDistance(name.toLowerCase(), candidate.toLowerCase())
-    if (edits >= fewest) continue
-    nearest = candidate
-    fewest = edits
-  }
-  return nearest
-}
-
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j += 1) {
-      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row[b.length] ?? 0
 }
 
 /** A stored row may have null for an absent field. */
