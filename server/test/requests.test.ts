@@ -89,7 +89,7 @@ test('an approval without a body, whatever its content type, is one without reas
 test('a rule can approve at once, without an approver, with a message', async () => {
   const reply = await call(people.user, 'POST', '/v1/requests', asking('100000000002'))
   assert.deepEqual([reply.status, reply.body.status, reply.body.decided_by], [201, 'approved', null])
-  assert.match(String(reply.body.decision_reasoning), /approved at once by rule/)
+  assert.match(String(reply.body.decision_reasoning), /approved at once by a rule/)
   assert.deepEqual(await eventsOf(String(reply.body.id)), ['request.created', 'request.approved'])
 })
 

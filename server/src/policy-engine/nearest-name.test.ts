@@ -8,7 +8,7 @@ test('the nearest name is the one with the fewest edits, if there are few enough
 })
 
 test('the nearest names come in the order of their edits, no more than are wanted', () => {
-  const known = ['Restore', 'Restart', 'Deploy', 'Restarts']
+  const known = ['Restarts', 'Restart', 'Deploy', 'Reboot']
   assert.deepEqual(nearestNames('restart', known, 5), ['Restart', 'Restarts'])
   assert.deepEqual(nearestNames('restart', known, 1), ['Restart'])
 })

@@ -27,7 +27,9 @@ export function resourceIn(
   const { name, tags, organizational_unit_ids } =
     (account_id === undefined ? undefined : accounts.get(account_id)) ?? unknownAccount
   const units = organizational_unit_ids.map((unit) => ({ type: 'cloud_organizational_unit' as const, id: unit }))
-  if (type === 'cloud_account') return { type, id, name, tags, parents: units }
+  const isUnknown = account_id !== undefined && !accounts.has(account_id)
+  const unknown = isUnknown ? { unknown_account: account_id } : {}
+  if (type === 'cloud_account') return { type, id, name, tags, parents: units, ...unknown }
   const account = account_id === undefined ? [] : [{ type: 'cloud_account' as const, id: account_id }]
-  return { type, id, name: nameInId(reference), tags, parents: [...account, ...units] }
+  return { type, id, name: nameInId(reference), tags, parents: [...account, ...units], ...unknown }
 }

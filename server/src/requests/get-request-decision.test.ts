@@ -91,7 +91,7 @@ test('keeps its reasoning after the named rule is deleted, and shows the deletio
   const id = await on.ask(on.account('600000000003', { action: 'Once' }))
   await takeAway()
   const [requested] = await decisions(id, owner)
-  assert.match(requested?.reasoning ?? '', /approved at once by rule .*for a day/)
+  assert.match(requested?.reasoning ?? '', /approved at once by a rule .*for a day/)
   const gone = requested?.rules.filter((rule) => rule.policy_name === null)
   assert.deepEqual(
     gone?.map(({ changed_since }) => changed_since),

@@ -43,6 +43,8 @@ export type Resource = ResourceReference & {
    * none: the request names no account, or nothing confirms the one that it names.
    */
   as_if?: 'unnamed' | 'unconfirmed'
+  /** The account in which it lies, where the account cache knows no such account. */
+  unknown_account?: string
 }
 
 /**

@@ -14,6 +14,14 @@ export const notOffered = {
 
 export const ownRequest = 'requesters cannot decide their own request'
 
+/**
+ * A rule in the text of a decision, which is stored and shown to people who may not read rules: by its notice, which is written for
+ * them. Who may read rules is shown its name beside the text.
+ */
+function ruleWords(rule: PolicyRule | undefined, unnamed = 'a rule'): string {
+  return rule?.notice ? `${unnamed} (${rule.notice})` : unnamed
+}
+
 export function ruleName(rule: PolicyRule): string {
   return rule.notice ? `rule \`${rule.id}\` (${rule.notice})` : `rule \`${rule.id}\``
 }
@@ -46,13 +54,13 @@ export function allowedText(
   heldBy: PolicyRule[],
   where: readonly Verdict[],
 ): string {
-  const rule = governing === undefined ? 'a rule' : ruleName(governing)
+  const rule = ruleWords(governing)
   if (mode === 'auto') return `approved at once by ${rule}`
   if (mode === 'break_glass') return `approved as an emergency by ${rule}`
   if (mode === null) return `${rule} permits deciding the request`
   const [holder] = heldBy
   const decides = where.length === 0 ? 'a person decides' : `a person decides on ${resourceNames(where)}`
-  if (holder !== undefined) return `${rule} permits the request; by ${ruleName(holder)} ${decides}`
+  if (holder !== undefined) return `${rule} permits the request; by ${ruleWords(holder, 'another rule')} ${decides}`
   if (governing?.approval_mode === 'auto')
     return `${rule} would approve at once, but the requester saved it last: ${decides}`
   return `${rule} permits the request; ${decides}`
@@ -62,17 +70,20 @@ export function allowedText(
 export function deniedText(denied: Verdict[], subject: Subject): string {
   const [first] = denied
   if (first === undefined) return 'denied'
-  const { as_action, as_if } = first.resource
+  const { as_action, as_if, unknown_account } = first.resource
   const account = as_if === undefined ? '' : accountAdvice[as_if]
   const act = as_action === undefined ? subject.act : `\`${as_action}\``
   const what = `${act} on ${resourceNames(denied)}`
   const { forbids, failedForbids, fault } = first.answer
   if (fault !== undefined) return `${what} is denied, because the question could not be answered: ${fault}`
-  if (forbids[0] !== undefined) return `${ruleName(forbids[0])} forbids ${what}${account}`
+  if (forbids[0] !== undefined) return `${ruleWords(forbids[0])} forbids ${what}${account}`
   if (failedForbids[0] !== undefined)
-    return `${ruleName(failedForbids[0])} could not be evaluated, so it forbids ${what}${account}`
+    return `${ruleWords(failedForbids[0])} could not be evaluated, so it forbids ${what}${account}`
   const advice = subject.principal.scopes.includes('policies:write')
     ? '; to permit it, add a rule with `POST /v1/policies/{id}/rules`'
     : ''
-  return `no rule permits ${what}${subject.emergency ? ' in an emergency' : ''}${account}${advice}`
+  // Everybody may know that: the text names an account by its cached name, so that an unknown one could be told by its lack.
+  const unknown =
+    unknown_account === undefined ? '' : `; the account \`${unknown_account}\` is not in the account cache`
+  return `no rule permits ${what}${subject.emergency ? ' in an emergency' : ''}${account}${unknown}${advice}`
 }
