@@ -5,7 +5,7 @@ import { Problem } from '../kernel/errors.ts'
 import { factsOf } from '../policy-engine/deciding/decide.ts'
 import { insertRefusedRequest } from './decision-store.ts'
 import { type EvaluatedRequest, evaluateRequest } from './evaluate-request.flow.ts'
-import { explainNearMisses } from './near-miss-explanation.flow.ts'
+import { explainAnswer } from './near-miss-explanation.flow.ts'
 import { CreatedRequest, RequestInput } from './request.ts'
 import { warningsOf } from './request-warnings.flow.ts'
 import { insertRequest } from './transition-store.ts'
@@ -45,12 +45,12 @@ async function evaluateOnce(ctx: Ctx, input: RequestInput): Promise<CreatedReque
 /** A refused request is not stored. The decision is stored, and the audit log records the refusal. */
 async function refuseRequest(ctx: Ctx, evaluated: EvaluatedRequest): Promise<never> {
   const { requester_id, requested, when, decision } = evaluated
-  const nearest = await explainNearMisses(ctx, evaluated)
+  const { nearest, reasoning } = await explainAnswer(ctx, evaluated)
   const question = { kind: 'ask', principal_id: requester_id, requested, when } as const
   const decision_id = await insertRefusedRequest(ctx.tx, decision, question)
   const { resource, action } = requested
   const extras = { notices: decision.notices, ...(nearest.length > 0 && { details: { nearest } }) }
-  return refuse(ctx, new Problem('policy_denied', decision.reasoning, extras), {
+  return refuse(ctx, new Problem('policy_denied', reasoning, extras), {
     type: 'request.refused',
     subject_type: 'decision',
     subject_id: decision_id,

@@ -6,7 +6,7 @@ import { decideAsk } from '../policy-engine/deciding/decide.ts'
 import type { PolicyRule } from '../policy-engine/deciding/rule-set.ts'
 import { readSettingValues } from '../settings/setting.ts'
 import type { EvaluatedRequest } from './evaluate-request.flow.ts'
-import { explainNearMisses } from './near-miss-explanation.flow.ts'
+import { explainAnswer } from './near-miss-explanation.flow.ts'
 
 const nearly = sampleRule('nearly', 'permit (principal, action, resource) when { context.duration_seconds <= 600 };')
 
@@ -14,6 +14,7 @@ const nearly = sampleRule('nearly', 'permit (principal, action, resource) when {
 function explainBy(rules: readonly PolicyRule[], scopes: string[]) {
   const decision = decideAsk(sampleRuleSet([nearly]), sampleQuestion)
   const evaluated = {
+    acts_in_named_account: true,
     decision,
     question: sampleQuestion,
     ruleSet: sampleRuleSet(rules),
@@ -21,14 +22,16 @@ function explainBy(rules: readonly PolicyRule[], scopes: string[]) {
   }
   const tx = { read: () => Promise.reject(new Error('no database')) }
   const actor = { scopes: new Set(scopes) }
-  return explainNearMisses(
-    { tx, actor } as unknown as Parameters<typeof explainNearMisses>[0],
+  return explainAnswer(
+    { tx, actor } as unknown as Parameters<typeof explainAnswer>[0],
     evaluated as unknown as EvaluatedRequest,
   )
 }
 
 test('a failure of the search gives no explanation and fails nothing else', async () => {
-  assert.equal((await explainBy([nearly], [])).length, 1)
-  assert.deepEqual(await explainBy([nearly], ['policies:read']), [], 'the policy names cannot be read')
-  assert.deepEqual(await explainBy([nearly, { ...nearly, id: 'broken', policy_text: 'permit (' }], []), [])
+  assert.equal((await explainBy([nearly], [])).nearest.length, 1)
+  const unread = await explainBy([nearly], ['policies:read'])
+  const { reasoning } = decideAsk(sampleRuleSet([nearly]), sampleQuestion)
+  assert.deepEqual(unread, { nearest: [], reasoning }, 'the policy names cannot be read')
+  assert.deepEqual((await explainBy([nearly, { ...nearly, id: 'broken', policy_text: 'permit (' }], [])).nearest, [])
 })

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { operation } from '../http/operation.ts'
 import { Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { evaluateRequest } from './evaluate-request.flow.ts'
-import { explainNearMisses } from './near-miss-explanation.flow.ts'
+import { explainAnswer } from './near-miss-explanation.flow.ts'
 import { NearMissExplanation } from './near-miss-explanation.ts'
 import { Place } from './place.ts'
 import { RequestInput, RequestWarning } from './request.ts'
@@ -19,7 +19,7 @@ const RequestPreview = Type.Object(
     ),
     audit_session: Type.Boolean(),
     notices: Type.Array(Type.String()),
-    reasoning: Type.String(),
+    reasoning: Type.String({ description: 'why, in words; names rules only with policies:read' }),
     duration_seconds: Type.Integer({ description: 'how long access would last' }),
     places: Type.Array(Place, {
       description: 'where access would be given, one grant each; empty where the request would be refused',
@@ -35,7 +35,8 @@ const RequestPreview = Type.Object(
     nearest: Type.Optional(
       Type.Array(NearMissExplanation, {
         description:
-          'near misses: what would have to change for a better answer, one change each; absent where none is known',
+          'near misses: what would have to change for a better answer, one change each, or two where one is not enough; ' +
+          'absent where none is known',
       }),
     ),
   },
@@ -56,8 +57,9 @@ export const previewRequest = operation({
   async run(ctx, { body }): Promise<RequestPreview> {
     const evaluated = await evaluateRequest(ctx, body)
     const { requested, decision } = evaluated
-    const [nearest, warnings] = [await explainNearMisses(ctx, evaluated), await warningsOf(ctx.tx, evaluated)]
-    const { allowed, mode, audit_session, notices, reasoning, rule_ids } = decision
+    const { nearest, reasoning } = await explainAnswer(ctx, evaluated)
+    const warnings = await warningsOf(ctx.tx, evaluated)
+    const { allowed, mode, audit_session, notices, rule_ids } = decision
     return {
       allowed,
       approval_mode: mode,

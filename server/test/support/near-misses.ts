@@ -16,6 +16,9 @@ const reader = { mayReadRules: true, mayReadAccounts: true }
 /** A requester who may only request access. */
 export const requester = { mayReadRules: false, mayReadAccounts: false }
 
+/** The words for one group; everything else is shown by its id. */
+const people = new Map([['Group::"0b5e"', 'members of the group “Databases”']])
+
 /** A rule with one condition. */
 export const permitWhen = (condition: string) => `permit (principal, action, resource) when { ${condition} };`
 
@@ -28,15 +31,23 @@ export type PartialQuestion = Partial<Omit<AskQuestion, 'context'>> & { context?
 export async function nearMisses(
   texts: readonly string[],
   { context, ...other }: PartialQuestion = {},
-  viewer: Viewer = reader,
+  viewer: Viewer & { accountCounts?: boolean } = reader,
 ): Promise<NearMissExplanation[]> {
   const ruleSet = sampleRuleSet(texts.map((text, index) => sampleRule(`r${index + 1}`, text)))
   const question = { ...sampleQuestion, ...other, context: { ...sampleQuestion.context, ...context } }
   const durations = { shortest: 60, longest: 604_800 }
-  const evaluated = { ruleSet, question, decision: decideAsk(ruleSet, question), durations }
+  const evaluated = {
+    ruleSet,
+    question,
+    decision: decideAsk(ruleSet, question),
+    durations,
+    accountCounts: viewer.accountCounts ?? true,
+  }
   const found = await findNearMisses(evaluated, !viewer.mayReadRules, createPauser(Number.POSITIVE_INFINITY))
   const limits = { question, durations, viewer }
-  return selectShown(found, limits).map((miss) => explain(miss, limits, new Map([['policy', 'Accounts']])))
+  return selectShown(found, limits).map((miss) =>
+    explain(miss, limits, { policies: new Map([['policy', 'Accounts']]), people }),
+  )
 }
 
 export async function nearMissWords(...args: Parameters<typeof nearMisses>): Promise<string[]> {

@@ -22,10 +22,6 @@ function ruleWords(rule: PolicyRule | undefined, unnamed = 'a rule'): string {
   return rule?.notice ? `${unnamed} (${rule.notice})` : unnamed
 }
 
-export function ruleName(rule: PolicyRule): string {
-  return rule.notice ? `rule \`${rule.id}\` (${rule.notice})` : `rule \`${rule.id}\``
-}
-
 export function resourceName({ type, id, name, as_if }: Resource): string {
   const known = name === '' || name === id ? '' : ` (${name})`
   return `${type} \`${id}\`${known}${as_if === undefined ? '' : ' in an unknown account'}`

@@ -3,14 +3,17 @@ import { firstAddress, strangers } from '../cedar/address.ts'
 import { type Circumstance, numberIn, otherValues, roads, type Values } from '../cedar/circumstance.ts'
 import type { AskQuestion, RequestContext } from '../cedar/question.ts'
 import { holds, intersection, nearest, only, type Ranges } from '../cedar/range.ts'
+import { comingMoments, isOfTime } from './coming-moment.ts'
 import type { Part } from './part.ts'
 
-/** A circumstance of a request that would have to change. */
+/** What would have to change: a circumstance of the request, its action, or that it names no account. */
+export type Changeable = Circumstance | 'source_ip' | 'action' | 'account'
+
 export type Change = {
-  circumstance: Circumstance | 'source_ip'
-  /** The values that would do; absent for `source_ip`. */
+  circumstance: Changeable
+  /** The values that would do; only for circumstances that are no time. */
   values?: Ranges
-  /** The question with the nearest of those values. */
+  /** The question with one of those values. */
   question: AskQuestion
 }
 
@@ -19,7 +22,7 @@ export type Durations = { shortest: number; longest: number }
 
 const most = { networks: 4 } as const
 
-/** The changes, each applied alone, after which the part may hold or, for `held` = false, no longer hold. */
+/** The changes of what is no time, each applied alone, after which the part may hold or, for `held` = false, no longer hold. */
 export function changesFor(part: Part, held: boolean, question: AskQuestion, durations: Durations): Change[] {
   if (part.values !== undefined) return valueChanges(held ? part.values : otherValues(part.values), question, durations)
   const addresses =
@@ -27,32 +30,41 @@ export function changesFor(part: Part, held: boolean, question: AskQuestion, dur
   return addresses.map((source_ip) => ({ circumstance: 'source_ip', question: withContext(question, { source_ip }) }))
 }
 
+/**
+ * The question at coming moments, each at which the values of one of the groups hold; the first moment first. `minutes` are further
+ * minutes of a day at which an answer may change.
+ */
+export function timeChanges(
+  groups: readonly (readonly Values[])[],
+  question: AskQuestion,
+  minutes: readonly number[],
+): Change[] {
+  const circumstance = groups[0]?.find(({ circumstance: one }) => isOfTime(one))?.circumstance
+  if (circumstance === undefined) return []
+  return comingMoments(groups, question.context, minutes).map((now) => ({
+    circumstance,
+    question: withContext(question, { now }),
+  }))
+}
+
 function valueChanges({ circumstance, values }: Values, question: AskQuestion, durations: Durations): Change[] {
   const { context } = question
   const isDuration = circumstance === 'duration_seconds'
   const open = isDuration ? intersection(values, [[durations.shortest, durations.longest]]) : values
   const given = numberIn(context, circumstance)
-  const wanted = circumstance === 'weekday' ? weekdaysAhead(open, given) : [nearest(open, given)]
-  return wanted
-    .filter((value): value is number => value !== undefined && value !== given)
-    .map((value) => ({
+  const value = nearest(open, given)
+  if (value === undefined || value === given) return []
+  return [
+    {
       circumstance,
-      // A schedule is shown whole; of durations and instants only the nearest range is.
-      values: isDuration || circumstance === 'now' ? open.filter((range) => holds([range], value)) : open,
+      // Of durations only the nearest range is shown.
+      values: isDuration ? open.filter((range) => holds([range], value)) : open,
       question: withContext(question, contextWith(context, circumstance, value)),
-    }))
+    },
+  ]
 }
-
-/** The days of these within the next six, the next one first. */
-function weekdaysAhead(values: Ranges, today: number): number[] {
-  return [1, 2, 3, 4, 5, 6].map((days) => ((today - 1 + days) % 7) + 1).filter((weekday) => holds(values, weekday))
-}
-
-const minuteMs = 60_000
-const dayMs = 86_400_000
 
 function contextWith(context: RequestContext, circumstance: Circumstance, value: number): Partial<RequestContext> {
-  const given = numberIn(context, circumstance)
   switch (circumstance) {
     case 'duration_seconds':
       return { duration_seconds: value }
@@ -62,12 +74,8 @@ function contextWith(context: RequestContext, circumstance: Circumstance, value:
       return { break_glass: value === 1, has_reason: context.has_reason || value === 1 }
     case 'via':
       return { via: roads[value] ?? context.via }
-    case 'weekday':
-      return { now: new Date(context.now.getTime() + ((value - given + 7) % 7) * dayMs) }
-    case 'minute':
-      return { now: new Date(context.now.getTime() + (value - given) * minuteMs) }
-    case 'now':
-      return { now: new Date(value) }
+    default:
+      throw new Error('a time is changed by its coming moments')
   }
 }
 

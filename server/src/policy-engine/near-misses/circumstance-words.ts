@@ -1,7 +1,7 @@
-/** For which circumstances, in words that follow "permits this": "for at most 4 hours", "from Monday to Friday". */
+/** For which circumstances, in words that follow "permits this": "for at most 4 hours", "from Monday 09:00 (UTC)". */
 import type { roads } from '../cedar/circumstance.ts'
-import { localTime, type RequestContext } from '../cedar/question.ts'
-import type { Range, Ranges } from '../cedar/range.ts'
+import { type AskQuestion, localTime, type RequestContext } from '../cedar/question.ts'
+import type { Range } from '../cedar/range.ts'
 import type { Change, Durations } from './change.ts'
 
 /** What the rule wants, and what the request has: "for at most 4 hours", "you requested 8 hours". */
@@ -9,13 +9,17 @@ export type WantedWords = { wanted: string; given: string }
 
 /** The change in words; `networks` are those that the rule names, where the requester may see them. */
 export function circumstanceWords(
-  { circumstance, values = [], question }: Change,
-  context: RequestContext,
+  change: Change,
+  { action, context }: Pick<AskQuestion, 'action' | 'context'>,
   durations: Durations,
   networks: readonly string[] | undefined,
 ): WantedWords {
-  const { weekday, minute } = localTime(context.now, context.time_zone)
+  const { circumstance, values = [], question } = change
   switch (circumstance) {
+    case 'action':
+      return { wanted: `for the action \`${question.action}\``, given: `you requested \`${action}\`` }
+    case 'account':
+      return { wanted: 'in some accounts', given: 'you named none in `metadata.account_id`' }
     case 'duration_seconds':
       return {
         wanted: `for ${either(values.map((range) => durationRange(range, durations)))}`,
@@ -36,18 +40,30 @@ export function circumstanceWords(
         wanted: `with ${circumstancePath[question.context.via]}`,
         given: `you made the request with ${circumstancePath[context.via]}`,
       }
-    case 'weekday':
-      return { wanted: either(weekdayRanges(values)), given: `it is ${weekdayNames[weekday - 1]}` }
-    case 'minute':
-      return {
-        wanted: `${either(minuteRanges(values))} (${context.time_zone})`,
-        given: `it is ${clock(minute)}`,
-      }
-    case 'now':
-      return { wanted: either(values.map(instantRange)), given: `it is ${context.now.toISOString()}` }
     case 'source_ip':
       return { wanted: networkWords(networks), given: `your address is ${context.source_ip}` }
+    default:
+      return momentWords(question.context.now, context)
   }
+}
+
+/** The coming moment from which the rule wants it; a moment a week or more ahead has its date. */
+function momentWords(moment: Date, { now, time_zone }: RequestContext): WantedWords {
+  const [then, today] = [localDay(moment, time_zone), localDay(now, time_zone)]
+  const { weekday, minute } = localTime(moment, time_zone)
+  const present = localTime(now, time_zone)
+  const date = Date.parse(then) - Date.parse(today) < weekMs ? '' : ` ${then}`
+  return {
+    wanted: `from ${weekdayNames[weekday - 1]}${date} ${clock(minute)} (${time_zone})`,
+    given: `it is ${weekdayNames[present.weekday - 1]} ${clock(present.minute)}`,
+  }
+}
+
+const weekMs = 7 * 86_400_000
+
+/** The local date, as `2024-01-31`. */
+function localDay(instant: Date, timeZone: string): string {
+  return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(instant)
 }
 
 const circumstancePath: Record<(typeof roads)[number], string> = { token: 'a token', api_key: 'an API key' }
@@ -85,41 +101,8 @@ function inWords(seconds: number): string {
 
 const weekdayNames = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 
-function weekdayRanges(values: Ranges): string[] {
-  return roundTheCorner(values, 1, 7).map(([from, to]) => {
-    const [first, last] = [weekdayNames[from - 1], weekdayNames[to - 1]]
-    if (from === to) return `on ${first}`
-    return to === (from % 7) + 1 ? `on ${first} and ${last}` : `from ${first} to ${last}`
-  })
-}
-
-function minuteRanges(values: Ranges): string[] {
-  return roundTheCorner(values, 0, 1_439).map(([from, to]) => `from ${clock(from)} until ${clock(to + 1)}`)
-}
-
-/** A range that ends with the last value and one that begins with the first are joined; the end is then before the beginning. */
-function roundTheCorner(values: Ranges, first: number, last: number): Ranges {
-  const [head, tail] = [values[0], values.at(-1)]
-  if (head === undefined || tail === undefined || head === tail) return values
-  if (head[0] !== first || tail[1] !== last) return values
-  return [...values.slice(1, -1), [tail[0], head[1]]]
-}
-
-/** `24:00` is the end of the day. */
 function clock(minute: number): string {
   return `${String(Math.floor(minute / 60)).padStart(2, '0')}:${String(minute % 60).padStart(2, '0')}`
-}
-
-function instantRange([from, to]: Range): string {
-  const [begin, end] = [Number.isFinite(from) && isoOf(from), Number.isFinite(to) && isoOf(to + 1)]
-  if (begin === false) return `before ${end}`
-  return end === false ? `from ${begin} on` : `from ${begin} until ${end}`
-}
-
-/** The engine has instants that JavaScript's dates cannot express; they are shown as they are. */
-function isoOf(ms: number): string {
-  const date = new Date(ms)
-  return Number.isNaN(date.getTime()) ? `${ms} ms` : date.toISOString()
 }
 
 function networkWords(networks: readonly string[] | undefined): string {

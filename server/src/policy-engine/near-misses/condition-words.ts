@@ -6,12 +6,20 @@ import { readsTagOf } from '../cedar/conjunct.ts'
 import type { Clause, Expr } from '../cedar/engine.ts'
 import { attributeOf, entitiesIn, formOf, isVariable } from '../cedar/expression.ts'
 import type { Principal, Resource } from '../cedar/question.ts'
+import { entityKey } from '../cedar/reading.ts'
 import type { ActionScope, EntityScope } from '../cedar/scope.ts'
 import { either, type WantedWords } from './circumstance-words.ts'
 import type { Side } from './near-rule.ts'
 
-/** The question's parts, and whether the resource's data may be shown. */
-export type Known = { principal: Principal; action: string; resource: Resource; mayReadAccounts: boolean }
+/** The question's parts, whether the resource's data may be shown, and the words for the groups, roles and people that rules name. */
+export type Known = {
+  principal: Principal
+  action: string
+  resource: Resource
+  mayReadAccounts: boolean
+  /** By `entityKey`; what has no words here is shown by its id. */
+  people: ReadonlyMap<string, string>
+}
 
 export type ConditionWords = WantedWords & { kind: 'tag' | 'name' | Side }
 
@@ -49,11 +57,14 @@ function tagThere(body: Expr, wanted: boolean, { resource, mayReadAccounts }: Kn
   return {
     kind: 'tag',
     wanted: `where the resource has ${wanted ? 'a' : 'no'} tag \`${tag}\``,
-    given: mayReadAccounts ? (there ? 'it has one' : 'it has none') : notSo,
+    given: mayReadAccounts ? (there ? 'it has one' : 'it has none') : notSo(resource),
   }
 }
 
-const notSo = 'that is not so'
+/** Of a resource in an unknown account, the data is that of one kind of account in which it may lie. */
+function notSo({ as_if }: Resource): string {
+  return as_if === undefined ? 'that is not so' : 'that is not so in every account where it may be'
+}
 
 type Valued = { kind: ConditionWords['kind']; name: string; value: unknown; isShown: boolean; isVerified?: boolean }
 
@@ -89,7 +100,7 @@ function valueWords(body: Expr, wanted: boolean, known: Known): ConditionWords |
   return {
     kind,
     wanted: `where ${name} ${is}`,
-    given: !isShown ? notSo : value === undefined ? 'it has none' : `it is ${quoted(value)}`,
+    given: !isShown ? notSo(known.resource) : value === undefined ? 'it has none' : `it is ${quoted(value)}`,
   }
 }
 
@@ -173,7 +184,9 @@ export function actionWords({ ids }: ActionScope, { action }: Known): ConditionW
 const maxNamed = 5
 
 function sideWords(side: 'principal' | 'resource', scopes: readonly EntityScope[], known: Known): ConditionWords {
-  const named = scopes.slice(0, maxNamed).map(side === 'principal' ? personWords : whereWords)
+  const named = scopes
+    .slice(0, maxNamed)
+    .map((scope) => (side === 'principal' ? personWords(scope, known.people) : whereWords(scope)))
   const more = scopes.length > maxNamed ? [`${scopes.length - maxNamed} more`] : []
   const { type, id } = known.resource
   return {
@@ -183,13 +196,18 @@ function sideWords(side: 'principal' | 'resource', scopes: readonly EntityScope[
   }
 }
 
-const memberships: Readonly<Record<string, string>> = { Group: 'members of the group', Role: 'holders of the role' }
+const memberships: Readonly<Record<string, string>> = {
+  Group: 'members of the group',
+  Role: 'holders of the role',
+  User: 'the user',
+}
 
-function personWords(scope: EntityScope): string {
+function personWords(scope: EntityScope, people: Known['people']): string {
   if (scope.scope === 'any') return 'to everyone'
   const entity = 'group' in scope ? scope.group : 'id' in scope ? scope : undefined
   if (entity === undefined) return `to every ${scope.type}`
-  return `to ${memberships[entity.type] ?? 'the user'} \`${entity.id}\``
+  const { type, id } = entity
+  return `to ${people.get(entityKey({ type, id })) ?? `${memberships[type] ?? type} \`${id}\``}`
 }
 
 function whereWords(scope: EntityScope): string {

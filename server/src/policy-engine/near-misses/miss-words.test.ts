@@ -13,7 +13,7 @@ import { sampleQuestion } from '../cedar/samples.ts'
 const long = { duration_seconds: 28_800 }
 const saturday = { now: new Date('2024-01-06T18:30:00Z') }
 
-/** One permit with one condition that does not hold: the text after "rule `r1` permits this". */
+/** One permit with one condition that does not hold: the text after "… permits this". */
 const table: [condition: string, question: PartialQuestion, wanted: string, given: string, kind: string][] = [
   [
     'context.duration_seconds <= 14400',
@@ -47,35 +47,28 @@ const table: [condition: string, question: PartialQuestion, wanted: string, give
     'you made the request with an API key',
     'via',
   ],
-  ['context.weekday <= 5', { context: saturday }, 'from Monday to Friday', 'it is Saturday', 'weekday'],
+  ['context.weekday <= 5', { context: saturday }, 'from Monday 00:00 (UTC)', 'it is Saturday 18:30', 'weekday'],
   [
     '[6, 7, 1].contains(context.weekday)',
     { context: { now: new Date('2024-01-02T12:00:00Z') } },
-    'from Saturday to Monday',
-    'it is Tuesday',
+    'from Saturday 00:00 (UTC)',
+    'it is Tuesday 12:00',
     'weekday',
   ],
-  ['context.weekday == 3 || context.weekday == 5', {}, 'on Wednesday or on Friday', 'it is Monday', 'weekday'],
+  ['context.weekday == 3 || context.weekday == 5', {}, 'from Wednesday 00:00 (UTC)', 'it is Monday 12:00', 'weekday'],
   [
     'context.minute >= 540 && context.minute < 1020',
     { context: saturday },
-    'from 09:00 until 17:00 (UTC)',
-    'it is 18:30',
+    'from Sunday 09:00 (UTC)',
+    'it is Saturday 18:30',
     'minute',
   ],
-  ['context.minute >= 1320 || context.minute < 360', {}, 'from 22:00 until 06:00 (UTC)', 'it is 12:00', 'minute'],
-  [
-    'context.now < datetime("2024-01-01")',
-    {},
-    'before 2024-01-01T00:00:00.000Z',
-    'it is 2024-01-01T12:00:00.000Z',
-    'now',
-  ],
+  ['context.minute >= 1320 || context.minute < 360', {}, 'from Monday 22:00 (UTC)', 'it is Monday 12:00', 'minute'],
   [
     'context.now >= datetime("2024-02-01T10:00:00+0200")',
     {},
-    'from 2024-02-01T08:00:00.000Z on',
-    'it is 2024-01-01T12:00:00.000Z',
+    'from Thursday 2024-02-01 08:00 (UTC)',
+    'it is Monday 12:00',
     'now',
   ],
   [
@@ -161,6 +154,7 @@ const table: [condition: string, question: PartialQuestion, wanted: string, give
     'principal',
   ],
   ['principal in Group::"sre"', {}, 'to members of the group `sre`', 'you are not', 'principal'],
+  ['principal in Group::"0b5e"', {}, 'to members of the group “Databases”', 'you are not', 'principal'],
   [
     'principal in [Role::"admin", User::"eve"]',
     {},
@@ -196,7 +190,7 @@ for (const [condition, question, wanted, given, kind] of table) {
     const [miss, ...others] = await nearMisses([permitWhen(condition)], question)
     assert.deepEqual(
       [miss?.words, miss?.wanted, miss?.given, miss?.kind],
-      [`rule \`r1\` permits this ${wanted}; ${given}`, wanted, given, kind],
+      [`rule 1 of the policy “Accounts” permits this ${wanted}; ${given}`, wanted, given, kind],
     )
     assert.deepEqual([others, miss?.rule_id, miss?.policy_name, miss?.approval_mode], [[], 'r1', 'Accounts', 'require'])
   })
@@ -226,13 +220,60 @@ for (const [scope, wanted, given] of [
 ] as const) {
   test(`permit (${scope}): ${wanted}`, async () => {
     assert.deepEqual(await nearMissWords([`permit (${scope}) when { context.has_reason };`]), [
-      `rule \`r1\` permits this ${wanted}; ${given}`,
+      `rule 1 of the policy “Accounts” permits this ${wanted}; ${given}`,
     ])
-    assert.deepEqual(
-      await nearMissWords([`permit (${scope}) when { !context.has_reason };`]),
-      [],
-      'two parts do not match',
-    )
+    assert.deepEqual(await nearMissWords([`permit (${scope}) when { !context.has_reason };`]), [
+      `rule 1 of the policy “Accounts” permits this without a reason and ${wanted}; you gave one, and ${given}`,
+    ])
     assert.deepEqual(await nearMissWords([`permit (${scope});`], {}, requester), [])
   })
 }
+
+/** A schedule is described by its coming start or end, in the tenant's time zone. */
+const berlin = { ...saturday, time_zone: 'Europe/Berlin' }
+const workingHours = 'context.weekday <= 5 && context.minute >= 540 && context.minute < 1020'
+for (const [what, rules, context, expected] of [
+  [
+    'the coming start of a schedule of days and hours',
+    [permitWhen(workingHours)],
+    berlin,
+    ['a rule permits this from Monday 09:00 (Europe/Berlin); it is Saturday 19:30'],
+  ],
+  [
+    'the coming start where the clock is changed before',
+    [permitWhen(workingHours)],
+    { now: new Date('2024-03-30T12:00:00Z'), time_zone: 'Europe/Berlin' },
+    ['a rule permits this from Monday 09:00 (Europe/Berlin); it is Saturday 13:00'],
+  ],
+  [
+    'the start in a week with its date',
+    [permitWhen('context.weekday == 1 && context.minute < 600')],
+    {},
+    ['a rule permits this from Monday 2024-01-08 00:00 (UTC); it is Monday 12:00'],
+  ],
+  [
+    'the coming end of a forbid',
+    ['permit (principal, action, resource);', 'forbid (principal, action, resource) when { context.weekday >= 6 };'],
+    berlin,
+    ['from Monday 00:00 (Europe/Berlin) no rule forbids this; it is Saturday 19:30'],
+  ],
+  [
+    'the first moment at which no other rule forbids it',
+    [permitWhen('context.weekday <= 5'), `forbid (principal, action, resource) unless { ${workingHours} };`],
+    berlin,
+    ['a rule permits this from Monday 09:00 (Europe/Berlin); it is Saturday 19:30'],
+  ],
+  ['no window that is past', [permitWhen('context.now < datetime("2024-01-01")')], {}, []],
+  [
+    'no day of a window that ends before',
+    [permitWhen('context.weekday == 3 && context.now < datetime("2024-01-02")')],
+    {},
+    [],
+  ],
+] as const) {
+  test(`a requester is shown ${what}`, async () =>
+    assert.deepEqual(await nearMissWords([...rules], { context }, requester), expected))
+}
+
+test('a requester who may read rules is shown no window that is past either', async () =>
+  assert.deepEqual(await nearMissWords([permitWhen('context.now < datetime("2024-01-01")')]), []))

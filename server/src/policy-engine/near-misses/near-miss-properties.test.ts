@@ -7,8 +7,9 @@ import { explain, type NearMissExplanation, selectShown, type Viewer } from '../
 import type { AskQuestion } from '../cedar/question.ts'
 import { sampleAccount, sampleQuestion } from '../cedar/samples.ts'
 import { type Decision, decideAsk } from '../deciding/decide.ts'
-import { findNearMisses, type NearMiss } from './near-miss.ts'
+import { findNearMisses } from './near-miss.ts'
 import { createPauser } from './pauser.ts'
+import type { NearMiss } from './stage.ts'
 
 /** For random rules and questions: explanations are true, and reveal nothing that the requester may not know. */
 const numRuns = rounds(30).length
@@ -92,12 +93,12 @@ async function nearest(drawn: readonly Drawn[], question: AskQuestion, listener:
   const decision = decideAsk(ruleSet, question)
   const yieldToEventLoop = createPauser(Number.POSITIVE_INFINITY)
   const found = await findNearMisses(
-    { ruleSet, question, decision, durations },
+    { ruleSet, question, decision, durations, accountCounts: true },
     !listener.mayReadRules,
     yieldToEventLoop,
   )
   const misses = selectShown(found, { question, durations, viewer: listener })
-  const names = new Map([['policy', 'hidden']])
+  const names = { policies: new Map([['policy', 'hidden']]), people: new Map() }
   return {
     rules,
     ruleSet,
@@ -106,9 +107,16 @@ async function nearest(drawn: readonly Drawn[], question: AskQuestion, listener:
   }
 }
 
-/** The question with the explained change made; for a schedule or an address, with the nearest of several changes. */
-function doneAs(
-  { kind, duration_seconds, miss }: NearMissExplanation & { miss: NearMiss },
+/** The question with every explained change made; at a time or from an address, with the one that was tried. */
+function doneAs(one: NearMissExplanation & { miss: NearMiss }, question: AskQuestion): AskQuestion {
+  const { miss, also } = one
+  const once = changedAs(one, miss.change?.question, question)
+  return also === undefined ? once : changedAs(also, miss.also?.change?.question, once)
+}
+
+function changedAs(
+  { kind, duration_seconds }: Pick<NearMissExplanation, 'kind' | 'duration_seconds'>,
+  tried: AskQuestion | undefined,
   question: AskQuestion,
 ): AskQuestion {
   const { context } = question
@@ -117,11 +125,22 @@ function doneAs(
     ...(kind === 'has_reason' && { has_reason: !context.has_reason }),
     ...(kind === 'break_glass' && { break_glass: !context.break_glass, has_reason: true }),
     ...(kind === 'via' && { via: context.via === 'token' ? ('api_key' as const) : ('token' as const) }),
-    ...(['weekday', 'minute', 'now'].includes(kind) && { now: miss.change?.question.context.now ?? context.now }),
-    ...(kind === 'source_ip' && { source_ip: miss.change?.question.context.source_ip ?? '' }),
+    ...(['weekday', 'minute', 'now'].includes(kind) && { now: tried?.context.now ?? context.now }),
+    ...(kind === 'source_ip' && { source_ip: tried?.context.source_ip ?? '' }),
   }
-  return { ...question, context: { ...context, ...doing } }
+  return {
+    ...question,
+    ...(kind === 'action' && { action: tried?.action ?? '' }),
+    context: { ...context, ...doing },
+  }
 }
+
+/** When the question with all changes is asked. */
+const lastTried = ({ change, also }: NearMiss) => (also?.change ?? change)?.question.context.now ?? new Date(0)
+
+/** Whether changes of the request alone fix it. */
+const isChanged = ({ change, also }: NearMiss) =>
+  change !== undefined && (also === undefined || also.change !== undefined)
 
 const looseness = ({ allowed, mode }: Decision) => (allowed ? (mode === 'require' ? 1 : 2) : 0)
 
@@ -130,24 +149,27 @@ for (const [who, listener] of [
   ['a requester who may not read rules', { mayReadRules: false, mayReadAccounts: false }],
 ] as const) {
   test(`a change that is explained to ${who} gives a better answer, by that rule`, async () => {
-    let improved = 0
+    let [improved, twice] = [0, 0]
     const property = fc.asyncProperty(anyCase, async ([drawn, question]) => {
       const { ruleSet, decision, misses } = await nearest(drawn, question, listener)
-      for (const one of misses.filter(({ miss }) => miss.change !== undefined)) {
-        const { rule } = one.miss
+      for (const one of misses.filter(({ miss }) => isChanged(miss))) {
+        const { rule, also } = one.miss
         const better = decideAsk(ruleSet, doneAs(one, question))
         assert.ok(looseness(better) > looseness(decision), one.words)
         assert.equal(better.mode, one.approval_mode)
-        assert.equal(better.rule_ids.includes(rule.id), rule.effect === 'permit', one.words)
+        for (const { id, effect } of [rule, ...(also === undefined ? [] : [also.rule])])
+          assert.equal(better.rule_ids.includes(id), effect === 'permit', one.words)
         improved += 1
+        if (also !== undefined) twice += 1
+        assert.ok(lastTried(one.miss) >= question.context.now, one.words)
       }
     })
     await fc.assert(property, { numRuns })
-    assert.ok(improved > 0, 'no change was explained')
+    assert.ok(improved > 0 && twice > 0, `${improved} changes were explained, ${twice} of them two at once`)
   })
 }
 
-/** How many of the rule's conditions and parts of its scope do not hold on the resource, each evaluated by itself. */
+/** How many of the rule's conditions and parts of its scope do not hold on the resource, each evaluated by itself; times are one. */
 function failing(drawn: Drawn, question: AskQuestion, miss: NearMiss): number {
   const alone = (scope: string, clause = '') => {
     const rule = sampleRule('alone', `permit (${scope}) ${clause};`)
@@ -161,8 +183,14 @@ function failing(drawn: Drawn, question: AskQuestion, miss: NearMiss): number {
   }
   const [principal, action, resource] = drawn.scope
   const sides = [`${principal}, action, resource`, `principal, ${action}, resource`, `principal, action, ${resource}`]
-  const held = drawn.conditions.map((condition) => alone('principal, action, resource', `when { ${condition} }`))
-  return [...sides.map((side) => alone(side)), ...held].reduce((sum, one) => sum + one, 0)
+  const held = drawn.conditions.map((condition) => ({
+    isTime: /context[.](weekday|minute|now)/.test(condition),
+    fails: alone('principal, action, resource', `when { ${condition} }`),
+  }))
+  // Waiting is one thing, whatever it changes.
+  const time = Math.max(0, ...held.filter(({ isTime }) => isTime).map(({ fails }) => fails))
+  const others = held.filter(({ isTime }) => !isTime).map(({ fails }) => fails)
+  return [...sides.map((side) => alone(side)), time, ...others].reduce((sum, one) => sum + one, 0)
 }
 
 test('if a person decides, the only permits shown are auto permits saved by other users', async () => {
@@ -175,30 +203,44 @@ test('if a person decides, the only permits shown are auto permits saved by othe
   await fc.assert(property, { numRuns })
 })
 
-test('a permit is shown only if one part of it does not hold, a forbid only if all of it holds', async () => {
+test('a permit is shown only if as many things of it do not hold as are named, a forbid only if all of it holds', async () => {
   const property = fc.asyncProperty(anyCase, async ([drawn, question]) => {
     const { rules, misses } = await nearest(drawn, question, { mayReadRules: true, mayReadAccounts: true })
     for (const { miss, kind, words } of misses) {
-      // An emergency is another question, with other rules.
-      if (kind === 'break_glass') continue
-      const rule = drawn[rules.indexOf(miss.rule)] as Drawn
-      assert.equal(failing(rule, question, miss), miss.rule.effect === 'permit' ? 1 : 0, words)
+      // An emergency is another question, with other rules; so is another action.
+      if (kind === 'break_glass' || kind === 'action') continue
+      const flaws = [miss, ...(miss.also === undefined ? [] : [miss.also])]
+      for (const { rule } of flaws) {
+        const named = flaws.filter((flaw) => flaw.rule === rule).length
+        const missing = failing(drawn[rules.indexOf(rule)] as Drawn, question, miss)
+        assert.equal(missing, rule.effect === 'permit' ? named : 0, words)
+      }
     }
   })
   await fc.assert(property, { numRuns })
 })
 
 test('a requester who may not read rules sees no rule, name, notice, tag, group, network or past time', async () => {
-  const own = ['duration_seconds', 'has_reason', 'via', 'minute', 'weekday', 'now', 'source_ip', 'break_glass']
+  const own = [
+    'action',
+    'duration_seconds',
+    'has_reason',
+    'via',
+    'minute',
+    'weekday',
+    'now',
+    'source_ip',
+    'break_glass',
+  ]
   const property = fc.asyncProperty(anyCase, async ([drawn, question]) => {
     const { misses } = await nearest(drawn, question, { mayReadRules: false, mayReadAccounts: false })
     for (const { miss, ...one } of misses) {
       assert.doesNotMatch(JSON.stringify(one), /hidden|10\.99|when \{/)
       assert.ok(own.includes(one.kind))
-      const { now } = miss.change?.question.context ?? question.context
-      assert.ok(one.kind !== 'now' || now > question.context.now)
+      assert.ok(isChanged(miss))
+      assert.ok(one.also === undefined || own.includes(one.also.kind))
     }
-    const kinds = misses.map(({ kind }) => kind)
+    const kinds = misses.map(({ kind, also }) => `${kind} ${also?.kind}`)
     assert.equal(new Set(kinds).size, kinds.length, 'one of each kind')
   })
   await fc.assert(property, { numRuns })

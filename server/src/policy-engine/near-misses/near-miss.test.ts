@@ -12,7 +12,10 @@ test('shows a forbid that another request would not match', async () => {
     '@notice("short") forbid (principal, action, resource) when { context.duration_seconds > 14400 };',
   ]
   const [miss] = await nearMisses(rules, { context: long })
-  assert.equal(miss?.words, 'rule `r2` (short) does not forbid this for at most 4 hours; you requested 8 hours')
+  assert.equal(
+    miss?.words,
+    'for at most 4 hours no rule forbids this; you requested 8 hours; rule 1 of the policy “Accounts” (short) forbids that',
+  )
   assert.deepEqual([miss?.duration_seconds, miss?.rule_id], [14_400, 'r2'])
   assert.deepEqual(await nearMissWords(rules.slice(1), { context: long }), [], 'nothing permits it')
 })
@@ -23,15 +26,17 @@ test('shows a rule that would approve at once what a person decides', async () =
     '@approval_mode("auto") permit (principal, action, resource) when { context.duration_seconds <= 600 };',
   ]
   assert.deepEqual(await nearMissWords(rules), [
-    'rule `r2` approves this at once for at most 10 minutes; you requested 1 hour',
+    'rule 1 of the policy “Accounts” approves this at once for at most 10 minutes; you requested 1 hour',
   ])
   const held = [
     ...rules,
     '@approval_mode("auto") forbid (principal, action, resource) when { context.via == "token" };',
   ]
-  assert.deepEqual(await nearMissWords(held), [], 'two changes are needed')
+  assert.deepEqual(await nearMissWords(held, {}, requester), [
+    'a rule approves this at once for at most 10 minutes and with an API key; you requested 1 hour, and you made the request with a token',
+  ])
   assert.deepEqual(await nearMissWords(held, { context: { duration_seconds: 600 } }), [
-    'rule `r3` does not have a person decide this with an API key; you made the request with a token',
+    'with an API key no person has to decide this; you made the request with a token; rule 1 of the policy “Accounts” has a person decide that',
   ])
 })
 
@@ -42,7 +47,7 @@ test('shows break-glass only if nothing else is permitted, never as the quicker 
   ])
   assert.deepEqual(await nearMissWords([glass, 'permit (principal, action, resource);']), [])
   assert.deepEqual(await nearMissWords(['permit (principal, action, resource);'], { context: { break_glass: true } }), [
-    'rule `r1` permits this outside an emergency; you requested it as one',
+    'rule 1 of the policy “Accounts” permits this outside an emergency; you requested it as one',
   ])
 })
 
@@ -51,14 +56,14 @@ test('shows for several resources only changes that fix all of them, and other c
   const resources = [sampleAccount, other]
   const rules = [permitWhen('context.duration_seconds <= 600'), permitWhen('resource.getTag("env") == "dev"')]
   assert.deepEqual(await nearMissWords(rules, { resources }), [
-    'rule `r1` permits this for at most 10 minutes; you requested 1 hour',
-    'rule `r2` permits this on cloud_account `210987654321` (other) where the resource’s tag `env` is "dev"; it is "prod"',
+    'rule 1 of the policy “Accounts” permits this for at most 10 minutes; you requested 1 hour',
+    'rule 1 of the policy “Accounts” permits this on cloud_account `210987654321` (other) where the resource’s tag `env` is "dev"; it is "prod"',
   ])
   const half = [
     'permit (principal, action, resource == cloud_account::"123456789012");',
     'permit (principal, action, resource == cloud_account::"210987654321") when { context.duration_seconds <= 600 && resource.getTag("env") == "dev" };',
   ]
-  assert.deepEqual(await nearMissWords(half, { resources }), [])
+  assert.deepEqual(await nearMissWords(half, { resources }, requester), [])
 })
 
 test('shows no rule, network, tag or person to a requester who may not read rules', async () => {
@@ -94,7 +99,7 @@ test('shows no rule, network, tag or person to a requester who may not read rule
 test('shows a rule only if it would give the access', async () => {
   const ended = 'context.weekday == 2 && context.now < datetime("2024-01-02")'
   const words = await nearMissWords([permitWhen(ended), permitWhen('context.weekday == 2')])
-  assert.deepEqual(words, ['rule `r2` permits this on Tuesday; it is Monday'])
+  assert.deepEqual(words, ['rule 1 of the policy “Accounts” permits this from Tuesday 00:00 (UTC); it is Monday 12:00'])
   const tooShort = 'forbid (principal, action, resource) when { context.duration_seconds < 1200 };'
   assert.deepEqual(await nearMissWords([permitWhen('context.duration_seconds <= 600'), tooShort]), [])
 })
@@ -114,13 +119,13 @@ test('shows nothing if more forbids match than can be checked', async () => {
 test('shows a resource’s data only to a requester who may read accounts', async () => {
   const listener = { mayReadRules: true, mayReadAccounts: false }
   assert.deepEqual(await nearMissWords([permitWhen('resource.getTag("env") == "prod"')], {}, listener), [
-    'rule `r1` permits this where the resource’s tag `env` is "prod"; that is not so',
+    'rule 1 of the policy “Accounts” permits this where the resource’s tag `env` is "prod"; that is not so',
   ])
 })
 
-test('shows nothing if two conditions fail, or if no change helps', async () => {
+test('shows nothing of a condition that the requester cannot change, or if no change helps', async () => {
   const two = permitWhen('context.duration_seconds <= 600 && resource.getTag("env") == "prod"')
-  assert.deepEqual(await nearMissWords([two]), [])
+  assert.deepEqual(await nearMissWords([two], {}, requester), [])
   const never = 'forbid (principal, action, resource);'
   assert.deepEqual(await nearMissWords([permitWhen('context.duration_seconds <= 600'), never]), [])
   assert.deepEqual(await nearMissWords([permitWhen('resource.getTag("env") == "prod"'), never]), [])

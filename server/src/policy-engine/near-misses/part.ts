@@ -3,6 +3,7 @@ import { networksOf } from '../cedar/address.ts'
 import { bothValues, type Values, valuesOf } from '../cedar/circumstance.ts'
 import { conjunctsOf } from '../cedar/conjunct.ts'
 import { type Clause, type Expr, type PolicyJson, textEngine } from '../cedar/engine.ts'
+import { formOf } from '../cedar/expression.ts'
 import type { EngineQuestion } from '../cedar/question.ts'
 
 /** One part of a condition. */
@@ -30,6 +31,16 @@ export function partsOf(clauses: readonly Clause[]): Part[] {
     parts[beside] = { clause: { kind: 'when', body }, values: bothValues(other.values, values) }
   }
   return parts
+}
+
+/**
+ * The parts that must all hold for the part not to hold, where it says that they do not all: `unless { a && b }`. Empty where it says
+ * something else.
+ */
+export function partsAgainst({ clause: { kind, body } }: Part): Part[] {
+  if (kind === 'unless') return partsOf([{ kind: 'when', body }])
+  const { operator, operands } = formOf(body)
+  return operator === '!' && operands.arg !== undefined ? partsOf([{ kind: 'when', body: operands.arg }]) : []
 }
 
 function positive({ kind, body }: Clause): Expr {
