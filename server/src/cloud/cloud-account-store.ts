@@ -90,7 +90,7 @@ type Visible = { account_ids: readonly string[]; unit_ids: readonly string[]; ta
  */
 export function accountKindsAsJson(tx: Tx, { account_ids, unit_ids, tags }: Visible, limit: number): Statement {
   if (account_ids.length + unit_ids.length + tags.length === 0) return sql`'[]'::jsonb`
-  const keys = tags === 'all' ? sql`jsonb_object_keys(known.metadata)` : sql`unnest(${[...tags]}::text[])`
+  const keys = keysRead(tags)
   const units = sql`known.metadata -> 'organizational_unit_ids'`
   return sql`(select coalesce(jsonb_agg(kinds.kind), '[]') from (
     select distinct jsonb_build_object(
@@ -111,6 +111,18 @@ export function accountKindsAsJson(tx: Tx, { account_ids, unit_ids, tags }: Visi
     from (${speakingEntries(tx)} and account_id ~ '^[0-9]{12}$' ${oneAnAccount}) as known
     limit ${limit}) as kinds)`
 }
+
+/** The keys of an account's tags that are read. Many are looked for among the account's own, few the other way round. */
+function keysRead(tags: readonly string[] | 'all'): Statement {
+  const own = sql`jsonb_object_keys(known.metadata)`
+  if (tags === 'all') return own
+  const few = sql`unnest(${[...tags]}::text[])`
+  return tags.length <= fewKeys
+    ? few
+    : sql`(select own.key from ${own} own (key) where own.key = any(${[...tags]}::text[]))`
+}
+
+const fewKeys = 20
 
 /** A subquery for each row costs more than all the rest: only where rules see something there. */
 function whereAny(seen: readonly string[] | 'all', expression: Statement, otherwise: Statement): Statement {

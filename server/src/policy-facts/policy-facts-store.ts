@@ -26,7 +26,7 @@ export async function readPolicyFacts(
   traits: AccountTraits | undefined,
 ): Promise<{ literals: LiteralFacts; kinds: readonly AccountKind[] | 'too_many' }> {
   const user_ids = named.flatMap(({ type, id }) => (type === 'User' && uuidForm.test(id) ? id : []))
-  const account_ids = named.flatMap((one) => accountOf(one) ?? [])
+  const account_ids = named.flatMap((one) => accountOf(one) ?? []).filter((id) => !id.includes('\0'))
   const [row] = await tx.read(sql<Row>`select
       (select coalesce(jsonb_agg(${principalAsJson(tx, sql`named.id`)}), '[]') from tenant_user named
         where named.tenant_id = ${tx.tenant_id} and named.id = any(${user_ids}::uuid[])) as users,

@@ -29,7 +29,8 @@ for (const [reference, home, name] of [
     })
     const uncached = { ...reference, tags: {}, name: isAccount ? '' : name }
     const parents = isAccount ? [] : [{ type: 'cloud_account', id: '999999999999' }]
-    assert.deepEqual(resourceIn(reference, '999999999999', accounts), { ...uncached, parents })
+    const unknown = { ...uncached, parents, unknown_account: '999999999999' }
+    assert.deepEqual(resourceIn(reference, '999999999999', accounts), unknown)
     assert.deepEqual(resourceIn(reference, undefined, accounts), { ...uncached, parents: [] })
   })
 }

@@ -11,18 +11,21 @@ import { readApprovers, readWithApprovers } from './request-store.ts'
 
 /** The number of possible approvers read in one round trip. */
 const batchSize = 500
-/** The number of possible approvers evaluated at most. */
-const maxEvaluated = 10_000
+/** The number of possible approvers examined at most. */
+const maxExamined = 10_000
+/** The number of evaluations at most: a request of an unknown account takes up to 200 for each approver. */
+const maxEvaluations = 20_000
 
 /**
  * The users who may decide the request at that moment, as far as is known before they decide: by scope and by policy, never the
- * requester. In batches by their ids: one round trip for each batch, one more where the rules changed, and one where they need
+ * requester. Who could not be evaluated within the limit counts as a user who may. In batches by their ids: one round trip for each batch, one more where the rules changed, and one where they need
  * further facts.
  */
 export async function* whoMayDecide(tx: Tx, request_id: string, at: Date): AsyncGenerator<string[]> {
   const yieldToEventLoop = periodicYield()
   let after: string | null = null
-  for (let count = 0; count < maxEvaluated; count += batchSize) {
+  let evaluations = 0
+  for (let count = 0; count < maxExamined; count += batchSize) {
     const found = await readWithApprovers(tx, request_id, { after, limit: batchSize })
     if (found === undefined) return
     const ruleSet = await findRuleSet(tx, found.version)
@@ -31,7 +34,9 @@ export async function* whoMayDecide(tx: Tx, request_id: string, at: Date): Async
     const may: string[] = []
     for (const approver of found.approvers) {
       const question = approveQuestion(approver, found.requester, found.requested, when, known)
-      if ((await decideApproveInPieces(ruleSet, question)).allowed) may.push(approver.id)
+      evaluations += question.targets.length
+      if (evaluations > maxEvaluations || (await decideApproveInPieces(ruleSet, question)).allowed)
+        may.push(approver.id)
       await yieldToEventLoop()
     }
     yield may
@@ -45,20 +50,22 @@ const warningBatchSizes = [50, 450]
 
 /**
  * Whether it is certain that no user may decide this new request, by the current rules and roles. One round trip; two where no
- * approver of the first batch may. False, because nothing is certain, in three cases: there are more possible approvers than the
- * two batches hold, the engine failed, or a rule tests when, how or from where an approver decides.
+ * approver of the first batch may. False, because nothing is certain, in these cases: there are more possible approvers than the
+ * two batches hold or than can be evaluated, the engine failed, or a rule tests when, how or from where an approver decides.
  */
 export async function isUnapprovable(tx: Tx, evaluated: EvaluatedRequest): Promise<boolean> {
   const { requester, requester_id, ruleSet } = evaluated
   const when = approvalCircumstances(evaluated.when, evaluated.when.now)
   const request = { ...evaluated.requested, id: newId() }
   const yieldToEventLoop = periodicYield()
-  let count = 0
+  let [count, evaluations] = [0, 0]
   let after: string | null = null
   for (const limit of warningBatchSizes) {
     const approvers = await readApprovers(tx, requester_id, { after, limit })
     for (const approver of approvers) {
       const question = approveQuestion(approver, requester, request, when, evaluated)
+      evaluations += question.targets.length
+      if (evaluations > maxEvaluations) return false
       const { allowed, errors } = await decideApproveInPieces(ruleSet, question)
       if (allowed || errors.some(({ rule_id }) => rule_id === null)) return false
       await yieldToEventLoop()

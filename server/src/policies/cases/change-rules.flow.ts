@@ -78,6 +78,7 @@ async function requireKept(
   cases: readonly PolicyCase[],
   { before, after }: { before: RuleSet; after: RuleSet },
 ): Promise<void> {
+  if (cases.length === 0) return
   const { literals } = await findPolicyFacts(tx, [before, after], { evaluator: draftEvaluator })
   const failures = async (ruleSet: RuleSet, some: readonly PolicyCase[]) => {
     const outcomes = await tryCases(draftEvaluator, ruleSet, some, literals)

@@ -3,6 +3,7 @@ import type { AskQuestion } from '../../policy-engine/cedar/question.ts'
 import { approveAction } from '../../policy-engine/cedar/schema.ts'
 import { covers } from '../../policy-engine/cedar/scope.ts'
 import { type Decision, decideAsk } from '../../policy-engine/deciding/decide.ts'
+import { type PolicyEvaluator, readingOfRules } from '../../policy-engine/deciding/evaluate.ts'
 import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
 import { couldMatchBoth } from './no-auto-approval.ts'
 import type { Counterexample, Outcome } from './outcome.ts'
@@ -21,13 +22,27 @@ export async function permitsNothingNew({ before, after, old, changed }: Compare
   const { budget } = means
   const wider = await without(permitsOf(changed), permitsOf(old), permitHolds, budget)
   const dropped = await without(forbidsOf(old), forbidsOf(changed), forbidHolds, budget)
-  if (wider.length + dropped.length === 0) return { result: 'proved', tried: 0 }
+  if (wider.length + dropped.length === 0) {
+    return { result: tellsApart(before, after, means.evaluator) ? 'not_found_in_search' : 'proved', tried: 0 }
+  }
   const judge = (question: AskQuestion) => loosened({ before, after }, question, means)
   for await (const target of targetsOf({ wider, dropped, old, changed }, budget)) {
     const found = await search(target, judge, budget)
     if (found !== undefined) return { result: 'counterexample', tried: budget.tried, counterexample: found }
   }
   return { result: 'not_found_in_search', tried: budget.tried }
+}
+
+/**
+ * Whether the current rules tell accounts apart by something by which the changed rules do not. A resource of an unknown account, which
+ * is refused where the rules tell too many kinds of account apart, may then be permitted.
+ */
+function tellsApart(before: RuleSet, after: RuleSet, evaluator: PolicyEvaluator): boolean {
+  const [old, fresh] = [readingOfRules(evaluator, before).traits, readingOfRules(evaluator, after).traits]
+  const misses = (some: readonly string[], others: readonly string[]) => some.some((one) => !others.includes(one))
+  if (misses(old.account_ids, fresh.account_ids) || misses(old.unit_ids, fresh.unit_ids)) return true
+  if (fresh.tags === 'all') return false
+  return old.tags === 'all' || misses(old.tags, fresh.tags)
 }
 
 const permitsOf = (rules: readonly ReadRule[]) => rules.filter(({ rule }) => rule.effect === 'permit')

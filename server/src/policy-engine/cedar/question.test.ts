@@ -61,8 +61,8 @@ test('refuses a network as the address of a caller', () => {
 })
 
 test('the parents of a request to decide are its target and the target’s parents', () => {
-  const { entities } = approveOf(sampleApproval, sampleAccount)
-  assert.deepEqual(entities.at(-1)?.parents, [
+  const [, , asked] = approveOf(sampleApproval, sampleAccount).entities
+  assert.deepEqual(asked?.parents, [
     { type: 'cloud_account', id: '123456789012' },
     { type: 'cloud_organizational_unit', id: 'ou-ab12-12345678' },
   ])

@@ -141,7 +141,8 @@ export function approveOf(question: ApproveQuestion, target: Resource): EngineQu
     action: reference('Action', approveAction),
     resource: entity.uid,
     context: contextRecord(question.context),
-    entities: [userEntity(principal), userEntity(request.requester), entity],
+    // A rule may read the target by its name.
+    entities: [userEntity(principal), userEntity(request.requester), entity, resourceEntity(target)],
   }
 }
 

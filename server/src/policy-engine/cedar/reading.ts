@@ -45,7 +45,8 @@ export function readingOf(statement: PolicyJson): Reading {
     if (scope.scope === 'is_in') name(found, scope.group)
   }
   for (const { body } of statement.conditions) visit(body, found)
-  const idsOf = (type: string) => [...found.named.values()].flatMap((one) => (one.type === type ? one.id : []))
+  const idsOf = (type: string) =>
+    [...found.named.values()].flatMap((one) => (one.type === type && !one.id.includes('\0') ? one.id : []))
   return {
     literals: [...found.read.values()],
     traits: {
@@ -129,8 +130,9 @@ function identify(expression: Expr, found: Found): void {
 
 function noteTag(key: Expr | undefined, found: Found): void {
   const value = key !== undefined && 'Value' in key ? (key.Value as unknown) : undefined
-  if (typeof value === 'string') found.tags.add(value)
-  else found.computesTags = true
+  if (typeof value !== 'string') found.computesTags = true
+  // No account has a tag with NUL, which the database cannot store or be asked for.
+  else if (!value.includes('\0')) found.tags.add(value)
 }
 
 function entityOf(expression: Expr): EntityReference | undefined {

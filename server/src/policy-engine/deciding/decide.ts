@@ -9,6 +9,8 @@
  * | `approve`: may this person decide it? | all that name approve | all that name approve |
  */
 
+import { Problem } from '../../kernel/errors.ts'
+import { createSemaphore } from '../../kernel/semaphore.ts'
 import {
   type ApproveQuestion,
   type AskQuestion,
@@ -57,13 +59,18 @@ export function decideAsk(ruleSet: RuleSet, question: AskQuestion, evaluator = p
   return atOnce(asking(ruleSet, question, evaluator))
 }
 
-/** The same, in pieces: a question about very many resources takes long, and other work runs between two of them. */
+/**
+ * The same, in pieces: a question about very many resources takes long, and other work runs between two of them. Such questions of
+ * one tenant wait for each other.
+ * @throws Problem 503 when too many of the tenant wait
+ */
 export function decideAskInPieces(
   ruleSet: RuleSet,
   question: AskQuestion,
   evaluator = policyEvaluator,
 ): Promise<Decision> {
-  return inPieces(asking(ruleSet, question, evaluator))
+  const decide = () => inPieces(asking(ruleSet, question, evaluator))
+  return inTurn(ruleSet, question.resources.length, decide)
 }
 
 /** May the principal decide the request? Never their own. Never throws: a question that cannot be answered is denied. */
@@ -71,13 +78,28 @@ export function decideApprove(ruleSet: RuleSet, question: ApproveQuestion, evalu
   return atOnce(approving(ruleSet, question, evaluator))
 }
 
-/** The same, in pieces. */
+/** The same, in pieces and in turn, as `decideAskInPieces`. */
 export function decideApproveInPieces(
   ruleSet: RuleSet,
   question: ApproveQuestion,
   evaluator = policyEvaluator,
 ): Promise<Decision> {
-  return inPieces(approving(ruleSet, question, evaluator))
+  const decide = () => inPieces(approving(ruleSet, question, evaluator))
+  return inTurn(ruleSet, question.targets.length, decide)
+}
+
+/** A question about more resources than this takes so long that those of one tenant take turns. */
+const manyResources = 10
+
+const turns = createSemaphore({
+  limit: 1,
+  maxWaiting: 100,
+  refusal: () =>
+    new Problem('unavailable', 'too many questions about many accounts wait for their turn; try again in a moment'),
+})
+
+function inTurn<Result>({ tenant_id }: RuleSet, resources: number, decide: () => Promise<Result>): Promise<Result> {
+  return resources > manyResources ? turns.run(decide, { key: tenant_id }) : decide()
 }
 
 function* asking(ruleSet: RuleSet, question: AskQuestion, evaluator: PolicyEvaluator): Generator<undefined, Decision> {
@@ -92,7 +114,9 @@ function* asking(ruleSet: RuleSet, question: AskQuestion, evaluator: PolicyEvalu
   const judge = context.break_glass === true ? judgeEmergency : judgeOrdinary
   const verdicts: Verdict[] = []
   for (const resource of resources) {
-    verdicts.push(judge(evaluator, ruleSet, question, resource))
+    const verdict = judge(evaluator, ruleSet, question, resource)
+    verdicts.push(verdict)
+    if (isSettled(verdict)) break
     yield
   }
   return decided(ruleSet, verdicts, { principal, act: `\`${action}\``, emergency: context.break_glass === true })
@@ -111,10 +135,20 @@ function* approving(
   for (const target of targets) {
     const put = () => approveOf(question, target)
     const answer = evaluate(evaluator, ruleSet, 'approve', approveAction, put, question.literals)
-    verdicts.push(verdictOf(target, answer, null))
+    const verdict = verdictOf(target, answer, null)
+    verdicts.push(verdict)
+    if (isSettled(verdict)) break
     yield
   }
   return decided(ruleSet, verdicts, { principal, act: 'deciding the request', emergency: false })
+}
+
+/**
+ * Whether no further resource matters. A resource of an unknown account is denied wherever it is denied first: more would cost time,
+ * and its notices would tell what rules say of accounts that nobody asked about.
+ */
+function isSettled({ resource, allowed }: Verdict): boolean {
+  return resource.as_if !== undefined && !allowed
 }
 
 function judgeEmergency(
