@@ -60,8 +60,16 @@ export function emitEach(
     from ${rows}`
 }
 
-/** Refuses and records the refusal, although nothing else changes: it commits the event first, then throws. */
-export async function refuse(ctx: WorkCtx, problem: Problem, event: NewEvent): Promise<never> {
-  await ctx.tx.write([emit(ctx, event)])
+/**
+ * Refuses and records the refusal, although nothing else changes: it commits the event first, then throws. `beside`: what else is
+ * recorded of the refusal, in the same transaction.
+ */
+export async function refuse(
+  ctx: WorkCtx,
+  problem: Problem,
+  event: NewEvent,
+  beside: readonly Statement[] = [],
+): Promise<never> {
+  await ctx.tx.write([...beside, emit(ctx, event)])
   throw problem
 }

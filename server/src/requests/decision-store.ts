@@ -16,8 +16,8 @@ export type KeptQuestion = {
 }
 
 /**
- * The insert that stores a policy decision with its question. `about` names a common table expression with the request's
- * `id`. Without it the decision has no request, because the request was refused.
+ * The insert that stores a policy decision with its question. `about` is a row with the request's `id`, or none: then nothing is
+ * stored. Without it the decision has no request, because the request was refused.
  */
 export function keepDecision(
   tx: Tx,
@@ -53,6 +53,20 @@ export async function insertRefusedRequest(tx: Tx, decision: Decision, question:
   const id = newId()
   await tx.write([keepDecision(tx, decision, question, undefined, id)])
   return id
+}
+
+/**
+ * The statements that store the decision that refused somebody's try to decide a request. Of all tries that the same question refuses,
+ * by the same version of the rules, the first is stored: whoever tries without end fills no table. The lock has concurrent tries wait
+ * for each other, so that the later ones see the first.
+ */
+export function keepRefusedTry(tx: Tx, decision: Decision, question: KeptQuestion, request_id: string): Statement[] {
+  const request = sql`access_request a where a.tenant_id = ${tx.tenant_id}::uuid and a.id = ${request_id}::uuid`
+  const untried = sql`(select a.id from ${request} and not exists (select from decision d
+    where d.tenant_id = a.tenant_id and d.request_id = a.id and d.question_kind = ${question.kind}
+      and d.principal_id = ${question.principal_id}::uuid and not d.allowed
+      and d.rule_set_version = ${decision.rule_set_version}::bigint)) as untried`
+  return [sql`select from ${request} for no key update`, keepDecision(tx, decision, question, untried)]
 }
 
 /** At most this many of the rules that decided are listed. */

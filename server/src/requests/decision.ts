@@ -3,7 +3,10 @@ import { DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { Place } from './place.ts'
 import { ResourceReference } from './request.ts'
 
-/** When policy was evaluated: for the new request, for the approver's decision, and again right before provisioning. */
+/**
+ * When policy was evaluated: for the new request, for a person's decision, and again right before provisioning. `ask_again` also
+ * stands for an approval that was refused because the requester may no longer have the access.
+ */
 export const questionKinds = ['ask', 'approve', 'ask_again'] as const
 
 const Rule = Type.Object({
@@ -19,7 +22,8 @@ export const RequestDecision = Type.Object(
     id: Uuid,
     kind: OneOf(questionKinds, {
       description:
-        'ask: may the user request this; approve: may this person decide the request; ask_again: is access still permitted',
+        'ask: may the user request this; approve: may this person decide the request, also where a try was refused (the first ' +
+        'by one version of the rules); ask_again: is access still permitted',
     }),
     decided_at: DateTime,
     principal_id: Type.String({ description: 'the user whom the question was about' }),

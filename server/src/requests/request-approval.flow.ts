@@ -3,8 +3,9 @@ import { keepRefusal } from '../events/keep-refusal.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
 import type { Principal } from '../policy-engine/cedar/question.ts'
-import { decideApproveInPieces, factsOf } from '../policy-engine/deciding/decide.ts'
+import { type Decision, decideApproveInPieces, factsOf } from '../policy-engine/deciding/decide.ts'
 import { findRuleSet } from '../policy-engine/deciding/rule-set-store.ts'
+import { type KeptQuestion, keepRefusedTry } from './decision-store.ts'
 import { approveQuestion, type Circumstances } from './policy-question.ts'
 import { findFactsFor, reauthorizeRecorded } from './reauthorize-request.flow.ts'
 import { type AccessRequest, notPending, requireMayDecide } from './request.ts'
@@ -69,13 +70,25 @@ async function decideOnce(
     ruleSet,
     approveQuestion(approver, approval.requester, approval.requested, when, { ...approval, facts }),
   )
+  const { requested } = approval
+  const asked = { kind: 'approve', principal_id: user_id, requested, when } as const
+  if (!permitted.allowed) return refuseTry(ctx, permitted, asked, request_id)
   const stillAllowed = status === 'approved' ? await reauthorizeRecorded(ruleSet, approval, facts) : permitted
-  const denied = [permitted, stillAllowed].find((decision) => !decision.allowed)
-  if (denied !== undefined) {
-    const problem = new Problem('policy_denied', denied.reasoning, { notices: denied.notices })
-    return refuse(ctx, problem, { type: 'access.refused', ...subject, data: factsOf(denied) })
+  if (!stillAllowed.allowed) {
+    // The person may decide, but the requester may no longer have the access: that answer refused the try. An allowed answer about the
+    // person would stand in the record without a decision that followed from it.
+    const again = { kind: 'ask_again', principal_id: approval.request.requester_id, requested } as const
+    return refuseTry(ctx, stillAllowed, { ...again, when: approval.when }, request_id)
   }
-  return saveDecision(ctx, { status, decided_by: user_id, reasoning, requested: approval.requested, when, permitted })
+  return saveDecision(ctx, { status, decided_by: user_id, reasoning, requested, when, permitted })
+}
+
+/** Policy refuses the decision: the event names the person who tried, and the question is recorded with its answer. */
+function refuseTry(ctx: Ctx, denied: Decision, question: KeptQuestion, request_id: string): Promise<never> {
+  const problem = new Problem('policy_denied', denied.reasoning, { notices: denied.notices })
+  const event = { type: 'access.refused', subject_type: 'request', subject_id: request_id } as const
+  const kept = keepRefusedTry(ctx.tx, denied, question, request_id)
+  return refuse(ctx, problem, { ...event, data: factsOf(denied) }, kept)
 }
 
 /** An API key decides with its own scopes at most. */

@@ -90,7 +90,7 @@ const unreported = `
         and s.type = e.type)
   union all
   select 'no decision is stored for ' || id from access_request r where not exists (
-    select from decision d where d.tenant_id = r.tenant_id and d.request_id = r.id
+    select from decision d where d.tenant_id = r.tenant_id and d.request_id = r.id and d.allowed
       and d.question_kind = case when r.decided_by is null then 'ask' else 'approve' end)
   union all
   select 'no mail about ' || e.type || ' ' || e.subject_id from event e join notification_channel c
