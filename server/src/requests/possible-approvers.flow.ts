@@ -1,12 +1,15 @@
 import type { Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import { periodicYield } from '../kernel/yield-to-event-loop.ts'
+import type { ApproveQuestion } from '../policy-engine/cedar/question.ts'
 import { decideApproveInPieces } from '../policy-engine/deciding/decide.ts'
 import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
 import { findRuleSet } from '../policy-engine/deciding/rule-set-store.ts'
+import type { PolicyFacts } from '../policy-facts/policy-facts.flow.ts'
 import type { EvaluatedRequest } from './evaluate-request.flow.ts'
 import { approveQuestion, type Circumstances } from './policy-question.ts'
 import { findFactsFor } from './reauthorize-request.flow.ts'
+import type { AccessRequest } from './request.ts'
 import { readApprovers, readWithApprovers } from './request-store.ts'
 
 /** The number of possible approvers read in one round trip. */
@@ -42,6 +45,34 @@ export async function* whoMayDecide(tx: Tx, request_id: string, at: Date): Async
     yield may
     after = found.approvers.at(-1)?.id ?? null
     if (found.approvers.length < batchSize) return
+  }
+}
+
+/** A recorded request, and whether each of some possible approvers may decide it, as questions. */
+export type ApproverQuestions = { request: AccessRequest; questions: ApproveQuestion[] }
+
+/**
+ * The possible approvers of a recorded request, as `whoMayDecide` takes them, in batches, at least one.
+ * The questions are asked in the circumstances of the request, with the `facts` that the rules need.
+ */
+export async function* approverQuestions(
+  tx: Tx,
+  request_id: string,
+  facts: PolicyFacts,
+): AsyncGenerator<ApproverQuestions> {
+  let after: string | null = null
+  for (;;) {
+    const found = await readWithApprovers(tx, request_id, { after, limit: batchSize })
+    if (found === undefined) return
+    const { request, requester, requested, approvers } = found
+    const when = approvalCircumstances(found.when, found.when.now)
+    const known = { ...found, facts }
+    yield {
+      request,
+      questions: approvers.map((approver) => approveQuestion(approver, requester, requested, when, known)),
+    }
+    after = approvers.at(-1)?.id ?? null
+    if (approvers.length < batchSize) return
   }
 }
 

@@ -26,15 +26,26 @@ const slackMs = 24 * 3_600_000
  * The decisions `d` of the span, each question once: the evaluation right before provisioning (`ask_again`) repeats the first
  * question. Ids bound the search, since they grow with time; `decided_at` decides.
  */
-function inSpan(tx: Tx, { since, until }: Span): Statement {
-  const within = (one: Statement) => sql`${one}.tenant_id = ${tx.tenant_id}::uuid
+function inSpan(tx: Tx, span: Span): Statement {
+  return sql`${decidedWithin(tx, span, sql`d`)}
+    and (d.question_kind <> 'ask_again' or not exists (select from decision earlier
+      where ${decidedWithin(tx, span, sql`earlier`)} and earlier.request_id = d.request_id
+        and earlier.question_kind <> 'approve' and earlier.id < d.id))`
+}
+
+function decidedWithin(tx: Tx, { since, until }: Span, one: Statement): Statement {
+  const least = lowestIdAt(new Date(since.getTime() - slackMs))
+  return sql`${one}.tenant_id = ${tx.tenant_id}::uuid and ${one}.id >= ${least}::uuid
     and ${one}.decided_at > ${since.toISOString()}::timestamptz
     and ${one}.decided_at <= ${until.toISOString()}::timestamptz`
-  const least = lowestIdAt(new Date(since.getTime() - slackMs))
-  return sql`${within(sql`d`)} and d.id >= ${least}::uuid
-    and (d.question_kind <> 'ask_again' or not exists (select from decision earlier
-      where ${within(sql`earlier`)} and earlier.request_id = d.request_id and earlier.question_kind <> 'approve'
-        and earlier.id < d.id))`
+}
+
+/** The ids of the requests about which a question was decided in the span, the latest request first, at most `max`. */
+export async function listRequestsAsked(tx: Tx, span: Span, max: number): Promise<string[]> {
+  const rows = await tx.read(sql<{ id: string }>`select d.request_id as id from decision d
+    where ${decidedWithin(tx, span, sql`d`)} and d.request_id is not null
+    group by d.request_id order by d.request_id desc limit ${max}`)
+  return rows.map(({ id }) => id)
 }
 
 /** The number of questions in the span, counted up to `max`. */

@@ -3,13 +3,19 @@ import { AnyObject, Body, DateTime, Nullable, OneOf, Uuid } from '../../http/sch
 import { Problem } from '../../kernel/errors.ts'
 import { Draft } from '../../policies/drafts/draft.ts'
 import { approvalModes } from '../../policy-engine/rule.ts'
-import { ResourceReference } from '../../requests/request.ts'
+import { ResourceReference, requestStatuses } from '../../requests/request.ts'
 
 /** A replay evaluates at most this many questions, the latest; further ones are not counted. */
 export const maxQuestions = 100_000
 /** The numbers of changed questions that are listed, and of requesters, resources and rules that are listed with their counts. */
 export const maxShown = 200
 export const maxCounted = 50
+/** The approvers of at most this many requests are compared, the latest; further requests are not counted. */
+export const maxRequests = 10_000
+/** And at most this many pairs of a request and a user who might decide it are evaluated. */
+export const maxPairs = 200_000
+/** The number of users that a request's lists of approvers name. */
+export const maxUsers = 20
 /** A draft with more rules is checked by the job that runs the replay, not before the reply. */
 const maxReadAtOnce = 1_000
 
@@ -88,6 +94,50 @@ const DraftRule = Type.Object({
 })
 export type DraftRule = Static<typeof DraftRule>
 
+const Users = Type.Object({
+  users: Type.Array(Uuid, { description: `at most ${maxUsers}` }),
+  more: Type.Integer({ minimum: 0, description: 'how many further users' }),
+})
+
+const ChangedApprovers = Type.Object({
+  request_id: Uuid,
+  status: OneOf(requestStatuses, { description: 'the current status of the request' }),
+  created_at: DateTime,
+  requester_id: Uuid,
+  resource: ResourceReference,
+  action: Type.String(),
+  added: Users,
+  removed: Users,
+  nobody_left: Type.Boolean({ description: 'somebody may decide the request now, and nobody by the draft' }),
+})
+export type ChangedApprovers = Static<typeof ChangedApprovers>
+
+const ComparedApprovers = Type.Object(
+  {
+    requests: Type.Integer({ minimum: 0, description: 'requests examined, the latest first' }),
+    total: Type.Integer({
+      minimum: 0,
+      description:
+        'requests to examine, at most 10,000; where fewer were examined, they have more possible approvers than a replay evaluates',
+    }),
+    changed: Type.Integer({ minimum: 0, description: 'requests whose approvers the draft changes' }),
+    added: Type.Integer({ minimum: 0, description: 'approvers that requests gain, summed over the requests' }),
+    removed: Type.Integer({ minimum: 0, description: 'approvers that requests lose, summed over the requests' }),
+    nobody_left: Type.Integer({ minimum: 0, description: 'requests that nobody may decide any more' }),
+    undecidable: Type.Integer({
+      minimum: 0,
+      description:
+        'approvers about whom the engine could not answer by one of the two rule sets, summed over the requests',
+    }),
+    by_request: Type.Array(ChangedApprovers, { description: 'the latest request first, at most 200' }),
+  },
+  {
+    description:
+      'who may decide each request that a question was about, open or past; null: the draft changes no rule that names `approve`; absent in results of earlier versions',
+  },
+)
+export type ComparedApprovers = Static<typeof ComparedApprovers>
+
 const ReplayResult = Type.Object({
   rule_set_version: Type.String({ description: 'the version of the current rules' }),
   counts: Type.Object({
@@ -102,6 +152,7 @@ const ReplayResult = Type.Object({
   by_resource: Most({ resource: ResourceReference }),
   by_rule: Most(DraftRule.properties),
   changed: Type.Array(ChangedQuestion, { description: 'the latest first, at most 200' }),
+  approvers: Type.Optional(Nullable(ComparedApprovers)),
 })
 export type ReplayResult = Static<typeof ReplayResult>
 

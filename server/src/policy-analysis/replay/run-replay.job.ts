@@ -11,6 +11,7 @@ import { findPolicyFacts } from '../../policy-facts/policy-facts.flow.ts'
 import type { Span } from '../../requests/policy-question.ts'
 import { countRecorded, readRecordedPage } from '../../requests/recorded-question-store.ts'
 import { askBoth } from './ask-both.ts'
+import { compareApprovers } from './compare-approvers.flow.ts'
 import { maxQuestions, type ReplayResult } from './replay.ts'
 import { endReplay, type OpenReplay, openReplay, removeReplay, saveProgress } from './replay-store.ts'
 import { openTally } from './tally.ts'
@@ -39,7 +40,7 @@ export const runReplay: DueWork = {
     }
     try {
       const drafted = await draftedNow(tx, item, replay)
-      const result = await askAll(tx, item, drafted, replay.span)
+      const result = await replayAll(tx, item, drafted, replay.span)
       if (result !== undefined) await endReplay(tx, item, { status: 'done', result })
     } catch (error) {
       if (!(error instanceof Problem)) throw error
@@ -55,17 +56,18 @@ async function draftedNow(tx: Tx, { id }: WorkItem, { draft, created_by }: OpenR
 }
 
 /** Undefined where another worker has the replay now. */
-async function askAll(tx: Tx, item: WorkItem, drafted: Drafted, span: Span): Promise<ReplayResult | undefined> {
+async function replayAll(tx: Tx, item: WorkItem, drafted: Drafted, span: Span): Promise<ReplayResult | undefined> {
   const total = await countRecorded(tx, span, maxQuestions)
   const answersTo = await askBoth(drafted)
   const facts = await findPolicyFacts(tx, [drafted.before, drafted.after], {
     accountUnknown: true,
     evaluator: draftEvaluator,
   })
+  const isOurs = (asked: number) => saveProgress(tx, item, asked, total)
   const tally = openTally(drafted)
   const yieldToEventLoop = periodicYield(yieldAfterMs)
   let after: string | undefined
-  for (let asked = 0; await saveProgress(tx, item, asked, total); ) {
+  for (let asked = 0; await isOurs(asked); ) {
     const page = await readRecordedPage(tx, span, { after, limit: Math.min(pageSize, total - asked) }, facts)
     for (const question of page) {
       tally.add(question, await answersTo(question))
@@ -73,7 +75,11 @@ async function askAll(tx: Tx, item: WorkItem, drafted: Drafted, span: Span): Pro
     }
     asked += page.length
     after = page.at(-1)?.id
-    if (after === undefined || asked >= total) return tally.result()
+    if (after === undefined || asked >= total) {
+      const means = { facts, yieldToEventLoop, goesOn: () => isOurs(asked) }
+      const approvers = await compareApprovers(tx, drafted, span, means)
+      return approvers === undefined ? undefined : { ...tally.result(), approvers }
+    }
   }
   return undefined
 }

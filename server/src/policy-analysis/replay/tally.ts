@@ -27,7 +27,7 @@ export function differencesOf({ before, after }: Answers, kind: 'ask' | 'approve
 }
 
 /** The engine could not answer the question, or one of its parts. */
-function isUndecidable({ before, after }: Answers): boolean {
+export function isUndecidable({ before, after }: Answers): boolean {
   return [before, after].some(({ errors }) => errors.some(({ rule_id }) => rule_id === null))
 }
 
@@ -64,7 +64,7 @@ export function openTally({ before, added, changed, removed, pointers }: Drafted
         if (shown.length < maxShown) shown.push(changedQuestion(asked, answers, found))
       }
     },
-    result: (): ReplayResult => ({
+    result: (): Omit<ReplayResult, 'approvers'> => ({
       rule_set_version: before.version,
       counts: all,
       rules: { added: added.length, changed: changed.length, removed: removed.length },

@@ -1,0 +1,116 @@
+/** Who may decide the requests of a span, by the current rules and by the draft. */
+import { createHash } from 'node:crypto'
+import type { Tx } from '../../kernel/context.ts'
+import { createLruCache } from '../../kernel/lru-cache.ts'
+import type { Drafted } from '../../policies/drafts/drafted.ts'
+import type { ApproveQuestion } from '../../policy-engine/cedar/question.ts'
+import { decideApproveInPieces } from '../../policy-engine/deciding/decide.ts'
+import { draftEvaluator } from '../../policy-engine/deciding/evaluate.ts'
+import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
+import type { PolicyFacts } from '../../policy-facts/policy-facts.flow.ts'
+import type { Span } from '../../requests/policy-question.ts'
+import { approverQuestions } from '../../requests/possible-approvers.flow.ts'
+import { listRequestsAsked } from '../../requests/recorded-question-store.ts'
+import { differenceOf, openApproverTally, openRequestTally } from './approver-tally.ts'
+import { type ComparedApprovers, maxPairs, maxRequests } from './replay.ts'
+import type { Answers } from './tally.ts'
+
+/** At least this many answers are cached for repeated questions, and at most twice as many. */
+const maxAnswers = 10_000
+
+/** After this many requests the run checks that it still has the replay. */
+const requestsBetweenChecks = 50
+
+export type Means = {
+  facts: PolicyFacts
+  yieldToEventLoop: () => Promise<void>
+  /** False where another worker has the replay now. */
+  goesOn: () => Promise<boolean>
+  /** The number of pairs of a request and a possible approver that are evaluated at most. */
+  most?: number
+}
+
+/**
+ * Compares the approvers of the requests of the span, the latest first, until the next request would exceed `most`. Null where both
+ * rule sets have the same rules of `approve`, so that nothing can differ; undefined where another worker has the replay now.
+ */
+export async function compareApprovers(
+  tx: Tx,
+  { before, after }: Pick<Drafted, 'before' | 'after'>,
+  span: Span,
+  { facts, yieldToEventLoop, goesOn, most = maxPairs }: Means,
+): Promise<ComparedApprovers | null | undefined> {
+  const [old, fresh] = [approveTextsOf(before), approveTextsOf(after)]
+  if (JSON.stringify(old) === JSON.stringify(fresh)) return null
+  const answersTo = askBothAboutApprovers({ before, after }, readableFacts([...(old ?? []), ...(fresh ?? [])], facts))
+  const ids = await listRequestsAsked(tx, span, maxRequests)
+  const tally = openApproverTally(ids.length)
+  let pairs = 0
+  for (const [index, id] of ids.entries()) {
+    if (index % requestsBetweenChecks === 0 && !(await goesOn())) return undefined
+    const one = openRequestTally()
+    for await (const { request, questions } of approverQuestions(tx, id, facts)) {
+      pairs += questions.length
+      if (pairs > most) return tally.result()
+      one.isAbout(request)
+      for (const question of questions) {
+        one.add(question.principal.id, differenceOf(await answersTo(question)))
+        await yieldToEventLoop()
+      }
+    }
+    tally.add(one.result())
+  }
+  return tally.result()
+}
+
+/** The texts of the rules of `approve`, which alone decide who may decide; undefined where the rules cannot be parsed. */
+function approveTextsOf(ruleSet: RuleSet): string[] | undefined {
+  try {
+    const { read } = draftEvaluator.rules.sorted(ruleSet)
+    return [...read.values()].flatMap(({ sets, text }) => (sets.includes('approve') ? text : [])).sort()
+  } catch {
+    return undefined
+  }
+}
+
+/** Which facts that differ from request to request the rules may read: a name, or one that is written with escapes. */
+function readableFacts(texts: readonly string[], { literals }: PolicyFacts) {
+  const isIn = (words: RegExp) => texts.some((text) => words.test(text))
+  return {
+    time: isIn(/\b(?:now|weekday|minute)\b|\\/),
+    address: isIn(/\bsource_ip\b|\\/),
+    // The requester is among the entities of the question, so that a rule that reads a user by id may read the requester.
+    requester: literals.size > 0 || isIn(/\brequester\b|\\/),
+    request: isIn(/\baccess_request\s*[:/]/),
+  }
+}
+
+/** Decides by both rule sets. A question whose facts equal those of an earlier one, as far as rules can read them, is not evaluated again. */
+function askBothAboutApprovers(
+  { before, after }: Pick<Drafted, 'before' | 'after'>,
+  reads: ReturnType<typeof readableFacts>,
+): (question: ApproveQuestion) => Promise<Answers> {
+  const kept = createLruCache<Answers>(maxAnswers)
+  return async (question) => {
+    const key = keyOf(question, reads)
+    let answers = kept.get(key)
+    if (answers === undefined) {
+      answers = {
+        before: await decideApproveInPieces(before, question, draftEvaluator),
+        after: await decideApproveInPieces(after, question, draftEvaluator),
+      }
+      kept.set(key, answers)
+    }
+    return answers
+  }
+}
+
+function keyOf({ request, context, ...question }: ApproveQuestion, reads: ReturnType<typeof readableFacts>): string {
+  const { id, requester, ...asked } = request
+  const { now, source_ip, ...circumstances } = context
+  const facts = [
+    ...[question, asked, circumstances],
+    ...[reads.request && id, reads.requester && requester, reads.time && now.getTime(), reads.address && source_ip],
+  ]
+  return createHash('sha256').update(JSON.stringify(facts)).digest('base64')
+}

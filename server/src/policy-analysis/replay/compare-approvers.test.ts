@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { fc } from '../../../test/support/chance.ts'
+import { openHouse } from '../../../test/support/house.ts'
+import { rounds } from '../../../test/support/race.ts'
+import { replayStage, resultOf, rulesOf } from '../../../test/support/replay-stage.ts'
+import { sampleRule, sampleRuleSet } from '../../../test/support/sample-rule.ts'
+import type { Tx } from '../../kernel/context.ts'
+import { decideApprove } from '../../policy-engine/deciding/decide.ts'
+import { draftEvaluator } from '../../policy-engine/deciding/evaluate.ts'
+import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
+import { findPolicyFacts, noFacts } from '../../policy-facts/policy-facts.flow.ts'
+import { approverQuestions, whoMayDecide } from '../../requests/possible-approvers.flow.ts'
+import { compareApprovers, type Means } from './compare-approvers.flow.ts'
+
+const house = await openHouse()
+const { stage, read, replayed } = replayStage(house)
+type Stage = Awaited<ReturnType<typeof stage>>
+
+/** A stage where everybody may ask, and a policy lets only the group of security decide, of which the approver is a member. */
+async function securedStage() {
+  const on = await stage()
+  await on.rule('permit (principal, action, resource);')
+  const { id: group } = await on.created(on.owner, '/v1/groups', { name: 'security' })
+  await on.created(on.owner, `/v1/groups/${group}/members`, { user_id: on.people.approver.user_id })
+  const { id: policy_id } = await on.created(on.owner, '/v1/policies', { name: 'approved by security' })
+  const bySecurity = `forbid (principal, action == Action::"approve", resource) unless { principal in Group::"${group}" };`
+  await on.created(on.owner, `/v1/policies/${policy_id}/rules`, { policy_text: bySecurity })
+  return { on, policy_id: String(policy_id) }
+}
+
+const mayDecide = async (on: Stage, id: string) =>
+  (await Array.fromAsync(whoMayDecide(house.database.tenant(on.tenant_id), id, new Date()))).flat()
+const approversOf = async (on: Stage, draft: object) => resultOf(await replayed(on, draft)).approvers
+
+suite('a replay', () => {
+  test('lists the approvers that each open and past request gains when the policy about them is deleted', async () => {
+    const { on, policy_id } = await securedStage()
+    const past = await on.ask(on.account('600000000001'))
+    await on.call(on.people.approver, 'POST', `/v1/requests/${past}/deny`, {})
+    const open = await on.ask(on.account('600000000002'))
+    const before = await mayDecide(on, open)
+    const approvers = await approversOf(on, { changes: [{ delete_policy: { policy_id } }] })
+    assert.equal((await on.call(on.owner, 'DELETE', `/v1/policies/${policy_id}`)).status, 204)
+    const added = (await mayDecide(on, open)).filter((id) => !before.includes(id))
+    assert.deepEqual(before, [on.people.approver.user_id])
+    assert.ok(added.length > 1)
+    const { by_request, ...counts } = approvers ?? { by_request: [] }
+    assert.deepEqual(counts, {
+      ...{ requests: 2, total: 2, changed: 2, added: 2 * added.length, removed: 0, nobody_left: 0, undecidable: 0 },
+    })
+    const nobody = { users: [], more: 0 }
+    assert.deepEqual(
+      by_request.map(({ created_at: _, ...one }) => one),
+      [
+        [open, 'pending', '600000000002'],
+        [past, 'denied', '600000000001'],
+      ].map(([request_id, status, id]) => ({
+        ...{ request_id, status, requester_id: on.people.user.user_id, action: 'ReadOnly' },
+        resource: { type: 'cloud_account', id },
+        added: { users: added, more: 0 },
+        ...{ removed: nobody, nobody_left: false },
+      })),
+    )
+  })
+
+  test('marks the requests that nobody may decide by the draft', async () => {
+    const { on } = await securedStage()
+    const [near, far] = [await on.ask(on.account('600000000001')), await on.ask(on.account('600000000002'))]
+    const forbid = 'forbid (principal, action == Action::"approve", resource in cloud_account::"600000000001");'
+    const rules = [{ policy_text: forbid }]
+    const found = await approversOf(on, { changes: [{ create_policy: { name: 'closed', rules } }] })
+    assert.deepEqual([found?.requests, found?.changed, found?.removed, found?.nobody_left], [2, 1, 1, 1])
+    assert.deepEqual(
+      found?.by_request.map(({ request_id, removed, nobody_left }) => [request_id, removed.users, nobody_left]),
+      [[near, [on.people.approver.user_id], true]],
+    )
+    assert.ok(near !== far)
+  })
+
+  test('compares no approvers where the draft changes no rule about them', async () => {
+    const { on } = await securedStage()
+    await on.ask(on.account('600000000001'))
+    const rules = [{ policy_text: 'forbid (principal, action, resource);' }]
+    assert.equal(await approversOf(on, { changes: [{ create_policy: { name: 'closed', rules } }] }), null)
+    // The same rules in other policies are the same rules.
+    const again = (await rulesOf(on)).flatMap(({ rules: of }) => of as unknown as { policy_text: string }[])
+    const texts = again.map(({ policy_text }) => ({ policy_text }))
+    assert.equal(await approversOf(on, { policies: [{ name: 'all of them', rules: texts }] }), null)
+  })
+
+  test('that an earlier version finished is shown without approvers', async () => {
+    const { on } = await securedStage()
+    const { id } = await replayed(on, { policies: [] })
+    await house.asSuperuser(`update policy_replay set result = result - 'approvers' where id = $1`, [id])
+    const { result } = await read(on, id)
+    assert.ok(result !== null && !('approvers' in result))
+  })
+})
+
+suite('the comparison of approvers', async () => {
+  const on = await stage()
+  await on.rule('permit (principal, action, resource);')
+  const { id: group } = await on.created(on.owner, '/v1/groups', { name: 'security' })
+  await on.created(on.owner, `/v1/groups/${group}/members`, { user_id: on.people.approver.user_id })
+  const asked = ['600000000001', '600000000001', '600000000002']
+  const ids: string[] = []
+  for (const person of [on.people.user, on.owner])
+    for (const id of asked) ids.unshift(await on.ask(on.account(id), person))
+  const tx: Tx = house.database.tenant(on.tenant_id)
+  const aDay = 86_400_000
+  const span = { since: new Date(Date.now() - aDay), until: new Date(Date.now() + aDay) }
+  const setOf = (texts: readonly string[]): RuleSet => ({
+    ...sampleRuleSet(texts.map((text, index) => sampleRule(`r${index}`, text))),
+    tenant_id: on.tenant_id,
+  })
+  // What rules read of the owner, whom one of the drawn rules names.
+  const reading = setOf([`forbid (principal, action, resource) when { User::"${on.owner.user_id}".is_owner };`])
+  const facts = await findPolicyFacts(tx, [reading], { accountUnknown: true, evaluator: draftEvaluator })
+  const compare = (before: RuleSet, after: RuleSet, means: Partial<Means> = {}) => {
+    const usual: Means = { facts, yieldToEventLoop: async () => undefined, goesOn: async () => true }
+    return compareApprovers(tx, { before, after }, span, { ...usual, ...means })
+  }
+  const permit = (more = '') => `permit (principal, action == Action::"approve", resource)${more};`
+
+  test('examines the latest requests whose approvers fit its limit, and says how many', async () => {
+    const all = await compare(setOf([]), setOf([permit()]))
+    assert.deepEqual([all?.requests, all?.total, all?.changed], [6, 6, 6])
+    assert.deepEqual(
+      all?.by_request.map(({ request_id }) => request_id),
+      ids,
+    )
+    const perRequest = (all?.added ?? 0) / 6
+    const some = await compare(setOf([]), setOf([permit()]), { most: 2 * perRequest + 1 })
+    assert.ok(Number(some?.requests) < 6 && Number(some?.requests) > 0)
+    assert.equal(some?.total, 6)
+    assert.deepEqual(some?.by_request, all?.by_request.slice(0, some?.requests))
+  })
+
+  test('ends where another worker has the replay', async () => {
+    assert.equal(await compare(setOf([]), setOf([permit()]), { goesOn: async () => false }), undefined)
+  })
+
+  const anyRule = fc
+    .record({
+      effect: fc.constantFrom('permit', 'permit', 'forbid'),
+      principal: fc.constantFrom('principal', `principal in Group::"${group}"`, 'principal in Role::"approver"'),
+      resource: fc.constantFrom(
+        'resource',
+        'resource in cloud_account::"600000000001"',
+        `resource == access_request::"${ids[1]}"`,
+      ),
+      condition: fc.constantFrom(
+        '',
+        ` unless { principal in Group::"${group}" }`,
+        ' when { resource.requester.is_owner }',
+        ' unless { principal.is_owner || resource.requester.email == "owner@example.com" }',
+        ` when { resource == access_request::"${ids[4]}" }`,
+        ` when { User::"${on.owner.user_id}".is_owner && principal.is_owner }`,
+        ' when { context.now > datetime("2020-01-01") }',
+        ' when { principal == resource.requester }',
+      ),
+    })
+    .map(
+      ({ effect, principal, resource, condition }) =>
+        `${effect}(${principal}, action == Action::"approve", ${resource})${condition};`,
+    )
+
+  test('finds what each single question answers', async () => {
+    const anyRules = fc.array(anyRule, { minLength: 1, maxLength: 4 })
+    const questionsOf = async (id: string) =>
+      (await Array.fromAsync(approverQuestions(tx, id, facts))).flatMap(({ questions }) => questions)
+    const asking = await Promise.all(ids.map(async (id) => ({ id, questions: await questionsOf(id) })))
+    let changed = 0
+    const property = fc.asyncProperty(anyRules, anyRules, async (old, fresh) => {
+      const [before, after] = [setOf(old), setOf(fresh)]
+      // Where no rule reads a user by id, the requester counts as a fact only if a rule reads the requester.
+      const readsUser = [...old, ...fresh].some((text) => text.includes('User::'))
+      const found = await compare(before, after, readsUser ? {} : { facts: noFacts })
+      const expected: [string, string[], string[], boolean][] = []
+      for (const { id, questions } of asking) {
+        const may = (ruleSet: RuleSet) =>
+          questions.flatMap((question) => {
+            const { allowed } = decideApprove(ruleSet, question, draftEvaluator)
+            return allowed ? question.principal.id : []
+          })
+        const [was, is] = [may(before), may(after)]
+        const [added, removed] = [is.filter((user) => !was.includes(user)), was.filter((user) => !is.includes(user))]
+        if (added.length + removed.length > 0) expected.push([id, added, removed, is.length === 0])
+      }
+      assert.deepEqual(
+        (found?.by_request ?? []).map(({ request_id, added, removed, nobody_left }) => [
+          ...[request_id, added.users, removed.users, nobody_left],
+        ]),
+        expected,
+        [...old, '→', ...fresh].join('\n'),
+      )
+      changed += expected.length
+    })
+    await fc.assert(property, { numRuns: rounds(15).length })
+    assert.ok(changed > 10)
+  })
+})
