@@ -6,11 +6,13 @@ import type { LiteralFacts } from '../../policy-engine/cedar/question.ts'
 import { draftEvaluator as evaluator } from '../../policy-engine/deciding/evaluate.ts'
 import { requireFewLiterals } from '../../policy-facts/literals.ts'
 import { literalsMissing } from '../../policy-facts/policy-facts.flow.ts'
+import { type ApproversCheck, onlyApprovers } from './approvers.ts'
 import { answerOf } from './invariant.ts'
-import { noAutoApproval } from './no-auto-approval.ts'
-import { permitsNothingNew } from './permits-nothing-new.ts'
+import { type Named, noAutoApproval } from './no-auto-approval.ts'
+import type { Outcome } from './outcome.ts'
+import { type Compared, permitsNothingNew } from './permits-nothing-new.ts'
 import { type ReadRule, readRules } from './read-rule.ts'
-import { openBudget } from './search.ts'
+import { type Means, openBudget } from './search.ts'
 
 /** For calls of these functions beside the main thread. */
 export const draftCheckModule = import.meta.url
@@ -18,8 +20,14 @@ export const draftCheckModule = import.meta.url
 /** The limits of one check: questions decided, and time to prove and to search. */
 const bounds = { questions: 2_000, milliseconds: 1_500 }
 
-/** A check of the draft: that it permits nothing new, or that nothing of these resources is approved without a person. */
-type AskedCheck = { isOfNews: boolean; named: Parameters<typeof noAutoApproval>[2]['named'] }
+/**
+ * A check of the draft: that it permits nothing new, that nothing of the named resources is approved without a person, or that nobody
+ * but these approves requests for them.
+ */
+export type AskedCheck =
+  | { invariant: 'permits_nothing_new' }
+  | { invariant: 'no_auto_approval'; named: readonly Named[] }
+  | ({ invariant: 'approvers' } & ApproversCheck)
 
 /** The answers to the checks of a draft, in their order; `literals`: the facts about the entities that its rules read. */
 export async function checkDraft(
@@ -40,12 +48,20 @@ export async function checkDraft(
   const old = await readRules(before.rules, known, yieldToEventLoop)
   const changed = await readRules(after.rules, known, yieldToEventLoop)
   const answers: ReturnType<typeof answerOf>[] = []
-  for (const { isOfNews, named } of checks) {
-    const means = { evaluator, budget: openBudget(bounds, yieldToEventLoop), named, literals }
-    const outcome = isOfNews
-      ? await permitsNothingNew({ before, after, old, changed }, means)
-      : await noAutoApproval(after, changed, means)
-    answers.push(answerOf(outcome))
+  for (const check of checks) {
+    const means = { evaluator, budget: openBudget(bounds, yieldToEventLoop), literals }
+    answers.push(answerOf(await outcomeOf(check, { before, after, old, changed }, means)))
   }
   return answers
+}
+
+function outcomeOf(check: AskedCheck, compared: Compared, means: Means): Promise<Outcome> {
+  switch (check.invariant) {
+    case 'permits_nothing_new':
+      return permitsNothingNew(compared, means)
+    case 'no_auto_approval':
+      return noAutoApproval(compared.after, compared.changed, { ...means, named: check.named })
+    case 'approvers':
+      return onlyApprovers(compared.after, compared.changed, { ...means, named: check.named, only: check.only })
+  }
 }

@@ -33,6 +33,8 @@ type Checked = {
 const unit = { scope_type: 'in', entity_type: 'cloud_organizational_unit', entity_id: 'ou-ab12-12345678' }
 const noAutoIn = (...resources: object[]) => ({ no_auto_approval: { resources } })
 
+const approversIn = (resources: object[], ...only: object[]) => ({ approvers: { resources, only } })
+
 test('the current rules are checked, and a question shows how they break an invariant', async () => {
   const { id } = await create(
     onAccount('123456789012', { approval_mode: 'auto', action_scope_type: 'eq', action_ids: ['Read'] }),
@@ -74,6 +76,35 @@ test('a draft is checked instead of the current rules, or compared with them', a
   assert.deepEqual(await results({ conditions: 'when { context.has_reason }' }), ['proved', 'proved'])
 })
 
+test('who may approve is proved, until a draft deletes the policy that says so', async () => {
+  const text = (effect: string, more = '') => `${effect} (principal, action == Action::"approve", resource)${more};`
+  const bySecurity = text('forbid', ' unless { principal in Group::"security" }')
+  await create({ policy_text: text('permit', ' when { principal.scopes.contains("requests:approve") }') })
+  const { id } = await createdRule(call, admin, `/v1/policies/${await newPolicy(admin)}/rules`, {
+    policy_text: bySecurity,
+  })
+  const checks = [approversIn([{ scope_type: 'any' }], { type: 'Group', id: 'security' })]
+  assert.deepEqual((await check({ checks })).checks, [{ result: 'proved', tried: 0 }])
+
+  const draft = { changes: [{ delete_rule: { rule_id: id } }] }
+  const { checks: found } = await check({ draft, checks: [...checks, { permits_nothing_new: true }] })
+  assert.deepEqual(
+    found.map(({ result }) => result),
+    ['counterexample', 'counterexample'],
+  )
+  // Each is a valid case: it is permitted by the draft, and refused by the current rules.
+  for (const { counterexample } of found) {
+    const { decision, before: _, ...question } = counterexample as Record<string, unknown> & { decision: object }
+    assert.deepEqual((decision as { allowed: boolean }).allowed, true)
+    const cases = (expect: string) => [{ case: 'as it stands', ...question, expect }]
+    const passed = async (body: object) => (await call(admin, 'POST', '/v1/policies/test', body)).body.passed
+    assert.deepEqual(
+      [await passed({ cases: cases('permit'), draft }), await passed({ cases: cases('forbid') })],
+      [1, 1],
+    )
+  }
+})
+
 test('a fault of a check is reported with its place', async () => {
   const refused: [object, string][] = [
     [{ checks: [{ permits_nothing_new: true }] }, '/checks/0/permits_nothing_new'],
@@ -81,6 +112,19 @@ test('a fault of a check is reported with its place', async () => {
       { checks: [noAutoIn({ scope_type: 'any' }, { scope_type: 'eq', entity_type: 'cloud_account' })] },
       '/checks/0/no_auto_approval/resources/1/entity_id',
     ],
+    [
+      { checks: [approversIn([{ scope_type: 'in', entity_type: 'cloud_account' }], { type: 'User', id: 'ada' })] },
+      '/checks/0/approvers/resources/0/entity_id',
+    ],
+    [
+      { checks: [approversIn([{ scope_type: 'is', entity_type: 'access_request' }], { type: 'User', id: 'ada' })] },
+      '/checks/0/approvers/resources/0/entity_type',
+    ],
+    [
+      { checks: [approversIn([{ scope_type: 'any' }], { type: 'Team', id: 'ada' })] },
+      '/checks/0/approvers/only/0/type',
+    ],
+    [{ checks: [approversIn([{ scope_type: 'any' }])] }, '/checks/0/approvers/only'],
     [{ checks: [{}] }, '/checks/0'],
     [{ checks: [] }, '/checks'],
   ]

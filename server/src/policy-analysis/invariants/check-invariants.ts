@@ -6,8 +6,8 @@ import { maxDraftBodyBytes, withoutIgnoredInDraft } from '../../policies/drafts/
 import { readPresent } from '../../policies/drafts/draft-store.ts'
 import type { LiteralFacts } from '../../policy-engine/cedar/question.ts'
 import { withLiteralFacts } from '../../policy-facts/policy-facts.flow.ts'
-import { checkDraft, draftCheckModule } from './check-draft.ts'
-import { InvariantsAnswer, InvariantsInput, scopesOf } from './invariant.ts'
+import { type AskedCheck, checkDraft, draftCheckModule } from './check-draft.ts'
+import { InvariantsAnswer, InvariantsInput, namedResources } from './invariant.ts'
 
 /** Checks the rules, or those of a draft, against invariants. Stores nothing. */
 export const checkInvariants = operation({
@@ -22,11 +22,7 @@ export const checkInvariants = operation({
   replies: { 200: InvariantsAnswer },
   errors: ['invalid_policy', 'unprocessable'],
   async run(ctx, { body: { draft, checks } }) {
-    const named = checks.map(({ no_auto_approval }, index) => {
-      const { resources = [] } = no_auto_approval ?? {}
-      const scopes = scopesOf(resources, `/checks/${index}/no_auto_approval/resources`)
-      return scopes.map((scope, place) => ({ scope, tags: resources[place]?.tags ?? {} }))
-    })
+    const asked = checks.map((check, index) => askedOf(check, `/checks/${index}`))
     const missing = checks.findIndex((check) => check.permits_nothing_new !== undefined)
     if (draft === undefined && missing >= 0)
       throw invalidInput([
@@ -34,10 +30,6 @@ export const checkInvariants = operation({
       ])
     const present = await readPresent(ctx.tx, draft ?? { changes: [] })
     const of = { id: newId(), author: ctx.actor.user_id, pointer: '/draft' }
-    const asked = checks.map((check, index) => ({
-      isOfNews: check.permits_nothing_new === true,
-      named: named[index] ?? [],
-    }))
     const check = (literals: LiteralFacts | undefined) => {
       const args: Parameters<typeof checkDraft> = [present, draft ?? { changes: [] }, of, asked, literals]
       return beside.run(ctx.tx.tenant_id, draftCheckModule, checkDraft, args)
@@ -45,3 +37,14 @@ export const checkInvariants = operation({
     return { rule_set_version: present.version, checks: await withLiteralFacts(ctx.tx, check) }
   },
 })
+
+/** A check as it is computed. 400 naming what does not fit. */
+function askedOf({ no_auto_approval, approvers }: InvariantsInput['checks'][number], pointer: string): AskedCheck {
+  if (no_auto_approval !== undefined) {
+    const named = namedResources(no_auto_approval.resources, `${pointer}/no_auto_approval/resources`)
+    return { invariant: 'no_auto_approval', named }
+  }
+  if (approvers === undefined) return { invariant: 'permits_nothing_new' }
+  const named = namedResources(approvers.resources, `${pointer}/approvers/resources`)
+  return { invariant: 'approvers', named, only: approvers.only }
+}

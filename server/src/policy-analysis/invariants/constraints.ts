@@ -4,9 +4,16 @@
  */
 import { instantOf } from '../../policy-engine/cedar/circumstance.ts'
 import type { Clause, Expr } from '../../policy-engine/cedar/engine.ts'
-import { attributeOf, entitiesIn, formOf, mirrored, type Operands } from '../../policy-engine/cedar/expression.ts'
+import {
+  attributeOf,
+  entitiesIn,
+  formOf,
+  isVariable,
+  mirrored,
+  type Operands,
+} from '../../policy-engine/cedar/expression.ts'
 
-/** The constraint on one setting of a question. */
+/** The constraint on one setting of a question. Of a request to decide, the settings of its requester begin with `requester`. */
 export type Constraint = { is?: string | boolean; not?: readonly string[]; min?: number; max?: number }
 
 /** Settings by their names, as `context.duration_seconds`, `tag:env`, `member:Role::admin`. */
@@ -111,21 +118,27 @@ function one(setting: string, constraint: Constraint): Constraints[] {
   return [new Map([[setting, constraint]])]
 }
 
-/** `principal`, `action` or `resource` compared with entities. */
+/** What an expression stands for: a variable, or the requester of the request to decide. */
+function subjectOf(expression: Expr): string | undefined {
+  if (attributeOf(expression, 'resource') === 'requester') return 'requester'
+  return ['principal', 'action', 'resource', 'context'].find((name) => isVariable(expression, name))
+}
+
+/** `principal`, `action`, `resource` or `resource.requester` compared with entities. */
 function relation(
   within: boolean,
   left: Expr | undefined,
   right: Expr | undefined,
   truth: boolean,
 ): Constraints[] | undefined {
-  if (left === undefined || right === undefined || !('Var' in left)) return undefined
-  const entities = entitiesIn(right)
-  if (entities === undefined) return undefined
+  const subject = left && subjectOf(left)
+  const entities = right && entitiesIn(right)
+  if (subject === undefined || entities === undefined) return undefined
+  const kind = subject === 'resource' ? 'in:' : subject === 'requester' ? 'requester:member:' : 'member:'
   const assignments = entities.map(({ type, id }): Constraints[] => {
-    if (left.Var === 'action') return one('action', truth ? { is: id } : { not: [id] })
-    if (type === 'User') return one('principal.id', truth ? { is: id } : { not: [id] })
-    if (!within) return [nothing]
-    return one(left.Var === 'principal' ? `member:${type}::${id}` : `in:${type}::${id}`, { is: truth })
+    if (subject === 'action') return one('action', truth ? { is: id } : { not: [id] })
+    if (type === 'User') return one(`${subject}.id`, truth ? { is: id } : { not: [id] })
+    return within ? one(`${kind}${type}::${id}`, { is: truth }) : [nothing]
   })
   return truth ? assignments.flat().slice(0, maxAssignments) : assignments.reduce(both, [nothing])
 }
@@ -135,8 +148,10 @@ function containing(operator: string, left: Expr, right: Expr, truth: boolean): 
   const values = literalsIn(
     operator === 'contains' && !('Set' in left) ? { Set: [right] } : 'Set' in left ? left : right,
   )
-  if (attributeOf(left, 'principal') === 'scopes') {
-    const each = values.map((value) => one(`scope:${value}`, { is: truth }))
+  const held = settingOf(left)
+  if (held === 'principal.scopes' || held === 'requester.scopes') {
+    const kind = held === 'principal.scopes' ? 'scope:' : 'requester:scope:'
+    const each = values.map((value) => one(`${kind}${value}`, { is: truth }))
     const all = (operator === 'containsAll') === truth || values.length === 1
     return all ? each.reduce(both, [nothing]) : each.flat().slice(0, maxAssignments)
   }
@@ -187,9 +202,8 @@ function withTag(setting: string, constraint: Constraint): Constraints[] {
 function settingOf(expression: Expr): string | undefined {
   const { operator, operands } = formOf(expression)
   if (operator === 'getTag') return `tag:${textIn(operands.right)}`
-  const { left, attr } = operands
-  const isNamed = operator === '.' && left !== undefined && 'Var' in left
-  return isNamed ? `${left.Var}.${attr}` : undefined
+  const subject = operator === '.' && operands.left !== undefined ? subjectOf(operands.left) : undefined
+  return subject && `${subject}.${operands.attr}`
 }
 
 function textIn(expression: Expr | undefined): string {

@@ -3,10 +3,12 @@ import { type Static, Type } from 'typebox'
 import { Body, Nullable, OneOf, Uuid } from '../../http/schema.ts'
 import { type FaultyField, invalidInput } from '../../kernel/errors.ts'
 import { Draft } from '../../policies/drafts/draft.ts'
-import { askedTypes } from '../../policy-engine/cedar/schema.ts'
-import { type EntityScope, scopeFromFields } from '../../policy-engine/cedar/scope.ts'
+import type { Principal } from '../../policy-engine/cedar/question.ts'
+import { askedTypes, principalTypes } from '../../policy-engine/cedar/schema.ts'
+import { scopeFromFields } from '../../policy-engine/cedar/scope.ts'
 import type { Decision } from '../../policy-engine/deciding/decide.ts'
 import { approvalModes, entityScopeTypes } from '../../policy-engine/rule.ts'
+import type { Named } from './no-auto-approval.ts'
 import type { Counterexample, Outcome } from './outcome.ts'
 
 const Tags = Type.Unsafe<Record<string, string>>({
@@ -24,6 +26,11 @@ const NamedResources = Body({
 })
 type NamedResources = Static<typeof NamedResources>
 
+const Member = Body({
+  type: Type.Enum([...principalTypes]),
+  id: Type.String({ minLength: 1, maxLength: 256, description: 'The id as in rules: `Group::"<id>"`.' }),
+})
+
 const Check = Type.Object(
   {
     no_auto_approval: Type.Optional(
@@ -37,7 +44,25 @@ const Check = Type.Object(
       }),
     ),
     permits_nothing_new: Type.Optional(
-      Type.Boolean({ const: true, description: 'The draft permits nothing that the current rules do not.' }),
+      Type.Boolean({
+        const: true,
+        description: 'The draft permits nothing that the current rules do not: no request, and nobody to decide one.',
+      }),
+    ),
+    approvers: Type.Optional(
+      Body({
+        resources: Type.Array(NamedResources, {
+          minItems: 1,
+          maxItems: 20,
+          description: 'The resources whose requests are meant.',
+        }),
+        only: Type.Array(Member, {
+          minItems: 1,
+          maxItems: 20,
+          description:
+            'Nobody may decide these requests but members of one of these groups and roles, and these users.',
+        }),
+      }),
     ),
   },
   { additionalProperties: false, minProperties: 1, maxProperties: 1 },
@@ -56,20 +81,24 @@ const ShownDecision = Type.Object({
   rule_ids: Type.Array(Uuid),
 })
 
+const ShownPerson = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  email_verified: Type.Boolean(),
+  name: Type.String(),
+  auth_provider: Type.String(),
+  is_owner: Type.Boolean(),
+  groups: Type.Array(Type.String()),
+  roles: Type.Array(Type.String()),
+  scopes: Type.Array(Type.String()),
+})
+
 const Shown = Type.Object(
   {
-    who: Type.Object({
-      id: Type.String(),
-      email: Type.String(),
-      email_verified: Type.Boolean(),
-      name: Type.String(),
-      auth_provider: Type.String(),
-      is_owner: Type.Boolean(),
-      groups: Type.Array(Type.String()),
-      roles: Type.Array(Type.String()),
-      scopes: Type.Array(Type.String()),
-    }),
-    asks: Type.String(),
+    who: ShownPerson,
+    asks: Type.Optional(Type.String({ description: 'The requested action; or' })),
+    approves: Type.Optional(Type.String({ description: 'the action of the request that `who` decides.' })),
+    requester: Type.Optional(ShownPerson),
     resource: Type.Object({
       type: OneOf(askedTypes),
       id: Type.String(),
@@ -109,16 +138,21 @@ export const InvariantsAnswer = Type.Object(
   { title: 'InvariantsAnswer' },
 )
 
-/** The scopes of the named resources. 400 naming each that does not fit. */
-export function scopesOf(resources: readonly NamedResources[], pointer: string): EntityScope[] {
-  return resources.map(({ scope_type, entity_type, entity_id }, index) => {
+/** The named resources as the checks compare them. 400 naming each that does not fit. */
+export function namedResources(resources: readonly NamedResources[], pointer: string): Named[] {
+  return resources.map(({ scope_type, entity_type, entity_id, tags = {} }, index) => {
+    // No request is for another request: the invariant would hold for no resource at all, and seem to be proved.
+    if (entity_type === 'access_request')
+      throw invalidInput([
+        { pointer: `${pointer}/${index}/entity_type`, why: 'must be the type of a resource that can be requested' },
+      ])
     const fields = {
       resource_scope_type: scope_type,
       ...(entity_type !== undefined && { resource_entity_type: entity_type }),
       ...(entity_id !== undefined && { resource_entity_id: entity_id }),
     }
     try {
-      return scopeFromFields(fields).resource
+      return { scope: scopeFromFields(fields).resource, tags }
     } catch (error) {
       const faults = (error as { details?: { fields?: FaultyField[] } }).details?.fields
       if (faults === undefined) throw error
@@ -135,19 +169,25 @@ export function answerOf(outcome: Outcome) {
     : { result, tried }
 }
 
-function shown({ question: { principal, action, resources, context }, decision, before }: Counterexample) {
-  const { group_ids: groups, role_ids: roles, active: _active, scopes, ...who } = principal
-  const [resource] = resources
+function shown({ question, decision, before }: Counterexample) {
+  const { context } = question
+  const [resource] = 'request' in question ? question.targets : question.resources
   if (resource === undefined) throw new Error('a counterexample has no resource')
   const { type, id, name, tags, parents } = resource
   return {
-    who: { ...who, groups: [...groups], roles: [...roles], scopes: [...scopes] },
-    asks: action,
+    who: shownPerson(question.principal),
+    ...('request' in question
+      ? { approves: question.request.action, requester: shownPerson(question.request.requester) }
+      : { asks: question.action }),
     resource: { type, id, ...(name !== '' && { name }), tags, in: parents.map((one) => `${one.type}::${one.id}`) },
     context: { ...context, now: context.now.toISOString() },
     decision: shownDecision(decision),
     ...(before !== undefined && { before: shownDecision(before) }),
   }
+}
+
+function shownPerson({ group_ids, role_ids, scopes, active: _active, ...person }: Principal) {
+  return { ...person, groups: [...group_ids], roles: [...role_ids], scopes: [...scopes] }
 }
 
 function shownDecision({ allowed, mode, reasoning, rule_ids }: Decision) {

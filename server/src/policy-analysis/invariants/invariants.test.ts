@@ -203,6 +203,7 @@ suite('that nothing new is permitted is', () => {
       const outcome = await news(before, after)
       assert.ok(outcome.result === 'counterexample', outcome.result)
       const { question, decision, before: was } = outcome.counterexample
+      assert.ok('resources' in question)
       const again = [decideAsk(ruleSetOf(before), question), decideAsk(ruleSetOf(after), question)].map(
         ({ allowed, mode }) => [allowed, mode],
       )

@@ -1,7 +1,13 @@
 /** Builds questions from the constraints of a search. */
-import type { AskQuestion, Principal, RequestContext, Resource } from '../../policy-engine/cedar/question.ts'
-import type { Constraint, Constraints } from './constraints.ts'
-import type { PrincipalWitness, ResourceWitness } from './witness.ts'
+import type {
+  ApproveQuestion,
+  AskQuestion,
+  Principal,
+  RequestContext,
+  Resource,
+} from '../../policy-engine/cedar/question.ts'
+import { type Constraint, type Constraints, merged } from './constraints.ts'
+import { canBeIn, type PrincipalWitness, type ResourceWitness } from './witness.ts'
 
 /** The fixed part of a search: the principal and the resource, as the scopes require them, and the kind of request. */
 export type Frame = {
@@ -24,26 +30,62 @@ export function questionOf(frame: Frame, constraints: Constraints): AskQuestion 
   if (action === 'approve' || action === '' || (path !== undefined && path !== frame.break_glass)) return undefined
   const context = contextOf(frame, constraints)
   const resource = resourceOf(frame.resource, constraints)
-  return (
-    context &&
-    resource && { principal: principalOf(frame.principal, constraints), action, resources: [resource], context }
-  )
+  const principal = principalOf(requester, frame.principal, constraints)
+  return context && resource && { principal, action, resources: [resource], context }
 }
 
-function principalOf({ id, groups, roles }: PrincipalWitness, constraints: Constraints): Principal {
-  const text = (name: string, otherwise: string) => textOf(constraints.get(`principal.${name}`), otherwise)
-  const members = wanted(constraints, 'member:')
+/** The fixed part of a search among decisions of requests: the approver, and the requested resource. */
+export type ApprovalFrame = Pick<Frame, 'principal' | 'resource'>
+
+/** Any id: rules cannot read one request. */
+const requestId = '00000000-0000-4000-8000-000000000000'
+
+/** The question whether somebody may decide a request; undefined where no such question is possible. */
+export function approvalOf(frame: ApprovalFrame, constraints: Constraints): ApproveQuestion | undefined {
+  const all = withOneDuration(constraints)
+  // An emergency is approved at once: nobody decides it.
+  const context = all && contextOf({ break_glass: false }, all)
+  const resource = resourceOf(frame.resource, constraints)
+  const action = textOf(constraints.get('resource.action'), 'some-action')
+  if (context === undefined || resource === undefined || action === 'approve' || action === '') return undefined
+  const principal = principalOf(approver, frame.principal, constraints)
+  const asker = principalOf(askerOfRequest, { id: 'requester', groups: [], roles: [] }, constraints)
+  if (principal.id === asker.id) return undefined
+  const { duration_seconds, break_glass } = context
+  const request = { id: requestId, requester: asker, action, duration_seconds, break_glass }
+  return { principal, request, targets: [resource], context }
+}
+
+/** The request and the context state the same duration; undefined where the constraints on them contradict each other. */
+function withOneDuration(constraints: Constraints): Constraints | undefined {
+  const own = constraints.get('resource.duration_seconds')
+  return own === undefined ? constraints : merged(constraints, new Map([['context.duration_seconds', own]]))
+}
+
+/** A person of a question: how settings name the person, and the scope without which the person would not be asked about. */
+type Part = { prefix: '' | 'requester:'; subject: 'principal' | 'requester'; name: string; scope: string }
+const requester: Part = { prefix: '', subject: 'principal', name: 'Somebody', scope: 'requests:create' }
+const approver: Part = { ...requester, scope: 'requests:approve' }
+const askerOfRequest: Part = {
+  ...{ prefix: 'requester:', subject: 'requester', name: 'Requester', scope: 'requests:create' },
+}
+
+function principalOf(part: Part, { id, groups, roles }: PrincipalWitness, constraints: Constraints): Principal {
+  const { prefix, subject, name, scope } = part
+  const settingOf = (attribute: string) => constraints.get(`${subject}.${attribute}`)
+  const text = (attribute: string, otherwise: string) => textOf(settingOf(attribute), otherwise)
+  const members = wanted(constraints, `${prefix}member:`)
   const of = (type: string) =>
     members.flatMap((name) => (name.startsWith(`${type}::`) ? name.slice(type.length + 2) : []))
   return {
     id: text('id', id),
-    email: text('email', 'somebody@example.com'),
-    email_verified: constraints.get('principal.email_verified')?.is === true,
-    name: text('name', 'Somebody'),
+    email: text('email', `${name.toLowerCase()}@example.com`),
+    email_verified: settingOf('email_verified')?.is === true,
+    name: text('name', name),
     active: true,
     auth_provider: text('auth_provider', 'local'),
-    is_owner: constraints.get('principal.is_owner')?.is === true,
-    scopes: [...new Set(['requests:create', ...wanted(constraints, 'scope:')])],
+    is_owner: settingOf('is_owner')?.is === true,
+    scopes: [...new Set([scope, ...wanted(constraints, `${prefix}scope:`)])],
     group_ids: [...new Set([...groups, ...of('Group')])],
     role_ids: [...new Set([...roles, ...of('Role')])],
   }
@@ -53,6 +95,7 @@ function resourceOf({ type, id, parents }: ResourceWitness, constraints: Constra
   const names = wanted(constraints, 'in:').filter((name) => name !== `${type}::${id}`)
   const more = names.map((name) => ({ type: name.split('::')[0] ?? '', id: name.slice(name.indexOf('::') + 2) }))
   const all = [...new Map([...parents, ...more].map((one) => [`${one.type}::${one.id}`, one])).values()]
+  if (!canBeIn(type, all)) return undefined
   const tags = wanted(constraints, 'has:').map((key) => [key, textOf(constraints.get(`tag:${key}`), 'x')])
   return {
     type,
@@ -63,7 +106,7 @@ function resourceOf({ type, id, parents }: ResourceWitness, constraints: Constra
   }
 }
 
-function contextOf({ break_glass }: Frame, constraints: Constraints): RequestContext | undefined {
+function contextOf({ break_glass }: Pick<Frame, 'break_glass'>, constraints: Constraints): RequestContext | undefined {
   const number = (name: string, usual: number) => numberIn(constraints.get(`context.${name}`), usual)
   const [duration, weekday, minute] = [number('duration_seconds', 3_600), number('weekday', 3), number('minute', 720)]
   const now = number('now', monday + (weekday - 1) * dayMs + minute * minuteMs)

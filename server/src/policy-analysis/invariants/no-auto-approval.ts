@@ -3,10 +3,11 @@ import type { AskQuestion } from '../../policy-engine/cedar/question.ts'
 import { covers, type EntityScope, type Scope } from '../../policy-engine/cedar/scope.ts'
 import { type Decision, decideAsk } from '../../policy-engine/deciding/decide.ts'
 import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
-import type { Constraint } from './constraints.ts'
+import type { Constraint, Constraints } from './constraints.ts'
+import { questionOf } from './made-question.ts'
 import type { Outcome } from './outcome.ts'
 import { actionIn, isAsked, type ReadRule } from './read-rule.ts'
-import { type Budget, isSpent, type Means, search } from './search.ts'
+import { type Budget, isSpent, type Means, search, type Target } from './search.ts'
 import { principalIn, resourcesIn } from './witness.ts'
 
 /** A set of resources: those of a scope that have all these tags. */
@@ -21,7 +22,7 @@ export async function noAutoApproval(
   ruleSet: RuleSet,
   rules: readonly ReadRule[],
   { named, ...means }: Means & { named: readonly Named[] },
-): Promise<Outcome> {
+): Promise<Outcome<AskQuestion>> {
   const { budget } = means
   const suspects = await suspectsOf(rules, named, budget)
   if (suspects.length === 0) return { result: 'proved', tried: 0 }
@@ -74,7 +75,7 @@ export function couldMatchBoth(one: Scope, other: Scope, resources: readonly Ent
   )
 }
 
-function targetOf({ permit, path, named, forbids }: Suspect) {
+function targetOf({ permit, path, named, forbids }: Suspect): Target<AskQuestion> {
   const principal = principalIn([permit.scope.principal])
   const actions = permit.scope.action.scope === 'any' ? [actionIn(permit.scope) ?? ''] : permit.scope.action.ids
   const frames = resourcesIn([permit.scope.resource, named.scope]).flatMap((resource) =>
@@ -84,10 +85,16 @@ function targetOf({ permit, path, named, forbids }: Suspect) {
         principal === undefined ? [] : { principal, action, resource, break_glass: path === 'emergency' },
       ),
   )
-  const given = new Map<string, Constraint>()
-  for (const [key, is] of Object.entries(named.tags)) given.set(`has:${key}`, { is: true }).set(`tag:${key}`, { is })
+  const makers = frames.map((frame) => (constraints: Constraints) => questionOf(frame, constraints))
   const near = forbids.filter((forbid) => couldMatchBoth(permit.scope, forbid.scope, [named.scope]))
-  return { frames, given, holding: [permit], silent: near }
+  return { makers, given: constraintsOf(named), holding: [permit], silent: near }
+}
+
+/** The tags that the named resources have. */
+export function constraintsOf({ tags }: Named): Map<string, Constraint> {
+  const given = new Map<string, Constraint>()
+  for (const [key, is] of Object.entries(tags)) given.set(`has:${key}`, { is: true }).set(`tag:${key}`, { is })
+  return given
 }
 
 const maxActions = 10

@@ -1,14 +1,18 @@
-/** A changed rule set permits nothing new: no request that the current set refuses, and none more easily. */
-import type { AskQuestion } from '../../policy-engine/cedar/question.ts'
+/** A changed rule set permits nothing new: no request that the current set refuses, and none more easily, and no new approver. */
+import type { ApproveQuestion, AskQuestion } from '../../policy-engine/cedar/question.ts'
 import { approveAction } from '../../policy-engine/cedar/schema.ts'
 import { covers } from '../../policy-engine/cedar/scope.ts'
-import { type Decision, decideAsk } from '../../policy-engine/deciding/decide.ts'
-import { type PolicyEvaluator, readingOfRules } from '../../policy-engine/deciding/evaluate.ts'
+import { ruleSetsOf } from '../../policy-engine/cedar/validate.ts'
+import { type Decision, decideApprove, decideAsk } from '../../policy-engine/deciding/decide.ts'
 import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
+import { approvalTarget, couldApprove } from './approval.ts'
+import type { Constraints } from './constraints.ts'
+import { questionOf } from './made-question.ts'
 import { couldMatchBoth } from './no-auto-approval.ts'
 import type { Counterexample, Outcome } from './outcome.ts'
-import { actionIn, isAsked, type ReadRule } from './read-rule.ts'
-import { type Budget, isSpent, type Means, search } from './search.ts'
+import { actionIn, isAboutApproving, isAsked, type ReadRule } from './read-rule.ts'
+import { type Budget, isSpent, type Means, partOf, search, type Target } from './search.ts'
+import { tellsMoreApart } from './told-apart.ts'
 import { principalIn, resourcesIn } from './witness.ts'
 
 /** Two rule sets, and their rules read. */
@@ -16,33 +20,75 @@ export type Compared = { before: RuleSet; after: RuleSet; old: readonly ReadRule
 
 /**
  * Proved where a permit of the current set covers each permit of the changed set, and a forbid of the changed set covers each forbid
- * of the current set. Then the changed set permits no further question.
+ * of the current set, and where the changed set tells apart all accounts that the current set does. Then the changed set permits no
+ * further question.
  */
 export async function permitsNothingNew({ before, after, old, changed }: Compared, means: Means): Promise<Outcome> {
   const { budget } = means
   const wider = await without(permitsOf(changed), permitsOf(old), permitHolds, budget)
   const dropped = await without(forbidsOf(old), forbidsOf(changed), forbidHolds, budget)
   if (wider.length + dropped.length === 0) {
-    return { result: tellsApart(before, after, means.evaluator) ? 'not_found_in_search' : 'proved', tried: 0 }
+    return { result: tellsMoreApart(before, after, means.evaluator) ? 'not_found_in_search' : 'proved', tried: 0 }
   }
-  const judge = (question: AskQuestion) => loosened({ before, after }, question, means)
-  for await (const target of targetsOf({ wider, dropped, old, changed }, budget)) {
-    const found = await search(target, judge, budget)
-    if (found !== undefined) return { result: 'counterexample', tried: budget.tried, counterexample: found }
-  }
+  const found = await searched({ wider, dropped, old, changed }, { before, after }, means)
+  if (found !== undefined) return { result: 'counterexample', tried: budget.tried, counterexample: found }
   return { result: 'not_found_in_search', tried: budget.tried }
 }
 
-/**
- * Whether the current rules tell accounts apart by something by which the changed rules do not. A resource of an unknown account, which
- * is refused where the rules tell too many kinds of account apart, may then be permitted.
- */
-function tellsApart(before: RuleSet, after: RuleSet, evaluator: PolicyEvaluator): boolean {
-  const [old, fresh] = [readingOfRules(evaluator, before).traits, readingOfRules(evaluator, after).traits]
-  const misses = (some: readonly string[], others: readonly string[]) => some.some((one) => !others.includes(one))
-  if (misses(old.account_ids, fresh.account_ids) || misses(old.unit_ids, fresh.unit_ids)) return true
-  if (fresh.tags === 'all') return false
-  return old.tags === 'all' || misses(old.tags, fresh.tags)
+type TwoSets = Pick<Compared, 'before' | 'after'>
+
+/** The share of the budget for questions about approvers, where there are others to search. */
+const approversShare = 0.25
+
+async function searched(differences: Differences, sets: TwoSets, means: Means): Promise<Counterexample | undefined> {
+  const { budget } = means
+  const { wider, dropped } = differences
+  const ofAsking = [...wider, ...dropped].some(({ scope }) => ruleSetsOf(scope.action).includes('ask'))
+  const part = partOf(budget, ofAsking ? approversShare : 1)
+  const approver = (question: ApproveQuestion) => newApprover(sets, question, means)
+  const made = await firstOf(approvalTargetsOf(differences, part), approver, part)
+  budget.tried += part.tried
+  if (made !== undefined) return made
+  return firstOf(targetsOf(differences, budget), (question) => loosened(sets, question, means), budget)
+}
+
+async function firstOf<Question, Found>(
+  targets: AsyncIterable<Target<Question>>,
+  judge: (question: Question) => Found | undefined,
+  budget: Budget,
+): Promise<Found | undefined> {
+  for await (const target of targets) {
+    const found = await search(target, judge, budget)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** Permits that may make somebody an approver: one that is wider, or one of those that a gone forbid stopped. */
+async function* approvalTargetsOf({ wider, dropped, old, changed }: Differences, budget: Budget) {
+  const approving = (rules: readonly ReadRule[]) => rules.filter(isAboutApproving)
+  const [permits, forbids] = [approving(permitsOf(changed)), approving(forbidsOf(changed))]
+  for (const permit of approving(wider))
+    yield approvalTarget({ given: new Map(), holding: [permit], silent: [...forbids, ...permitsOf(old)] })
+  for (const gone of approving(dropped))
+    for (const permit of permits) {
+      if (isSpent(budget)) return
+      await budget.yieldToEventLoop()
+      if (couldApprove([permit.scope, gone.scope]))
+        yield approvalTarget({ given: new Map(), holding: [permit, gone], silent: forbids })
+    }
+}
+
+function newApprover(
+  { before, after }: TwoSets,
+  question: ApproveQuestion,
+  { evaluator, literals }: Means,
+): Counterexample<ApproveQuestion> | undefined {
+  const asked = { ...question, ...(literals && { literals }) }
+  const decision = decideApprove(after, asked, evaluator)
+  if (!decision.allowed) return undefined
+  const was = decideApprove(before, asked, evaluator)
+  return was.allowed ? undefined : { question, decision, before: was }
 }
 
 const permitsOf = (rules: readonly ReadRule[]) => rules.filter(({ rule }) => rule.effect === 'permit')
@@ -87,7 +133,7 @@ function forbidHolds(old: ReadRule, fresh: ReadRule): boolean {
 
 type Differences = Pick<Compared, 'old' | 'changed'> & { wider: readonly ReadRule[]; dropped: readonly ReadRule[] }
 
-async function* targetsOf(differences: Differences, budget: Budget) {
+async function* targetsOf(differences: Differences, budget: Budget): AsyncGenerator<Target<AskQuestion>> {
   const { wider, dropped, changed } = differences
   for (const permit of wider) yield* pathsOf(permit, undefined, differences)
   for (const forbid of dropped)
@@ -99,7 +145,11 @@ async function* targetsOf(differences: Differences, budget: Budget) {
 }
 
 /** Permits that may permit something new, for each kind of request: where a forbid is gone, or where there was no permit. */
-function* pathsOf(permit: ReadRule, gone: ReadRule | undefined, { old, changed }: Differences) {
+function* pathsOf(
+  permit: ReadRule,
+  gone: ReadRule | undefined,
+  { old, changed }: Differences,
+): Generator<Target<AskQuestion>> {
   for (const path of ['ordinary', 'emergency'] as const) {
     if (!isAsked(permit, path)) continue
     const scopes = gone === undefined ? [permit.scope] : [permit.scope, gone.scope]
@@ -117,7 +167,8 @@ function* pathsOf(permit: ReadRule, gone: ReadRule | undefined, { old, changed }
     )
     const near = (one: ReadRule) => isAsked(one, path) && couldMatchBoth(permit.scope, one.scope)
     const silent = [...forbidsOf(changed), ...(gone === undefined ? permitsOf(old) : [])].filter(near)
-    yield { frames, given: new Map(), holding: gone === undefined ? [permit] : [permit, gone], silent }
+    const makers = frames.map((frame) => (constraints: Constraints) => questionOf(frame, constraints))
+    yield { makers, given: new Map(), holding: gone === undefined ? [permit] : [permit, gone], silent }
   }
 }
 
@@ -132,7 +183,7 @@ function loosened(
   { before, after }: Pick<Compared, 'before' | 'after'>,
   question: AskQuestion,
   { evaluator, literals }: Means,
-): Counterexample | undefined {
+): Counterexample<AskQuestion> | undefined {
   const asked = { ...question, ...(literals && { literals }) }
   const decision = decideAsk(after, asked, evaluator)
   if (!decision.allowed) return undefined

@@ -41,6 +41,11 @@ export function isAsked({ rule, scope }: ReadRule, path: AskSubset): boolean {
   return ruleSetsOf(scope.action).includes('ask') && takesPart(rule, path)
 }
 
+/** Whether a rule takes part in questions about who may decide a request. */
+export function isAboutApproving({ scope }: ReadRule): boolean {
+  return ruleSetsOf(scope.action).includes('approve')
+}
+
 /** A requestable action that the scope covers, preferably one that it names; undefined for none. */
 export function actionIn({ action }: Scope, among: Scope['action'] = { scope: 'any', ids: [] }): string | undefined {
   const fits = (id: string) => id !== approveAction && (among.scope === 'any' || among.ids.includes(id))

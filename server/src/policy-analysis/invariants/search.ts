@@ -1,8 +1,7 @@
 /** The bounded search for a question that breaks an invariant. It evaluates candidates, so each result is a real decision. */
-import type { AskQuestion, LiteralFacts } from '../../policy-engine/cedar/question.ts'
+import type { LiteralFacts } from '../../policy-engine/cedar/question.ts'
 import type { PolicyEvaluator } from '../../policy-engine/deciding/evaluate.ts'
 import { assignmentsFor, both, type Constraints, constraintsIn, merged } from './constraints.ts'
-import { type Frame, questionOf } from './made-question.ts'
 import type { ReadRule } from './read-rule.ts'
 
 /** The limits of one check. Time is the process's own; the only decision that depends on it is to give up. */
@@ -20,6 +19,13 @@ export function openBudget(bounds: Bounds, yieldToEventLoop: () => Promise<void>
   return { tried: 0, bounds, began: performance.now(), yieldToEventLoop }
 }
 
+/** A part of what is left of a budget, so that one search leaves something for the next. What it tried still has to be added. */
+export function partOf({ tried, bounds, began, yieldToEventLoop }: Budget, share: number): Budget {
+  const left = bounds.milliseconds - (performance.now() - began)
+  const questions = Math.floor((bounds.questions - tried) * share)
+  return openBudget({ questions, milliseconds: left * share }, yieldToEventLoop)
+}
+
 /** Whether the check has to give up; an invariant not proved by then stays unproved. */
 export function isSpent({ tried, bounds, began }: Budget): boolean {
   return tried >= bounds.questions || performance.now() - began > bounds.milliseconds
@@ -28,8 +34,9 @@ export function isSpent({ tried, bounds, began }: Budget): boolean {
 /** What decides the questions of a search, with the facts about the entities that the rules read, and the budget. */
 export type Means = { evaluator: PolicyEvaluator; literals?: LiteralFacts | undefined; budget: Budget }
 
-export type Target = {
-  frames: readonly Frame[]
+export type Target<Question> = {
+  /** Each makes the question of one frame for constraints; undefined where no such question is possible. */
+  makers: readonly ((constraints: Constraints) => Question | undefined)[]
   /** The constraints on the question in addition to the rules. */
   given: Constraints
   /** Rules that should match: a permit, and a forbid that is gone. */
@@ -45,15 +52,15 @@ const maxVariations = 40
  * Tries questions for which the rules of the target hold and the silent rules do not, as far as their conditions can be read; then
  * the same questions with one and with two settings changed to a bound or a literal of those conditions.
  */
-export async function search<Found>(
-  { frames, given, holding, silent }: Target,
-  judge: (question: AskQuestion) => Found | undefined,
+export async function search<Question, Found>(
+  { makers, given, holding, silent }: Target<Question>,
+  judge: (question: Question) => Found | undefined,
   budget: Budget,
 ): Promise<Found | undefined> {
   const seen = new Set<string>()
   const attempt = async (constraints: Constraints): Promise<Found | undefined> => {
-    for (const frame of frames) {
-      const question = questionOf(frame, constraints)
+    for (const make of makers) {
+      const question = make(constraints)
       if (question === undefined) continue
       const key = JSON.stringify(question)
       if (seen.has(key)) continue

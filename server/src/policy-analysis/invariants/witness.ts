@@ -60,10 +60,14 @@ export function resourcesIn(scopes: readonly EntityScope[]): ResourceWitness[] {
 
 function placed(type: AskedType, id: string, within: readonly Reference[]): ResourceWitness | undefined {
   const parents = within.filter((container) => container.type !== type || container.id !== id)
-  const accounts = parents.filter((parent) => parent.type === 'cloud_account')
+  return canBeIn(type, parents) ? { type, id, parents } : undefined
+}
+
+/** Whether a resource of the type can have exactly these ancestors. */
+export function canBeIn(type: AskedType, ancestors: readonly Reference[]): boolean {
+  const accounts = ancestors.filter((one) => one.type === 'cloud_account')
   const may: readonly string[] = ancestorTypes(type)
-  const fits = parents.every((parent) => may.includes(parent.type)) && accounts.length <= 1
-  return fits ? { type, id, parents } : undefined
+  return ancestors.every((one) => may.includes(one.type)) && accounts.length <= 1
 }
 
 /** A person who is in all the scopes; undefined where that is impossible. */

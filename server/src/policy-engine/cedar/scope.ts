@@ -199,7 +199,8 @@ export function covers(wide: Scope, narrow: Scope): boolean {
   )
 }
 
-function entityCovers(wide: EntityScope, narrow: EntityScope): boolean {
+/** The same for entities alone. */
+export function entityCovers(wide: EntityScope, narrow: EntityScope): boolean {
   if (wide.scope === 'any') return true
   if (wide.scope === 'is') return 'type' in narrow && narrow.scope !== 'in' && narrow.type === wide.type
   const container =
