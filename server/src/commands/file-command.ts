@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { LongWork } from '../backup/backup.ts'
 import { type Config, readConfig } from '../config/config.ts'
+import { progressTo } from './progress.ts'
 
 /** An operator's command with one file as its argument, which may take long. */
 export type FileCommand = {
@@ -9,8 +10,6 @@ export type FileCommand = {
   /** Returns the message to print at the end. */
   run(config: Config, file: string, work: LongWork & { log: (line: string) => void }): Promise<string>
 }
-
-const reportEveryMs = 2_000
 
 /**
  * Runs the command with the arguments of the command line. Progress goes to stderr; an error is one line there and exit code 1.
@@ -33,20 +32,12 @@ export async function runFileCommand(command: FileCommand, args: readonly string
   }
   try {
     const log = (line: string) => console.error(line)
-    const work = { log, onRows: progressTo(log), signal: stopping.signal }
+    const progress = progressTo(log)
+    const onRows = (rows: number) => progress(() => `${rows.toLocaleString('en')} rows so far`)
+    const work = { log, onRows, signal: stopping.signal }
     console.error(await command.run(readConfig(), resolve(file), work))
   } catch (error) {
     console.error(`${command.name} failed: ${error instanceof Error ? error.message : String(error)}`)
     process.exitCode = 1
-  }
-}
-
-/** Logs the progress of long work, at most once in `reportEveryMs`. */
-function progressTo(log: (line: string) => void): (rows: number) => void {
-  let reportedAt = performance.now()
-  return (rows) => {
-    if (performance.now() - reportedAt < reportEveryMs) return
-    reportedAt = performance.now()
-    log(`${rows.toLocaleString('en')} rows so far`)
   }
 }
