@@ -95,7 +95,12 @@ export function approveQuestion(
   }
 }
 
-function contextOf(requested: Omit<RequestedAccess, 'id'>, when: Circumstances, settings: Settings): RequestContext {
+/** The circumstances as policy sees them. */
+export function contextOf(
+  requested: Omit<RequestedAccess, 'id'>,
+  when: Circumstances,
+  settings: Settings,
+): RequestContext {
   return {
     ...when,
     duration_seconds: requested.duration_seconds,
@@ -141,7 +146,8 @@ function differentParents(targets: readonly Resource[]): Resource[] {
   return [...new Map(targets.map((target) => [keyOf(target), target])).values()]
 }
 
-function setsAsActions(places: readonly Place[], accounts: ReadonlyMap<string, AccountPolicyView>): Resource[] {
+/** Each account on which a permission set is requested, evaluated with the set as the action. */
+export function setsAsActions(places: readonly Place[], accounts: ReadonlyMap<string, AccountPolicyView>): Resource[] {
   return places.flatMap(({ permission_set, ...place }) =>
     permission_set === undefined ? [] : [{ ...resourceIn(place, place.id, accounts), as_action: permission_set }],
   )
@@ -150,8 +156,8 @@ function setsAsActions(places: readonly Place[], accounts: ReadonlyMap<string, A
 /** The time span of a search for decisions: after `since`, up to and including `until`. */
 export type Span = { since: Date; until: Date }
 
-/** A past question as it is evaluated now: with the recorded circumstances, and with current people and accounts. */
-export type RecordedQuestion = {
+/** What a replay shows of a past question. */
+type Shown = {
   /** The id of the decision that answered it. */
   id: string
   /** Null where the request was refused: a refused request is not stored. */
@@ -159,4 +165,30 @@ export type RecordedQuestion = {
   decided_at: string
   requester_id: string
   question: Pick<RequestDecision['question'], 'resource' | 'action' | 'duration_seconds' | 'break_glass'>
-} & ({ kind: 'ask'; policyQuestion: AskQuestion } | { kind: 'approve'; policyQuestion: ApproveQuestion })
+}
+
+/** A past question with what is needed to put it again: the recorded circumstances, and current people and accounts. */
+export type Recording = {
+  shown: Shown
+  requester: Principal
+  /** Null where no person decided. */
+  approver: Principal | null
+  requested: RequestedAccess
+  when: Circumstances
+  known: FullyKnown
+}
+
+/** A question as it is put to policy. */
+export type PutQuestion =
+  | { kind: 'ask'; policyQuestion: AskQuestion }
+  | { kind: 'approve'; policyQuestion: ApproveQuestion }
+
+/** A past question as it is evaluated now. */
+export type RecordedQuestion = Shown & PutQuestion
+
+/** The past question, to be put again. */
+export function recordedQuestion({ shown, requester, approver, requested, when, known }: Recording): RecordedQuestion {
+  if (approver === null)
+    return { ...shown, kind: 'ask', policyQuestion: askQuestion(requester, requested, when, known) }
+  return { ...shown, kind: 'approve', policyQuestion: approveQuestion(approver, requester, requested, when, known) }
+}

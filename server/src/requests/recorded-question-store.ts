@@ -11,11 +11,11 @@ import { settingsAsJson } from '../settings/setting-store.ts'
 import { principalAsJson } from '../users/principal-store.ts'
 import type { RequestDecision } from './decision.ts'
 import {
-  approveQuestion,
-  askQuestion,
   type Circumstances,
   type RecordedQuestion,
+  type Recording,
   type RequestedAccess,
+  recordedQuestion,
   type Span,
 } from './policy-question.ts'
 
@@ -57,9 +57,7 @@ export async function countRecorded(tx: Tx, span: Span, max: number): Promise<nu
   return row?.count ?? 0
 }
 
-type QuestionRow = Omit<RecordedQuestion, 'kind' | 'policyQuestion' | 'question'> & {
-  kind: RequestDecision['kind']
-  principal_id: string
+type QuestionRow = Omit<Recording['shown'], 'question'> & {
   question: RequestDecision['question']
   /** The approver, without the roles that the requester gave them after the request; null where no person decided. */
   approver: Principal | null
@@ -83,6 +81,16 @@ export async function readRecordedPage(
   page: { after: string | undefined; limit: number },
   facts: PolicyFacts,
 ): Promise<RecordedQuestion[]> {
+  return (await readRecordings(tx, span, page, facts)).map(recordedQuestion)
+}
+
+/** The same, with what each question is made of. */
+export async function readRecordings(
+  tx: Tx,
+  span: Span,
+  page: { after: string | undefined; limit: number },
+  facts: PolicyFacts,
+): Promise<Recording[]> {
   const behind = page.after === undefined ? sql`true` : sql`d.id < ${page.after}::uuid`
   const tainted = { granted_by: sql`page.requester_id`, after: sql`page.requested_at` }
   const account_ids = sql`array(select distinct place ->> 'account_id'
@@ -100,7 +108,6 @@ export async function readRecordedPage(
         where ${allOf([inSpan(tx, span), behind])} order by d.id desc limit ${page.limit})
       select
         (select coalesce(jsonb_agg(jsonb_build_object('id', page.id, 'request_id', page.request_id,
-            'kind', page.question_kind, 'principal_id', page.principal_id,
             'decided_at', ${isoMoment(sql`page.decided_at`)}, 'requester_id', page.requester_id,
             'question', page.question, 'approver', case when page.question_kind = 'approve'
               then ${principalAsJson(tx, sql`page.principal_id`, tainted)} end,
@@ -115,27 +122,29 @@ export async function readRecordedPage(
   return row.questions.map((question) => {
     const requester = row.requesters[question.requester_id]
     if (requester === undefined) throw new Error('the requester of a recorded question does not exist')
-    return toRecordedQuestion(question, requester, known)
+    return toRecording(question, requester, known)
   })
 }
 
-function toRecordedQuestion(
-  { kind, principal_id, approver, question, acts_in_named_account, ...row }: QuestionRow,
+function toRecording(
+  { approver, question, acts_in_named_account, ...row }: QuestionRow,
   requester: Principal,
-  read: Omit<Parameters<typeof askQuestion>[3], 'acts_in_named_account'>,
-): RecordedQuestion {
-  const known = { ...read, acts_in_named_account }
+  read: Omit<Recording['known'], 'acts_in_named_account'>,
+): Recording {
   const { resource, action, duration_seconds, break_glass } = question
-  const requested = askedOf(row.request_id ?? row.id, question)
   const when: Circumstances = {
     now: new Date(question.now),
     via: question.via ?? 'token',
     source_ip: question.source_ip ?? '',
   }
-  const shown = { ...row, question: { resource, action, duration_seconds, break_glass } }
-  if (approver === null)
-    return { ...shown, kind: 'ask', policyQuestion: askQuestion(requester, requested, when, known) }
-  return { ...shown, kind: 'approve', policyQuestion: approveQuestion(approver, requester, requested, when, known) }
+  return {
+    shown: { ...row, question: { resource, action, duration_seconds, break_glass } },
+    requester,
+    approver,
+    requested: askedOf(row.request_id ?? row.id, question),
+    when,
+    known: { ...read, acts_in_named_account },
+  }
 }
 
 /** The question stores what policy evaluates: that there was a reason, but not the reason itself. */

@@ -31,7 +31,7 @@ export function isUndecidable({ before, after }: Answers): boolean {
   return [before, after].some(({ errors }) => errors.some(({ rule_id }) => rule_id === null))
 }
 
-type Counts = Record<Difference, number> & { changed: number }
+export type Counts = Record<Difference, number> & { changed: number }
 type Counted<Key> = Map<string, Key & Counts>
 
 /** Counts the answers passed to it; the latest question comes first. */
@@ -86,14 +86,15 @@ function rulesBehind({ before, after }: Answers): Set<string> {
   return new Set([...part(before), ...part(after)])
 }
 
-function noCounts(): Counts {
+export function noCounts(): Counts {
   return {
     changed: 0,
     ...(Object.fromEntries(differences.map((difference) => [difference, 0])) as Record<Difference, number>),
   }
 }
 
-function count(counts: Counts, found: readonly Difference[]): void {
+/** Counts a question whose answers differ in this way. */
+export function count(counts: Counts, found: readonly Difference[]): void {
   counts.changed += 1
   for (const difference of found) counts[difference] += 1
 }
@@ -112,7 +113,8 @@ function mostOf<Key extends object>(counted: Counted<Key>): { most: (Key & Count
   return { most: all.slice(0, maxCounted), more: Math.max(0, all.length - maxCounted) }
 }
 
-function changedQuestion(asked: RecordedQuestion, answers: Answers, found: Difference[]): ChangedQuestion {
+/** A question whose answers differ, as it is shown. */
+export function changedQuestion(asked: RecordedQuestion, answers: Answers, found: Difference[]): ChangedQuestion {
   const { id, request_id, kind, decided_at, requester_id, question } = asked
   return {
     ...{ decision_id: id, request_id, kind, decided_at, requester_id },
