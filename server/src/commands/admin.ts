@@ -12,7 +12,10 @@ import { makePassword, readDuration, signInHint } from '../tenants/tenant.ts'
 import { addMailDomainCommands } from './mail-domain.ts'
 import { columns, type Output } from './output.ts'
 import { withPauses } from './pause.ts'
+import { addReplayUpgradeCommand } from './replay-upgrade.ts'
 import { type KeysToRotate, rotateKeys } from './rotate-keys.ts'
+
+type Open = typeof openForOperator
 
 const config = readConfigOrExit()
 const once = '\n\nThis is shown only once.'
@@ -26,6 +29,7 @@ Examples:
   $ npm run admin -- mail-domain add 0197… acme.example
   $ npm run admin -- bootstrap done
   $ npm run admin -- rotate-keys --check
+  $ npm run admin -- replay-upgrade --days 90
 
 The commands use the database of DATABASE_URL, else the embedded one in DATA_DIR. The service may be running or not.
 If you cannot sign in any more, \`owner reset EMAIL\` gives an owner a new password.`
@@ -194,12 +198,14 @@ program
     answer((database) => rotateKeys(config, database, options, { log: console.error, withPauses })),
   )
 
+addReplayUpgradeCommand(program, answer)
+
 await program.parseAsync()
 
 /** Runs the work on the operator's database and prints its output; an error is one line and exit code 1. */
-async function answer(work: (database: Database) => Promise<Output>): Promise<void> {
+async function answer(work: (database: Database) => Promise<Output>, open?: Open): Promise<void> {
   try {
-    print(await withDatabase(work))
+    print(await withDatabase(work, open))
   } catch (error) {
     fail(error)
   }
@@ -209,8 +215,11 @@ function print({ text, data }: Output): void {
   console.log(program.opts<{ json?: boolean }>().json ? JSON.stringify(data, null, 2) : text)
 }
 
-async function withDatabase<Result>(work: (database: Database) => Promise<Result>): Promise<Result> {
-  const opened = await openForOperator(config, (message) => console.error(message))
+async function withDatabase<Result>(
+  work: (database: Database) => Promise<Result>,
+  open: Open = openForOperator,
+): Promise<Result> {
+  const opened = await open(config, (message) => console.error(message))
   try {
     const database = openDatabase(opened.service, { writes: 1, long: 1 })
     try {

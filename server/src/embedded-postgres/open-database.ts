@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
 import { type ConnectionTarget, connectAlone } from '../db/client/connect.ts'
-import { findMissingMigrations, migrate } from '../db/migrate.ts'
+import { findMissingMigrations, listMigrations, migrate } from '../db/migrate.ts'
 import { appRole, ensureDatabase, ownerRole, setUpRoles } from '../db/roles.ts'
 import { findIsolationFaults } from '../db/tenant-isolation.ts'
 import { findPlace } from './place.ts'
@@ -76,6 +76,34 @@ export async function openAsItIs(config: Config, log: Log, make: boolean): Promi
     await opened.stop()
     throw error
   }
+}
+
+/**
+ * The same for a command that reads the tables before an upgrade. `needed`: the last migration that its reading needs.
+ * @throws Error with a sentence for the operator, also if the database is older than that
+ */
+export async function openBeforeUpgrade(config: Config, log: Log, needed: string): Promise<OpenedDatabase> {
+  const opened = await openAsItIs(config, log, false)
+  try {
+    await requireMigrated(opened.service, needed)
+    return opened
+  } catch (error) {
+    await opened.stop()
+    throw error
+  }
+}
+
+async function requireMigrated(service: ConnectionTarget, needed: string): Promise<void> {
+  const missing = (await findMissingMigrations(service)).filter((name) => name <= needed)
+  const [first] = missing
+  if (first === undefined) return
+  if (first === (await listMigrations())[0]?.name)
+    throw new Error('the database has no tables of Sallyport; check DATABASE_URL or DATA_DIR')
+  throw new Error(
+    `the database lacks ${missing.join(', ')}, without which this version cannot read it. Make a backup of it ` +
+      '(`npm run backup -- FILE`), restore that with this version into another database (`npm run restore -- FILE`), ' +
+      'which migrates the copy, and run this command there',
+  )
 }
 
 async function findAsItIs(config: Config, log: Log, make: boolean): Promise<DatabaseAsItIs> {

@@ -22,9 +22,12 @@ import { goLive } from './mode-store.ts'
 import { makePassword } from './tenant.ts'
 import { findTenant, listTenantIds, readNow, type TenantRow } from './tenant-store.ts'
 
-/** Every tenant, the oldest first. */
-export async function listTenants(database: Database): Promise<TenantRow[]> {
-  const ids = await listTenantIds(database.work)
+/**
+ * Every tenant, the oldest first; or only the one with this id.
+ * @throws Error with a message for an unknown tenant
+ */
+export async function listTenants(database: Database, only?: string): Promise<TenantRow[]> {
+  const ids = only === undefined ? await listTenantIds(database.work) : [await requireTenant(database, only)]
   const found: TenantRow[] = []
   for (const id of ids) {
     const row = await findTenant(database.tenant(id))

@@ -76,6 +76,8 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     'auth',
     'tenants',
     'notification-channels/mail',
+    // What an upgrade changes is asked before it, of the database of the former version.
+    'policy-analysis/replay',
     'commands/demo',
   ],
   // An API client like any other: it uses the service only through its HTTP interface.
