@@ -55,7 +55,10 @@ suite('`replay-upgrade`', () => {
       shown.map(([, id]) => id),
       Array.from({ length: 20 }, (_, index) => `logs-${21 - index}`),
     )
-    assert.match(shown[0]?.[2] ?? '', /^ {4}approved at once -> a person decides: rule .*in an unknown account/)
+    assert.match(
+      shown[0]?.[2] ?? '',
+      /^ {4}approved at once -> a person decides: a rule .*in an unknown account \(rule [0-9a-f-]{36}\)$/,
+    )
     assert.match(output, /\n {2}and 2 more; --json lists the first 1,000\n/)
     assert.match(output, /\n- no account is named \(22\): .*`metadata\.account_id`/)
     assert.deepEqual(await everything(house), stored)

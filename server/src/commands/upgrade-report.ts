@@ -56,8 +56,15 @@ function describeQuestion(one: ChangedByUpgrade): string {
   const how = `${answerOf(one.kind, one.before)} -> ${answerOf(one.kind, one.after)}`
   return [
     `  ${moment(one.decided_at)}  ${line(who)}  ${line(what, maxReasoning)}`,
-    `    ${how}: ${line(one.after.reasoning, maxReasoning)}`,
+    `    ${how}: ${line(one.after.reasoning, maxReasoning)}${rulesBehind(one.after.rule_ids)}`,
   ].join('\n')
+}
+
+/** A reasoning names no rule, but the operator looks for it. */
+function rulesBehind(rule_ids: readonly string[]): string {
+  const [first, ...others] = rule_ids
+  if (first === undefined) return ''
+  return ` (rule ${first}${others.length === 0 ? '' : ` and ${others.length} more`})`
 }
 
 const modes = {

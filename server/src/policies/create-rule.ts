@@ -31,6 +31,6 @@ export const createRule = operation({
     if (inserted.rule === null) {
       throw new Problem('unprocessable', `the tenant has the maximum of ${maxRules} rules; delete one first`)
     }
-    return withWarnings(ctx.tx, inserted.rule, statement)
+    return withWarnings(ctx, inserted.rule, statement)
   },
 })

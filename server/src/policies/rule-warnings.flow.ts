@@ -1,8 +1,8 @@
-import type { Tx } from '../kernel/context.ts'
+import type { Ctx, Tx } from '../kernel/context.ts'
 import { type Scope, scopeFromFields } from '../policy-engine/cedar/scope.ts'
 import type { RuleStatement } from '../policy-engine/cedar/statement.ts'
 import type { Rule } from '../policy-engine/rule.ts'
-import { literalWarnings } from '../policy-facts/literals.ts'
+import { literalWarnings, unknownTo } from '../policy-facts/literals.ts'
 import { readPolicyFacts } from '../policy-facts/policy-facts-store.ts'
 import { findMissingPrincipal, findNeighbourhood } from './rule-store.ts'
 import { workOnText } from './text-work.ts'
@@ -12,11 +12,15 @@ import { warningsFor, warningsModule } from './warnings.ts'
  * The rule as a change returns it, with `warnings` where there are any; `statement` is its new one. The change is already saved, so a
  * warning that cannot be determined (such as when the database is too busy) is left out and fails nothing.
  */
-export async function withWarnings(tx: Tx, rule: Rule, statement: RuleStatement | undefined): Promise<Rule> {
+export async function withWarnings(
+  { tx, actor }: Pick<Ctx, 'tx' | 'actor'>,
+  rule: Rule,
+  statement: RuleStatement | undefined,
+): Promise<Rule> {
   const { warnings: engine_warnings = [], literals = [] } = statement ?? {}
   const warnings = await Promise.all([
     findWarnings(tx, rule, engine_warnings).catch(() => engine_warnings),
-    literals.length === 0 ? [] : findLiteralWarnings(tx, literals).catch(() => []),
+    literals.length === 0 ? [] : findLiteralWarnings(tx, actor.scopes, literals).catch(() => []),
   ]).then((found) => found.flat())
   return warnings.length === 0 ? rule : { ...rule, warnings: [...warnings] }
 }
@@ -28,9 +32,13 @@ async function findWarnings(tx: Tx, rule: Rule, engine_warnings: readonly string
   return workOnText(tx.tenant_id, rule.policy_text, warningsModule, warningsFor, [facts])
 }
 
-async function findLiteralWarnings(tx: Tx, literals: RuleStatement['literals']): Promise<string[]> {
+async function findLiteralWarnings(
+  tx: Tx,
+  scopes: ReadonlySet<string>,
+  literals: RuleStatement['literals'],
+): Promise<string[]> {
   const { literals: facts } = await readPolicyFacts(tx, literals, undefined)
-  return literalWarnings(literals, facts)
+  return literalWarnings(literals, unknownTo(scopes, literals, facts))
 }
 
 /** The principal that the scope names: the user, or the group or role that the user must be in. */

@@ -50,7 +50,7 @@ export const updateRule = operation({
       }
       const statement = change?.statement
       const saved = await changeRules(ctx, ruleAt(ctx.tx, at), save, () => (statement?.literals.length ?? 0) > 0)
-      if (saved !== undefined) return withWarnings(ctx.tx, saved, statement)
+      if (saved !== undefined) return withWarnings(ctx, saved, statement)
     }
     throw new Problem('version_conflict', 'the rule is changing just now; send the change again')
   },

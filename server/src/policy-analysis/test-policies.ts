@@ -41,7 +41,7 @@ async function outcomesOf({ tx, actor }: Ctx, cases: readonly PolicyCase[], draf
   }
   const of = { id: newId(), author: actor.user_id, pointer: '/draft' }
   const present = await readPresent(tx, draft)
-  return withLiteralFacts(tx, (literals) =>
+  return withLiteralFacts({ tx, actor }, (literals) =>
     beside.run(tx.tenant_id, draftTrialModule, tryDraft, [present, draft, of, cases, literals]),
   )
 }

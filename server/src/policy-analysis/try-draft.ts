@@ -23,5 +23,8 @@ export async function tryDraft(
   await draftEvaluator.rules.read(before)
   await draftEvaluator.rules.read(after, before)
   requireFewLiterals(draftEvaluator, before, after)
-  return literalsMissing(draftEvaluator, [after], literals) ?? (await tryCases(draftEvaluator, after, cases, literals))
+  return (
+    literalsMissing(draftEvaluator, { before, after }, literals) ??
+    (await tryCases(draftEvaluator, after, cases, literals))
+  )
 }

@@ -4,7 +4,7 @@ import { sampleRule, sampleRuleSet } from '../../test/support/sample-rule.ts'
 import { Problem } from '../kernel/errors.ts'
 import { createEngine } from '../policy-engine/cedar/engine.ts'
 import { createPolicyEvaluator } from '../policy-engine/deciding/evaluate.ts'
-import { literalWarnings, requireFewLiterals } from './literals.ts'
+import { literalWarnings, requireFewLiterals, unknownTo } from './literals.ts'
 
 const evaluator = createPolicyEvaluator(createEngine())
 
@@ -43,9 +43,15 @@ test('the author of a rule is told what it reads, and of what nothing is known',
     ['cloud_account::"111111111111"', { resource }],
     ['User::"gone \\"x\\""', null],
   ])
-  assert.deepEqual(literalWarnings([known, gone], facts), [
+  const literals = [known, gone]
+  const warningsFor = (...scopes: string[]) => literalWarnings(literals, unknownTo(new Set(scopes), literals, facts))
+  assert.deepEqual(warningsFor('users:read', 'cloud_accounts:read'), [
     'this rule reads what is known of `cloud_account::"111111111111"` at each decision',
     'this rule reads `User::"gone \\"x\\""`, of which nothing is known: no attributes, no tags and no parents',
   ])
-  assert.deepEqual(literalWarnings([], facts), [])
+  assert.deepEqual(literalWarnings([], new Set()), [])
+  // Whether a user exists is not told to an author who may not read users.
+  assert.deepEqual(warningsFor('cloud_accounts:read'), [
+    'this rule reads what is known of `cloud_account::"111111111111"`, `User::"gone \\"x\\""` at each decision',
+  ])
 })

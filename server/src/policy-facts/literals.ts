@@ -21,19 +21,47 @@ export function requireFewLiterals(evaluator: PolicyEvaluator, before: RuleSet, 
   throw new Problem('invalid_policy', message, { details: { count, limit: maxLiterals } })
 }
 
-/** What a rule says about entities that it names and reads. */
-export function literalWarnings(literals: readonly EntityReference[], facts: LiteralFacts): string[] {
-  const [known, unknown] = [[] as string[], [] as string[]]
-  for (const one of literals) {
-    const key = entityKey(one)
-    if (facts.get(key) == null) unknown.push(`\`${key}\``)
-    else known.push(`\`${key}\``)
-  }
-  const warnings: string[] = []
-  if (known.length > 0) warnings.push(`this rule reads what is known of ${known.join(', ')} at each decision`)
-  if (unknown.length > 0)
-    warnings.push(
-      `this rule reads ${unknown.join(', ')}, of which nothing is known: no attributes, no tags and no parents`,
-    )
-  return warnings
+/** The entities that the later rules read by name and the earlier ones do not. Both rule sets must be read. */
+export function newLiterals(evaluator: PolicyEvaluator, before: RuleSet, after: RuleSet): EntityReference[] {
+  const known = new Set(readingOfRules(evaluator, before).literals.map(entityKey))
+  return readingOfRules(evaluator, after).literals.filter((one) => !known.has(entityKey(one)))
+}
+
+/** The scope with which a caller may read what rules can read of an entity. */
+const scopeToRead = (one: EntityReference) => (one.type === 'User' ? 'users:read' : 'cloud_accounts:read')
+
+/** Whether the caller may know of the entity. */
+export function mayRead(scopes: ReadonlySet<string>, one: EntityReference): boolean {
+  return scopes.has(scopeToRead(one))
+}
+
+/**
+ * A draft is evaluated with the tenant's own facts about entities that it names, so its outcome tells of them.
+ * @throws Problem 403 naming the scope without which the caller may not read one of them
+ */
+export function requireMayRead(scopes: ReadonlySet<string>, named: readonly EntityReference[]): void {
+  const one = named.find((literal) => !mayRead(scopes, literal))
+  if (one === undefined) return
+  const message = `the draft reads \`${entityKey(one)}\`, which you may read only with the scope \`${scopeToRead(one)}\``
+  throw new Problem('forbidden', message)
+}
+
+/** The keys of the entities of which nothing is known, as far as the caller may know that. */
+export function unknownTo(scopes: ReadonlySet<string>, literals: readonly EntityReference[], facts: LiteralFacts) {
+  const unknown = literals.filter((one) => mayRead(scopes, one) && facts.get(entityKey(one)) === null)
+  return new Set(unknown.map(entityKey))
+}
+
+/** What the author of a rule is told about the entities that it names and reads. */
+export function literalWarnings(literals: readonly EntityReference[], unknown: ReadonlySet<string>): string[] {
+  const keys = literals.map(entityKey)
+  const listed = (some: readonly string[]) => some.map((key) => `\`${key}\``).join(', ')
+  const read = keys.filter((key) => !unknown.has(key))
+  const gone = keys.filter((key) => unknown.has(key))
+  return [
+    ...(read.length > 0 ? [`this rule reads what is known of ${listed(read)} at each decision`] : []),
+    ...(gone.length > 0
+      ? [`this rule reads ${listed(gone)}, of which nothing is known: no attributes, no tags and no parents`]
+      : []),
+  ]
 }

@@ -1,9 +1,10 @@
-import type { Tx } from '../kernel/context.ts'
+import type { Ctx, Tx } from '../kernel/context.ts'
 import type { LiteralFacts } from '../policy-engine/cedar/question.ts'
 import { type EntityReference, unitedReadings } from '../policy-engine/cedar/reading.ts'
 import { type PolicyEvaluator, policyEvaluator, readingOfRules } from '../policy-engine/deciding/evaluate.ts'
 import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
 import type { AccountKind } from './account-kind.ts'
+import { newLiterals, requireMayRead } from './literals.ts'
 import { readPolicyFacts } from './policy-facts-store.ts'
 
 /** What rules need to know beyond a question's own facts. */
@@ -33,26 +34,34 @@ export async function findPolicyFacts(
   return readPolicyFacts(tx, literals, accountUnknown ? traits : undefined)
 }
 
-/** What a computation beside the main thread, which has no database, answers where the rules read entities. */
-type NeedsLiterals = { needs_literals: readonly EntityReference[] }
+/** What a computation beside the main thread, which has no database, answers where the rules of a draft read entities. */
+type NeedsLiterals = { needs_literals: readonly EntityReference[]; new_literals: readonly EntityReference[] }
 
-/** The entities that these rules read, where the computation was not given the facts about them; undefined where it can go on. */
+/**
+ * The entities that the rules of a draft and the current rules read, and those that only the draft reads, where the computation was not
+ * given the facts about them; undefined where it can go on.
+ */
 export function literalsMissing(
   evaluator: PolicyEvaluator,
-  ruleSets: readonly RuleSet[],
+  { before, after }: { before: RuleSet; after: RuleSet },
   given: LiteralFacts | undefined,
 ): NeedsLiterals | undefined {
-  const { literals } = unitedReadings(ruleSets.map((ruleSet) => readingOfRules(evaluator, ruleSet)))
-  return given === undefined && literals.length > 0 ? { needs_literals: literals } : undefined
+  const { literals } = unitedReadings([before, after].map((ruleSet) => readingOfRules(evaluator, ruleSet)))
+  if (given !== undefined || literals.length === 0) return undefined
+  return { needs_literals: literals, new_literals: newLiterals(evaluator, before, after) }
 }
 
-/** Runs a computation; where its rules read entities, once more with the facts about them. */
+/**
+ * Runs a computation; where its rules read entities, once more with the facts about them.
+ * @throws Problem 403 where the caller may not read what only the draft reads
+ */
 export async function withLiteralFacts<Result extends object>(
-  tx: Tx,
+  { tx, actor }: Pick<Ctx, 'tx' | 'actor'>,
   compute: (literals: LiteralFacts | undefined) => Promise<Result | NeedsLiterals>,
 ): Promise<Result> {
   const first = await compute(undefined)
   if (!('needs_literals' in first)) return first
+  requireMayRead(actor.scopes, first.new_literals)
   const { literals } = await readPolicyFacts(tx, first.needs_literals, undefined)
   return (await compute(literals)) as Result
 }

@@ -45,12 +45,13 @@ function recording(resource: ResourceReference, places: Place[], home?: string):
       accounts,
       settings: readSettingValues({}),
       acts_in_named_account: false,
-      facts: {
-        literals: new Map([['User::"eve"', { user: person('eve') }]]),
-        kinds: [{ account_id: null, tags: { env: 'prod' }, organizational_unit_ids: [] }],
-      },
     },
   }
+}
+
+const facts = {
+  literals: new Map([['User::"eve"', { user: person('eve') }]]),
+  kinds: [{ account_id: null, tags: { env: 'prod' }, organizational_unit_ids: [] }],
 }
 
 /** A request for one resource, in this account where one is named. */
@@ -100,12 +101,12 @@ suite('the version before evaluated', () => {
   ]
   for (const [what, asked, resources] of rows) {
     test(what, () => {
-      const { kind, policyQuestion } = formerQuestion(asked)
+      const { kind, policyQuestion } = formerQuestion(asked, facts)
       assert.ok(kind === 'ask')
       assert.deepEqual(policyQuestion.resources, resources)
     })
     test(`${what}, for an approver without the actions`, () => {
-      const { kind, policyQuestion } = formerQuestion({ ...asked, approver: person('bob') })
+      const { kind, policyQuestion } = formerQuestion({ ...asked, approver: person('bob') }, facts)
       assert.ok(kind === 'approve')
       assert.deepEqual(
         policyQuestion.targets,
@@ -115,7 +116,7 @@ suite('the version before evaluated', () => {
   }
 
   test('an entity that a rule names as unknown', () => {
-    const { policyQuestion } = formerQuestion(single('cloud_account', one, one))
+    const { policyQuestion } = formerQuestion(single('cloud_account', one, one), facts)
     assert.deepEqual([...(policyQuestion.literals ?? [])], [['User::"eve"', null]])
   })
 })
@@ -123,8 +124,8 @@ suite('the version before evaluated', () => {
 test('the version before put the same question about people and circumstances', () => {
   const asked = single('cloud_account', one, one)
   for (const approver of [null, person('bob')]) {
-    const former = formerQuestion({ ...asked, approver })
-    const now = recordedQuestion({ ...asked, approver })
+    const former = formerQuestion({ ...asked, approver }, facts)
+    const now = recordedQuestion({ ...asked, approver }, facts)
     const plain = { kind: former.kind, policyQuestion: { ...former.policyQuestion, literals: null } }
     const { shown } = asked
     assert.deepEqual({ ...shown, ...plain }, { ...now, policyQuestion: { ...now.policyQuestion, literals: null } })

@@ -8,13 +8,17 @@
  */
 import type { AccountPolicyView } from '../cloud/cloud-account.ts'
 import type { Resource, ResourceReference } from '../policy-engine/cedar/question.ts'
+import type { PolicyFacts } from '../policy-facts/policy-facts.flow.ts'
 import { resourceIn } from '../policy-facts/resource.ts'
 import { contextOf, type PutQuestion, type Recording, setsAsActions } from './policy-question.ts'
 
-/** What the former version put to policy for this question. */
-export function formerQuestion({ requester, approver, requested, when, known }: Recording): PutQuestion {
+/** What the former version put to policy for this question, for rules that need these facts now. */
+export function formerQuestion(
+  { requester, approver, requested, when, known }: Recording,
+  facts: PolicyFacts,
+): PutQuestion {
   const { id, action, duration_seconds, break_glass, places } = requested
-  const { accounts, settings, facts } = known
+  const { accounts, settings } = known
   const resources = formerResources(requested, accounts)
   const beyond = {
     context: contextOf(requested, when, settings),
@@ -42,6 +46,6 @@ function formerResource(
   account_id: string | undefined,
   accounts: ReadonlyMap<string, AccountPolicyView>,
 ): Resource {
-  const resource = resourceIn(reference, account_id, accounts)
+  const { unknown_account: _, ...resource } = resourceIn(reference, account_id, accounts)
   return reference.type === 'cloud_account' ? resource : { ...resource, name: '', tags: {} }
 }

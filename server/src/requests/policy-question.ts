@@ -175,7 +175,7 @@ export type Recording = {
   approver: Principal | null
   requested: RequestedAccess
   when: Circumstances
-  known: FullyKnown
+  known: Known
 }
 
 /** A question as it is put to policy. */
@@ -186,8 +186,12 @@ export type PutQuestion =
 /** A past question as it is evaluated now. */
 export type RecordedQuestion = Shown & PutQuestion
 
-/** The past question, to be put again. */
-export function recordedQuestion({ shown, requester, approver, requested, when, known }: Recording): RecordedQuestion {
+/** The past question, to be put again to rules that need these facts. */
+export function recordedQuestion(
+  { shown, requester, approver, requested, when, ...recording }: Recording,
+  facts: PolicyFacts,
+): RecordedQuestion {
+  const known = { ...recording.known, facts }
   if (approver === null)
     return { ...shown, kind: 'ask', policyQuestion: askQuestion(requester, requested, when, known) }
   return { ...shown, kind: 'approve', policyQuestion: approveQuestion(approver, requester, requested, when, known) }

@@ -4,20 +4,12 @@ import { allOf, isoMoment, sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import { lowestIdAt } from '../kernel/id.ts'
 import type { Principal } from '../policy-engine/cedar/question.ts'
-import type { PolicyFacts } from '../policy-facts/policy-facts.flow.ts'
 import { actsInNamedAccount } from '../provisioners/serving-store.ts'
 import { readSettingValues } from '../settings/setting.ts'
 import { settingsAsJson } from '../settings/setting-store.ts'
 import { principalAsJson } from '../users/principal-store.ts'
 import type { RequestDecision } from './decision.ts'
-import {
-  type Circumstances,
-  type RecordedQuestion,
-  type Recording,
-  type RequestedAccess,
-  recordedQuestion,
-  type Span,
-} from './policy-question.ts'
+import type { Circumstances, Recording, RequestedAccess, Span } from './policy-question.ts'
 
 /** The clocks behind ids and the database's clock differ by far less than this. */
 const slackMs = 24 * 3_600_000
@@ -73,23 +65,12 @@ type PageRow = {
 
 /**
  * The next questions of the span after the one with this id, the latest first. One round trip, one snapshot. People are read as they
- * are now, with the `facts` that the rules need: no recording holds facts about them, so that a fact that is new to policy is known for old recordings too.
+ * are now: no recording holds facts about them, so that a fact that is new to policy is known for old recordings too.
  */
-export async function readRecordedPage(
-  tx: Tx,
-  span: Span,
-  page: { after: string | undefined; limit: number },
-  facts: PolicyFacts,
-): Promise<RecordedQuestion[]> {
-  return (await readRecordings(tx, span, page, facts)).map(recordedQuestion)
-}
-
-/** The same, with what each question is made of. */
 export async function readRecordings(
   tx: Tx,
   span: Span,
   page: { after: string | undefined; limit: number },
-  facts: PolicyFacts,
 ): Promise<Recording[]> {
   const behind = page.after === undefined ? sql`true` : sql`d.id < ${page.after}::uuid`
   const tainted = { granted_by: sql`page.requester_id`, after: sql`page.requested_at` }
@@ -118,7 +99,7 @@ export async function readRecordings(
         ${settingsAsJson(tx)} as stored, ${accountsForPolicyAsJson(tx, account_ids)} as accounts`,
   )
   if (row === undefined) throw new Error('a select without a from answered no row')
-  const known = { settings: readSettingValues(row.stored), accounts: readAccountsForPolicy(row.accounts), facts }
+  const known = { settings: readSettingValues(row.stored), accounts: readAccountsForPolicy(row.accounts) }
   return row.questions.map((question) => {
     const requester = row.requesters[question.requester_id]
     if (requester === undefined) throw new Error('the requester of a recorded question does not exist')

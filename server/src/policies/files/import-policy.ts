@@ -44,7 +44,7 @@ export const importPolicy = operation({
       requireRoom(rule_count, plan)
       const { added, changed, removed } = plan
       const isNothing = added.length + changed.length + removed.length === 0
-      const warnings = await findImportWarnings(ctx.tx, policy, plan)
+      const warnings = await findImportWarnings(ctx, policy, plan)
       const save = dry_run ? tryImport : applyImport
       if (isNothing || (await save(ctx, { policy_id: policy.id, version, plan })))
         return importResult(plan, { dry_run, warnings })

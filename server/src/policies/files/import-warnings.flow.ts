@@ -1,6 +1,7 @@
 import { beside } from '../../kernel/beside.ts'
-import type { Tx } from '../../kernel/context.ts'
+import type { Ctx } from '../../kernel/context.ts'
 import type { StatementFields } from '../../policy-engine/cedar/statement.ts'
+import { unknownTo } from '../../policy-facts/literals.ts'
 import { readPolicyFacts } from '../../policy-facts/policy-facts-store.ts'
 import type { Policy } from '../policy.ts'
 import { findNeighbourhood } from '../rule-store.ts'
@@ -17,7 +18,7 @@ const maxNames = 500
  * with one rule, warnings that cannot be had are left out and fail nothing.
  */
 export async function findImportWarnings(
-  tx: Tx,
+  { tx, actor }: Pick<Ctx, 'tx' | 'actor'>,
   policy: Policy,
   plan: ImportPlan,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
@@ -27,14 +28,14 @@ export async function findImportWarnings(
   if (listed.length === 0) return new Map()
   try {
     const literals = listed.flatMap(({ statement }) => statement.literals)
-    const known_literals = literals.length === 0 ? new Map() : (await readPolicyFacts(tx, literals, undefined)).literals
+    const facts = literals.length === 0 ? new Map() : (await readPolicyFacts(tx, literals, undefined)).literals
     const named = listed.flatMap(({ statement }) => statement.fields.action_ids)
     const action_ids = named.length > maxNames ? [] : named
     const { others, known_actions } = await findNeighbourhood(tx, { id: policy.id, action_ids })
     const known = action_ids.length === 0 ? named : known_actions
     const rules = [...others.filter(notOf(policy)), ...(policy.enabled ? rulesAfter(policy, plan) : [])]
-    const facts = { listed, rules, known_actions: known, literals: known_literals }
-    return await beside.run(tx.tenant_id, importWarningsModule, warningsOfAll, [facts])
+    const about = { listed, rules, known_actions: known, unknown: unknownTo(actor.scopes, literals, facts) }
+    return await beside.run(tx.tenant_id, importWarningsModule, warningsOfAll, [about])
   } catch {
     return new Map(listed.map(({ id, statement }) => [id, statement.warnings]))
   }

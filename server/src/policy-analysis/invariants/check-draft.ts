@@ -41,7 +41,7 @@ export async function checkDraft(
   await evaluator.rules.prepare(before)
   await evaluator.rules.prepare(after, before)
   requireFewLiterals(evaluator, before, after)
-  const missing = literalsMissing(evaluator, [before, after], literals)
+  const missing = literalsMissing(evaluator, { before, after }, literals)
   if (missing !== undefined) return missing
   const yieldToEventLoop = periodicYield()
   const known = new Map<string, ReadRule>()

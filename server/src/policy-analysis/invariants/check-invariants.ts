@@ -34,7 +34,7 @@ export const checkInvariants = operation({
       const args: Parameters<typeof checkDraft> = [present, draft ?? { changes: [] }, of, asked, literals]
       return beside.run(ctx.tx.tenant_id, draftCheckModule, checkDraft, args)
     }
-    return { rule_set_version: present.version, checks: await withLiteralFacts(ctx.tx, check) }
+    return { rule_set_version: present.version, checks: await withLiteralFacts(ctx, check) }
   },
 })
 

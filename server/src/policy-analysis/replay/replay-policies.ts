@@ -4,6 +4,8 @@ import { newId } from '../../kernel/id.ts'
 import { maxDraftBodyBytes, withoutIgnoredInDraft } from '../../policies/drafts/draft.ts'
 import { readPresent } from '../../policies/drafts/draft-store.ts'
 import { applyDraft } from '../../policies/drafts/drafted.ts'
+import { draftEvaluator } from '../../policy-engine/deciding/evaluate.ts'
+import { newLiterals, requireFewLiterals, requireMayRead } from '../../policy-facts/literals.ts'
 import { isReadAtOnce, Replay, ReplayInput, requireAuditReader } from './replay.ts'
 import { findReplayUnderWay, insertReplay } from './replay-store.ts'
 
@@ -25,7 +27,12 @@ export const replayPolicies = operation({
     requireAuditReader(ctx.actor)
     const id = newId()
     if (isReadAtOnce(draft)) {
-      await applyDraft(await readPresent(ctx.tx, draft), draft, { id, author: ctx.actor.user_id, pointer: '/draft' })
+      const of = { id, author: ctx.actor.user_id, pointer: '/draft' }
+      const { before, after } = await applyDraft(await readPresent(ctx.tx, draft), draft, of)
+      await draftEvaluator.rules.read(before)
+      await draftEvaluator.rules.read(after, before)
+      requireFewLiterals(draftEvaluator, before, after)
+      requireMayRead(ctx.actor.scopes, newLiterals(draftEvaluator, before, after))
     }
     const replay = await insertReplay(ctx, { id, draft, days })
     if (replay !== undefined) return replay

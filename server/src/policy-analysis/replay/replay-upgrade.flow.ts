@@ -2,20 +2,18 @@
 import type { Tx } from '../../kernel/context.ts'
 import { periodicYield } from '../../kernel/yield-to-event-loop.ts'
 import { policyEvaluator } from '../../policy-engine/deciding/evaluate.ts'
-import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
 import { findRuleSet, readRuleSetVersion } from '../../policy-engine/deciding/rule-set-store.ts'
 import { findPolicyFacts } from '../../policy-facts/policy-facts.flow.ts'
 import { formerQuestion } from '../../requests/former-question.ts'
 import {
   accountDoubt,
-  type PutQuestion,
   type RecordedQuestion,
   type Recording,
   recordedQuestion,
   type Span,
 } from '../../requests/policy-question.ts'
 import { countRecorded, readRecordings } from '../../requests/recorded-question-store.ts'
-import { decide, keepAnswers } from './ask-both.ts'
+import { openAnswers } from './ask-both.ts'
 import { type ChangedQuestion, maxQuestions } from './replay.ts'
 import { type Answers, type Counts, changedQuestion, count, differencesOf, isUndecidable, noCounts } from './tally.ts'
 
@@ -61,16 +59,17 @@ export async function replayUpgrade(
   const facts = await findPolicyFacts(tx, [ruleSet], { accountUnknown: true })
   const found = await countRecorded(tx, span, max + 1)
   const total = Math.min(found, max)
-  const answersTo = openAnswers(ruleSet)
+  const answersTo = openAnswers([ruleSet], policyEvaluator)
   const tally = openTally(maxListed)
   const yieldToEventLoop = periodicYield()
   let after: string | undefined
   await onPage?.(0, total)
   for (let compared = 0; compared < total; ) {
-    const page = await readRecordings(tx, span, { after, limit: Math.min(pageSize, total - compared) }, facts)
+    const page = await readRecordings(tx, span, { after, limit: Math.min(pageSize, total - compared) })
     for (const recording of page) {
-      const asked = recordedQuestion(recording)
-      tally.add(recording, asked, answersTo(formerQuestion(recording), asked))
+      const asked = recordedQuestion(recording, facts)
+      const former = formerQuestion(recording, facts)
+      tally.add(recording, asked, await answersTo({ ruleSet, question: former }, { ruleSet, question: asked }))
       await yieldToEventLoop()
     }
     after = page.at(-1)?.shown.id
@@ -79,16 +78,6 @@ export async function replayUpgrade(
     await onPage?.(compared, total)
   }
   return { rule_set_version: ruleSet.version, has_more: found > total, ...tally.result() }
-}
-
-/** By the same rules, the answers to a question as the former version put it to them and as this version does. */
-function openAnswers(ruleSet: RuleSet): (former: PutQuestion, now: PutQuestion) => Answers {
-  const kept = keepAnswers([ruleSet])
-  return (former, now) =>
-    kept([former, now], () => ({
-      before: decide(ruleSet, former, policyEvaluator),
-      after: decide(ruleSet, now, policyEvaluator),
-    }))
 }
 
 function openTally(maxListed: number) {

@@ -7,12 +7,13 @@ import { periodicYield } from '../../kernel/yield-to-event-loop.ts'
 import { readPresent } from '../../policies/drafts/draft-store.ts'
 import { applyDraft, type Drafted, draftedModule } from '../../policies/drafts/drafted.ts'
 import { draftEvaluator } from '../../policy-engine/deciding/evaluate.ts'
+import { newLiterals, requireFewLiterals } from '../../policy-facts/literals.ts'
 import { findPolicyFacts } from '../../policy-facts/policy-facts.flow.ts'
-import type { Span } from '../../requests/policy-question.ts'
-import { countRecorded, readRecordedPage } from '../../requests/recorded-question-store.ts'
-import { askBoth } from './ask-both.ts'
+import { type Recording, recordedQuestion, type Span } from '../../requests/policy-question.ts'
+import { countRecorded, readRecordings } from '../../requests/recorded-question-store.ts'
+import { openAnswers } from './ask-both.ts'
 import { compareApprovers } from './compare-approvers.flow.ts'
-import { maxQuestions, type ReplayResult } from './replay.ts'
+import { isReadAtOnce, maxQuestions, type ReplayResult } from './replay.ts'
 import { endReplay, type OpenReplay, openReplay, removeReplay, saveProgress } from './replay-store.ts'
 import { openTally } from './tally.ts'
 
@@ -52,30 +53,53 @@ export const runReplay: DueWork = {
 
 async function draftedNow(tx: Tx, { id }: WorkItem, { draft, created_by }: OpenReplay): Promise<Drafted> {
   const of = { id, author: created_by, pointer: '/draft' }
-  return beside.run(tx.tenant_id, draftedModule, applyDraft, [await readPresent(tx, draft), draft, of])
+  const args: Parameters<typeof applyDraft> = [await readPresent(tx, draft), draft, of]
+  const drafted = await beside.run(tx.tenant_id, draftedModule, applyDraft, args)
+  const { before, after } = drafted
+  await draftEvaluator.rules.prepare(before)
+  await draftEvaluator.rules.prepare(after, before)
+  requireFewLiterals(draftEvaluator, before, after)
+  // The rights of the caller are checked with a draft that is read when it is sent.
+  if (!isReadAtOnce(draft) && newLiterals(draftEvaluator, before, after).length > 0) {
+    const message = 'a draft of this size cannot read entities by name that the current rules do not read'
+    throw new Problem('invalid_policy', message)
+  }
+  return drafted
+}
+
+/** Answers a recording by both rule sets, each with the facts that its own rules need: only the rules can cause a difference. */
+async function openComparison(tx: Tx, { before, after }: Drafted) {
+  const answersTo = openAnswers([before, after], draftEvaluator)
+  const needs = { accountUnknown: true, evaluator: draftEvaluator }
+  const [old, fresh] = [await findPolicyFacts(tx, [before], needs), await findPolicyFacts(tx, [after], needs)]
+  return async (recording: Recording) => {
+    const question = recordedQuestion(recording, old)
+    const one = { ruleSet: before, question }
+    const other = { ruleSet: after, question: recordedQuestion(recording, fresh) }
+    return { question, answers: await answersTo(one, other) }
+  }
 }
 
 /** Undefined where another worker has the replay now. */
 async function replayAll(tx: Tx, item: WorkItem, drafted: Drafted, span: Span): Promise<ReplayResult | undefined> {
   const total = await countRecorded(tx, span, maxQuestions)
-  const answersTo = await askBoth(drafted)
-  const facts = await findPolicyFacts(tx, [drafted.before, drafted.after], {
-    accountUnknown: true,
-    evaluator: draftEvaluator,
-  })
+  const compare = await openComparison(tx, drafted)
   const isOurs = (asked: number) => saveProgress(tx, item, asked, total)
   const tally = openTally(drafted)
   const yieldToEventLoop = periodicYield(yieldAfterMs)
   let after: string | undefined
   for (let asked = 0; await isOurs(asked); ) {
-    const page = await readRecordedPage(tx, span, { after, limit: Math.min(pageSize, total - asked) }, facts)
-    for (const question of page) {
-      tally.add(question, await answersTo(question))
+    const page = await readRecordings(tx, span, { after, limit: Math.min(pageSize, total - asked) })
+    for (const recording of page) {
+      const { question, answers } = await compare(recording)
+      tally.add(question, answers)
       await yieldToEventLoop()
     }
     asked += page.length
-    after = page.at(-1)?.id
+    after = page.at(-1)?.shown.id
     if (after === undefined || asked >= total) {
+      const needs = { accountUnknown: true, evaluator: draftEvaluator }
+      const facts = await findPolicyFacts(tx, [drafted.before, drafted.after], needs)
       const means = { facts, yieldToEventLoop, goesOn: () => isOurs(asked) }
       const approvers = await compareApprovers(tx, drafted, span, means)
       return approvers === undefined ? undefined : { ...tally.result(), approvers }
