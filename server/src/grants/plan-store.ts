@@ -31,6 +31,18 @@ const servedBy = sql`(
       order by s.account_id desc limit 1) s on true
     left join provisioner p on p.tenant_id = g.tenant_id and p.id = s.provisioner_id) served`
 
+/** Whether a grant of the request was planned for a provisioner of another type: it will be given there, whatever serves it now. */
+export function isPlannedOutside(
+  { tenant_id }: Tx,
+  request_id: Statement,
+  types: readonly ProvisionerType[],
+): Statement {
+  return sql`exists (select from access_grant g
+      join entitlement e on e.tenant_id = g.tenant_id and e.id = g.entitlement_id
+    where g.tenant_id = ${tenant_id} and g.request_id = ${request_id}
+      and e.provisioner <> all(${[...types]}::text[]))`
+}
+
 /** The facts that planning needs about a due grant; undefined when the lease was lost. */
 export async function findGrantToPlan(
   tx: Tx,

@@ -3,7 +3,7 @@ import { invalidInput, Problem } from '../kernel/errors.ts'
 import type { AskQuestion, Principal } from '../policy-engine/cedar/question.ts'
 import { type Decision, decideAskInPieces } from '../policy-engine/deciding/decide.ts'
 import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
-import { findRuleSet } from '../policy-engine/deciding/rule-set-store.ts'
+import { readWithRules } from '../policy-engine/deciding/rule-set-store.ts'
 import { findPolicyFacts, type PolicyFacts } from '../policy-facts/policy-facts.flow.ts'
 import { findUnserved, namedAccounts, type Place, placesOf } from './place.ts'
 import { accountDoubt, askQuestion, type Circumstances, type Known, type RequestedAccess } from './policy-question.ts'
@@ -34,7 +34,7 @@ export async function evaluateRequest(ctx: Ctx, input: RequestInput): Promise<Ev
   const named = namedAccounts(input.resource, metadata)
   const { home, touched } = named
   const account_ids = home === undefined ? touched : [home, ...touched]
-  const access = await readCurrentAccess(ctx.tx, requester_id, input.resource, account_ids)
+  const access = await readWithRules(ctx.tx, () => readCurrentAccess(ctx.tx, requester_id, input.resource, account_ids))
   requireReason(input, access.settings)
   const requested = {
     resource: input.resource,
@@ -47,8 +47,7 @@ export async function evaluateRequest(ctx: Ctx, input: RequestInput): Promise<Ev
     home,
   }
   const when = { now: ctx.now, via: ctx.via, source_ip: ctx.source_ip }
-  const ruleSet = await findRuleSet(ctx.tx, access.version)
-  const { principal: requester, settings, accounts, acts_in_named_account } = access
+  const { ruleSet, principal: requester, settings, accounts, acts_in_named_account } = access
   const accountUnknown = accountDoubt(requested, access) !== undefined
   const facts = await findPolicyFacts(ctx.tx, [ruleSet], { accountUnknown })
   const question = askQuestion(requester, requested, when, { ...access, facts })

@@ -25,7 +25,8 @@ export function formerQuestion(
     literals: new Map([...facts.literals.keys()].map((key) => [key, null])),
   }
   if (approver === null) {
-    const asked = [...resources, ...setsAsActions(places, accounts)]
+    const sets = setsAsActions(places, accounts).map(withoutWords)
+    const asked = [...resources, ...sets]
     return { kind: 'ask', policyQuestion: { principal: requester, action, resources: asked, ...beyond } }
   }
   const request = { id, requester, action, duration_seconds, break_glass }
@@ -46,6 +47,11 @@ function formerResource(
   account_id: string | undefined,
   accounts: ReadonlyMap<string, AccountPolicyView>,
 ): Resource {
-  const { unknown_account: _, ...resource } = resourceIn(reference, account_id, accounts)
+  const resource = withoutWords(resourceIn(reference, account_id, accounts))
   return reference.type === 'cloud_account' ? resource : { ...resource, name: '', tags: {} }
+}
+
+/** The former version did not say that an account is unknown. */
+function withoutWords({ unknown_account: _, ...resource }: Resource): Resource {
+  return resource
 }

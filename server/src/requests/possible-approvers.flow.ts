@@ -4,13 +4,13 @@ import { periodicYield } from '../kernel/yield-to-event-loop.ts'
 import type { ApproveQuestion } from '../policy-engine/cedar/question.ts'
 import { decideApproveInPieces } from '../policy-engine/deciding/decide.ts'
 import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
-import { findRuleSet } from '../policy-engine/deciding/rule-set-store.ts'
+import { readWithRules } from '../policy-engine/deciding/rule-set-store.ts'
 import type { PolicyFacts } from '../policy-facts/policy-facts.flow.ts'
 import type { EvaluatedRequest } from './evaluate-request.flow.ts'
 import { approveQuestion, type Circumstances } from './policy-question.ts'
 import { findFactsFor } from './reauthorize-request.flow.ts'
 import type { AccessRequest } from './request.ts'
-import { readApprovers, readWithApprovers } from './request-store.ts'
+import { type Batch, readApprovers, readWithApprovers } from './request-store.ts'
 
 /** The number of possible approvers read in one round trip. */
 const batchSize = 500
@@ -29,9 +29,10 @@ export async function* whoMayDecide(tx: Tx, request_id: string, at: Date): Async
   let after: string | null = null
   let evaluations = 0
   for (let count = 0; count < maxExamined; count += batchSize) {
-    const found = await readWithApprovers(tx, request_id, { after, limit: batchSize })
+    const batch: Batch = { after, limit: batchSize }
+    const found = await readWithRules(tx, () => readWithApprovers(tx, request_id, batch))
     if (found === undefined) return
-    const ruleSet = await findRuleSet(tx, found.version)
+    const { ruleSet } = found
     const known = { ...found, facts: await findFactsFor(tx, ruleSet, [found]) }
     const when = approvalCircumstances(found.when, at)
     const may: string[] = []

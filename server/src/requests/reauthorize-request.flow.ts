@@ -2,7 +2,7 @@ import type { PolicyVerdict, Refusal } from '../grants/policy-verdict.ts'
 import type { Tx } from '../kernel/context.ts'
 import { type Decision, decideAskInPieces, factsOf } from '../policy-engine/deciding/decide.ts'
 import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
-import { findRuleSet, rulesAreStill } from '../policy-engine/deciding/rule-set-store.ts'
+import { readWithRules, rulesAreStill } from '../policy-engine/deciding/rule-set-store.ts'
 import { findPolicyFacts, type PolicyFacts } from '../policy-facts/policy-facts.flow.ts'
 import { keepDecision } from './decision-store.ts'
 import { accountDoubt, askQuestion } from './policy-question.ts'
@@ -30,10 +30,12 @@ export function findFactsFor(tx: Tx, ruleSet: RuleSet, recorded: readonly Record
  */
 export async function reauthorize(tx: Tx, request_ids: readonly string[]): Promise<PolicyVerdict> {
   const ids = new Set(request_ids)
-  const recorded = await readRecorded(tx, [...ids])
-  const [first] = recorded
-  if (first === undefined || recorded.length !== ids.size) throw new Error('a request to reauthorize does not exist')
-  const ruleSet = await findRuleSet(tx, first.version)
+  const { recorded, ruleSet } = await readWithRules(tx, async () => {
+    const recorded = await readRecorded(tx, [...ids])
+    const [first] = recorded
+    if (first === undefined || recorded.length !== ids.size) throw new Error('a request to reauthorize does not exist')
+    return { recorded, version: first.version }
+  })
   const facts = await findFactsFor(tx, ruleSet, recorded)
   const refused = new Map<string, Refusal>()
   for (const one of recorded) {

@@ -4,7 +4,7 @@ import type { Ctx } from '../kernel/context.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
 import type { Principal } from '../policy-engine/cedar/question.ts'
 import { type Decision, decideApproveInPieces, factsOf } from '../policy-engine/deciding/decide.ts'
-import { findRuleSet } from '../policy-engine/deciding/rule-set-store.ts'
+import { readWithRules } from '../policy-engine/deciding/rule-set-store.ts'
 import { type KeptQuestion, keepRefusedTry } from './decision-store.ts'
 import { approveQuestion, type Circumstances } from './policy-question.ts'
 import { findFactsFor, reauthorizeRecorded } from './reauthorize-request.flow.ts'
@@ -53,7 +53,8 @@ async function decideOnce(
 ): Promise<SavedDecision> {
   const { user_id } = ctx.actor
   if (user_id === null) throw new Problem('forbidden', 'only a person can decide a request')
-  const approval = await readDeciding(ctx.tx, request_id, user_id)
+  // Read once: both questions are evaluated against the same version, and the write then requires that version.
+  const approval = await readWithRules(ctx.tx, () => readDeciding(ctx.tx, request_id, user_id))
   if (approval === undefined) throw notFound('request')
   const subject = { subject_type: 'request', subject_id: request_id } as const
   await keepRefusal(ctx, subject, async () => {
@@ -62,8 +63,7 @@ async function decideOnce(
     requireUntaintedScope(approval)
   })
   const when: Circumstances = { now: ctx.now, via: ctx.via, source_ip: ctx.source_ip }
-  // Read once: both questions are evaluated against the same version, and the write then requires that version.
-  const ruleSet = await findRuleSet(ctx.tx, approval.version)
+  const { ruleSet } = approval
   const facts = await findFactsFor(ctx.tx, ruleSet, [approval])
   const approver = narrowed(approval.approver, ctx.actor)
   const permitted = await decideApproveInPieces(

@@ -5,10 +5,12 @@ import {
   readAccountsForPolicy,
 } from '../cloud/cloud-account-store.ts'
 import { allOf, sql } from '../db/sql.ts'
+import { isPlannedOutside } from '../grants/plan-store.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import type { PageRequest } from '../kernel/page.ts'
 import type { Principal } from '../policy-engine/cedar/question.ts'
 import { ruleSetVersion } from '../policy-engine/deciding/rule-set-store.ts'
+import { typesInNamedAccount } from '../provisioners/provisioner.ts'
 import { actsInNamedAccount, servedAccounts } from '../provisioners/serving-store.ts'
 import { readSettingValues } from '../settings/setting.ts'
 import { settingsAsJson } from '../settings/setting-store.ts'
@@ -139,7 +141,8 @@ function recordedColumns(tx: Tx): Statement {
   return sql`${requestColumns}, places, asked_via, source_ip, ${principalAsJson(tx, sql`a.requester_id`)} as requester,
     ${settingsAsJson(tx)} as stored, ${ruleSetVersion(tx)} as version,
     ${accountsForPolicyAsJson(tx, account_ids)} as accounts,
-    ${actsInNamedAccount(tx, sql`a.resource_type`, sql`a.places -> 0 ->> 'account_id'`)} as acts_in_named_account`
+    ${actsInNamedAccount(tx, sql`a.resource_type`, sql`a.places -> 0 ->> 'account_id'`)}
+      and not ${isPlannedOutside(tx, sql`a.id`, typesInNamedAccount)} as acts_in_named_account`
 }
 
 function asRecorded(row: RecordedRow): Recorded {

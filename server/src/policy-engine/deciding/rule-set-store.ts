@@ -1,5 +1,6 @@
 import { sql } from '../../db/sql.ts'
 import type { Statement, Tx } from '../../kernel/context.ts'
+import { Problem } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/id.ts'
 import { policyEvaluator } from './evaluate.ts'
 import type { PolicyRule, RuleSet } from './rule-set.ts'
@@ -49,6 +50,29 @@ export async function findRuleSet(tx: Tx, version: string): Promise<RuleSet> {
   keep(ruleSet)
   await policyEvaluator.rules.prepare(ruleSet, known)
   return ruleSet
+}
+
+type WithRules<Read> = Read extends undefined ? undefined : Read & { ruleSet: RuleSet }
+
+/** How often something is read again while the rules change. */
+const maxReads = 5
+
+/**
+ * What `read` returns, with the rules at the version that it read: settings by which rules decide belong to that version too. Reads
+ * again where the rules changed meanwhile; undefined where it reads nothing.
+ * @throws Problem 503 where the rules change again and again
+ */
+export async function readWithRules<Read extends { version: string } | undefined>(
+  tx: Tx,
+  read: () => Promise<Read>,
+): Promise<WithRules<Read>> {
+  for (let attempt = 0; attempt < maxReads; attempt += 1) {
+    const found = await read()
+    if (found === undefined) return undefined as WithRules<Read>
+    const ruleSet = await findRuleSet(tx, found.version)
+    if (ruleSet.version === found.version) return { ...found, ruleSet } as WithRules<Read>
+  }
+  throw new Problem('unavailable', 'the rules of the tenant are changing just now; try again in a moment')
 }
 
 function keep(ruleSet: RuleSet): void {
