@@ -87,6 +87,20 @@ suite('an account that the request names', () => {
     assert.match((await refusalOf(id)) ?? '', /policy no longer/)
   })
 
+  test('does not count once the access is planned for a webhook, whatever serves buckets then', async () => {
+    const id = await on.ask(bucket(playground))
+    assert.equal(await refusalOf(id), undefined)
+    await house.asSuperuser(
+      `with planned as (
+          insert into entitlement (tenant_id, id, provisioner, target_key, target, held_before, observed)
+          values ($1, gen_random_uuid(), 'webhook', $2::uuid::text, '{}', false, 'absent') returning id)
+        update access_grant set entitlement_id = planned.id, next_look_at = null, lease_until = null
+        from planned where tenant_id = $1 and request_id = $2::uuid`,
+      [on.tenant_id, id],
+    )
+    assert.match((await refusalOf(id)) ?? '', /policy no longer/)
+  })
+
   test('counts where the tenant says so, which is a change of the rules', async () => {
     await serveBuckets()
     const versionOf = async () => {

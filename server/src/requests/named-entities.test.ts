@@ -198,6 +198,20 @@ suite('the answer to saving a rule', () => {
   })
 })
 
+test('a rule about deciding reads the bucket that is requested as the request knows it', async () => {
+  await on.rule(permit)
+  const body = {
+    resource: { type: 'cloud_storage_bucket', id: 'logs' },
+    action: 'ReadOnly',
+    metadata: { account_id: account },
+  }
+  const id = await on.ask(body)
+  const isHere = `cloud_storage_bucket::"logs" in ${here}`
+  await on.rule(`forbid (principal, action == Action::"approve", resource) when { ${isHere} };`)
+  const refused = await on.call(on.people.approver, 'POST', `/v1/requests/${id}/approve`, {})
+  assert.deepEqual([refused.status, refused.body.code], [403, 'policy_denied'])
+})
+
 suite('drafts, cases and invariants', () => {
   const draftOf = async (policy_text: string) => {
     const { body } = await on.call(on.owner, 'POST', '/v1/policies', { name: newId() })
@@ -236,6 +250,37 @@ suite('drafts, cases and invariants', () => {
     await thaw()
     assert.equal((await on.call(on.owner, 'POST', url, create_rule.rule)).status, 201)
   })
+
+  test('a replay refuses a draft that reads too many', async () => {
+    const each = Array.from({ length: 51 }, (_, index) => `cloud_account::"${855000000000 + index}".hasTag("a")`)
+    const draft = await draftOf(`permit (principal, action, resource) when { [${each.join(', ')}].contains(true) };`)
+    const reply = await on.call(on.owner, 'POST', '/v1/policies/replay', { draft })
+    assert.deepEqual([reply.status, reply.body.code], [400, 'invalid_policy'])
+  })
+
+  for (const [what, scope, condition] of [
+    ['an account', 'cloud_accounts:read', () => `${here}.hasTag("state")`],
+    ['a user', 'users:read', () => `${user(on.owner.user_id)}.is_owner`],
+  ] as const)
+    test(`a draft tells nothing of ${what} to a caller without ${scope}`, async () => {
+      const draft = await draftOf(`permit (principal, action, resource) when { ${condition()} };`)
+      const as = async (scopes: string[], url: string, body: object) => {
+        const { body: made } = await on.call(on.owner, 'POST', '/v1/api-keys', { name: newId(), scopes })
+        return house.call({ method: 'POST', url, api_key: String(made.key), tenant_id: on.tenant_id, body })
+      }
+      const checks = [{ permits_nothing_new: true }]
+      for (const [url, body, status] of [
+        ['/v1/policies/test', { draft, cases: [oneCase] }, 200],
+        ['/v1/policies/invariants', { draft, checks }, 200],
+        ['/v1/policies/replay', { draft }, 202],
+      ] as const) {
+        const refused = await as(['policies:read', 'audit:read'], url, body)
+        assert.deepEqual([refused.status, refused.body.code], [403, 'forbidden'], url)
+        assert.ok(refused.text.includes(scope), refused.text)
+        const answered = await as(['policies:read', 'audit:read', scope], url, body)
+        assert.equal(answered.status, status, answered.text)
+      }
+    })
 
   test('an invariant is searched with what is known of them', async () => {
     await on.rule(`@approval_mode("auto") permit (principal, action, resource) unless { ${isFrozen} };`)

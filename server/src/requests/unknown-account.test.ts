@@ -131,6 +131,25 @@ suite('a bucket without an account (P27)', () => {
     })
   }
 
+  test('tells the requester the notices of one account only', async () => {
+    await on.rule(atOnce)
+    await on.rule(
+      `@notice("Nobody touches Manhattan.") forbid (principal, action, resource in cloud_account::"${elsewhere}");`,
+    )
+    await on.rule(
+      `@notice("Production is frozen.") forbid (principal, action, resource) when { ${tagged('env', 'production')} };`,
+    )
+    const { allowed, notices } = await preview(bucket())
+    assert.deepEqual([allowed, (notices as string[]).length], [false, 1])
+  })
+
+  test('is answered although a rule reads a tag that nothing can have', async () => {
+    await on.rule(atOnce)
+    await on.rule('forbid (principal, action, resource) when { resource.hasTag("a\\0b") };')
+    await on.rule('forbid (principal, action, resource) when { resource in cloud_account::"\\0" };')
+    assert.equal((await preview(bucket())).approval_mode, 'auto')
+  })
+
   test('lies in no account in which access cannot be given', async () => {
     await on.cache({ 'a folder': { tags: { env: 'archive' } } })
     await on.rule(atOnce)

@@ -50,4 +50,7 @@ export function resultOf({ result, error }: Replay) {
 
 /** The policies of the tenant, with their rules. */
 export const rulesOf = async (on: Stage) =>
-  (await on.call(on.owner, 'GET', '/v1/policies?limit=200')).body.data as { id: string; rules: { id: string }[] }[]
+  (await on.call(on.owner, 'GET', '/v1/policies?limit=200')).body.data as {
+    id: string
+    rules: { id: string; policy_text: string }[]
+  }[]

@@ -16,7 +16,7 @@ test('lists each question whose answer a draft changes, and counts them by reque
   await on.rule('permit (principal, action, resource == cloud_account::"600000000002");')
   const [policy] = (await rulesOf(on)).filter(({ rules }) => rules.length === 2)
   assert.ok(policy !== undefined)
-  const [auto, plain] = policy.rules as [{ id: string }, { id: string }]
+  const [auto = assert.fail(), plain = assert.fail()] = policy.rules
   const at_once = await on.ask(on.account('600000000001'))
   const request = await on.ask(on.account('600000000002'))
   const refused = await on.call(on.people.user, 'POST', '/v1/requests', on.account('600000000003'))
