@@ -100,7 +100,7 @@ function advice(tenants: readonly TenantUpgrade[]): string {
       'the account is known, or does not matter',
       of('known'),
       'what lies in an account now has the tags of the account, and rules can read the entities that they name: ' +
-        'adjust the rule that is named above',
+        'adjust the rule whose id is given above',
     ],
   ]
   return [

@@ -31,7 +31,7 @@ export function newLiterals(evaluator: PolicyEvaluator, before: RuleSet, after: 
 const scopeToRead = (one: EntityReference) => (one.type === 'User' ? 'users:read' : 'cloud_accounts:read')
 
 /** Whether the caller may know of the entity. */
-export function mayRead(scopes: ReadonlySet<string>, one: EntityReference): boolean {
+function mayRead(scopes: ReadonlySet<string>, one: EntityReference): boolean {
   return scopes.has(scopeToRead(one))
 }
 
