@@ -5,6 +5,7 @@ import { newId } from '../../src/kernel/id.ts'
 import { draftsOnce } from '../support/drafts-once.ts'
 import { fullBody } from '../support/full-bodies.ts'
 import { operations } from '../support/house.ts'
+import { inTurns } from '../support/in-turns.ts'
 import { picturesOf } from '../support/picture.ts'
 import { presentedTo } from '../support/presented.ts'
 import { addressed } from '../support/samples.ts'
@@ -90,6 +91,7 @@ const picture = picturesOf(house, [
 ])
 
 const isWalked = draftsOnce()
+const turns = Object.values(forms).map(({ nothing, theirs }) => ({ nothing, theirs, take: inTurns([...theirs], 4) }))
 for (const [operationId, operation] of Object.entries(operations)) {
   if (operation.credential === 'none' || operation.credential === 'tenant') continue
   const places = [
@@ -103,10 +105,12 @@ for (const [operationId, operation] of Object.entries(operations)) {
         const before = await picture(theirs.tenant_id)
         // A first call makes the changes that any call makes.
         await send(operationId, operation, where, way, newId())
-        for (const { nothing, theirs: foreign } of Object.values(forms)) {
+        // A warning tells whether an action was used before, by us in an earlier test: all names take part there.
+        const isAction = way.join().includes('action')
+        for (const { nothing, theirs: foreign, take } of turns) {
           const expected = await send(operationId, operation, where, way, nothing)
           assert.ok(expected.status < 500, expected.text)
-          for (const text of foreign) {
+          for (const text of isAction ? foreign : take()) {
             assert.deepEqual(await send(operationId, operation, where, way, text), expected, text)
           }
         }

@@ -112,7 +112,7 @@ const allows = (ruleSet: RuleSet, question: ApproveQuestion) => decideApprove(ru
 
 test('what only these may approve, nobody else approves in a small world, and a counterexample is a real decision', async (t) => {
   const tally = { proved: 0, counterexample: 0, not_found_in_search: 0, missed: 0 }
-  for (const [texts, only, scope] of fc.sample(fc.tuple(anyRules, anyMembers, anyScope), rounds(80).length)) {
+  for (const [texts, only, scope] of fc.sample(fc.tuple(anyRules, anyMembers, anyScope), rounds(50).length)) {
     const ruleSet = ruleSetOf(texts)
     const check = { named: [{ scope, tags: {} }], only, evaluator, budget: searchBudget() }
     const outcome = await onlyApprovers(ruleSet, await readRulesOf(ruleSet), check)
@@ -133,7 +133,7 @@ test('what only these may approve, nobody else approves in a small world, and a 
 test('what permits nothing new makes nobody an approver, and a counterexample is a real decision', async (t) => {
   const tally = { proved: 0, counterexample: 0, not_found_in_search: 0, missed: 0 }
   const drawn = fc.tuple(anyRules, fc.array(fc.boolean(), { minLength: 4, maxLength: 4 }), fc.option(anyRule))
-  for (const [before, stays, added] of fc.sample(drawn, rounds(30).length)) {
+  for (const [before, stays, added] of fc.sample(drawn, rounds(20).length)) {
     const after = [...before.filter((_text, index) => stays[index]), ...(added === null ? [] : [added])]
     const [old, fresh] = [
       ruleSetOf(before),

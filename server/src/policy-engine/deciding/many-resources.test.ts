@@ -74,23 +74,20 @@ test('questions about many resources of one tenant take turns; few, and those of
     assert.equal(decision.allowed, true)
     order.push(name)
   }
-  const many = Array.from({ length: 20 }, (_, index) => ask(`many ${index}`, 'busy', kinds))
-  await Promise.all([...many, ask('few', 'busy', kinds.slice(0, 1)), ask('other', 'quiet', kinds)])
-  assert.ok(order.indexOf('few') < order.indexOf('many 19'), order.join())
-  assert.ok(order.indexOf('other') < order.indexOf('many 19'), order.join())
+  const many = Array.from({ length: 6 }, (_, index) => ask(`many ${index}`, 'busy', kinds.slice(0, 15)))
+  await Promise.all([...many, ask('few', 'busy', kinds.slice(0, 1)), ask('other', 'quiet', kinds.slice(0, 15))])
+  assert.ok(order.indexOf('few') < order.indexOf('many 5'), order.join())
+  assert.ok(order.indexOf('other') < order.indexOf('many 5'), order.join())
   assert.deepEqual(
     order.filter((name) => name.startsWith('many')),
-    Array.from({ length: 20 }, (_, index) => `many ${index}`),
+    Array.from({ length: 6 }, (_, index) => `many ${index}`),
   )
 })
 
 test('one more than a hundred that wait is refused with a 503', async () => {
-  const ruleSet = { ...sampleRuleSet([approving]), tenant_id: 'crowded' }
-  const targets = kinds.map(
-    (kind, index): Resource => ({ ...kind, parents: [{ type: 'cloud_account', id: `${index}` }] }),
-  )
+  const ruleSet = { ...sampleRuleSet([]), tenant_id: 'crowded' }
   const answers = await Promise.allSettled(
-    Array.from({ length: 102 }, () => decideApproveInPieces(ruleSet, { ...sampleApproval, targets })),
+    Array.from({ length: 102 }, () => decideApproveInPieces(ruleSet, { ...sampleApproval, targets: kinds })),
   )
   const refused = answers.flatMap((answer) => (answer.status === 'rejected' ? answer.reason.code : []))
   assert.deepEqual(refused, ['unavailable'])
