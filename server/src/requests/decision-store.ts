@@ -57,7 +57,7 @@ export async function insertRefusedRequest(tx: Tx, decision: Decision, question:
 
 /**
  * The statements that store the decision that refused somebody's try to decide a request. Of all tries that the same question refuses,
- * by the same version of the rules, the first is stored: whoever tries without end fills no table. The lock has concurrent tries wait
+ * by the same version of the rules, the first is stored: a user who tries without end fills no table. The lock has concurrent tries wait
  * for each other, so that the later ones see the first.
  */
 export function keepRefusedTry(tx: Tx, decision: Decision, question: KeptQuestion, request_id: string): Statement[] {

@@ -50,7 +50,7 @@ test('a refused try to decide is recorded as a question about the person who tri
   assert.equal(shown?.question.source_ip, undefined)
 })
 
-test('whoever tries without end is recorded once for each version of the rules, and in the audit log each time', async () => {
+test('a user who tries without end is recorded once for each version of the rules, and in the audit log each time', async () => {
   const id = await on.ask(on.account('600000000002'))
   const lift = await on.rule(`${forbidApprove};`)
   await together(
