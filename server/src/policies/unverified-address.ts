@@ -3,7 +3,7 @@
  * that does not check it. The check reads the engine's JSON, so that spelling (`principal["email"]`) makes no difference.
  */
 import type { Clause, Expr } from '../policy-engine/cedar/engine.ts'
-import { formOf } from '../policy-engine/cedar/expression.ts'
+import { entityOf, formOf } from '../policy-engine/cedar/expression.ts'
 import type { Effect } from '../policy-engine/rule.ts'
 
 /** A sentence for each person whose address the clauses read, where no clause reads whether that address is verified. */
@@ -84,7 +84,7 @@ function originsOf(expression: Expr): string[] {
   if (operator === 'if-then-else') return alternatives(expression).flatMap(originsOf)
   if (operator === '.' && left !== undefined && attr !== undefined)
     return [...originsOf(left).map((origin) => `${origin}.${attr}`), ...fieldsOf(left, attr).flatMap(originsOf)]
-  const { __entity: entity } = (operator === 'Value' ? operands : {}) as { __entity?: { type: string; id: string } }
+  const entity = entityOf(expression)
   return entity?.type === 'User' ? [`User::${JSON.stringify(entity.id)}`] : []
 }
 

@@ -20,9 +20,7 @@ export async function tryDraft(
   literals: LiteralFacts | undefined,
 ) {
   const { before, after } = await applyDraft(present, draft, of)
-  await draftEvaluator.rules.read(before)
-  await draftEvaluator.rules.read(after, before)
-  requireFewLiterals(draftEvaluator, before, after)
+  await requireFewLiterals(draftEvaluator, before, after)
   return (
     literalsMissing(draftEvaluator, { before, after }, literals) ??
     (await tryCases(draftEvaluator, after, cases, literals))

@@ -6,7 +6,7 @@ import { unknownAccount } from '../cloud/cloud-account.ts'
 import type { Resource, ResourceReference } from '../policy-engine/cedar/question.ts'
 import type { AccountTraits } from '../policy-engine/cedar/reading.ts'
 import { findIdFault } from '../policy-engine/cedar/reference-faults.ts'
-import { resourceIn } from './resource.ts'
+import { resourceUnder } from './resource.ts'
 
 /** What the rules can see of an account: its number, where they name it, and the units and tags that they read. */
 export type AccountKind = {
@@ -47,11 +47,8 @@ export function everyKind(cached: readonly AccountKind[], traits: AccountTraits)
 /** The resource as if it were in an account of this kind. */
 export function asIfIn(
   reference: ResourceReference,
-  { account_id, tags, organizational_unit_ids }: AccountKind,
+  { account_id, ...seen }: AccountKind,
   as_if: NonNullable<Resource['as_if']>,
 ): Resource {
-  const units = organizational_unit_ids.map((id) => ({ type: 'cloud_organizational_unit' as const, id }))
-  if (account_id === null) return { ...resourceIn(reference, undefined, new Map()), tags, parents: units, as_if }
-  const accounts = new Map([[account_id, { ...unknownAccount, tags, organizational_unit_ids }]])
-  return { ...resourceIn(reference, account_id, accounts), as_if }
+  return { ...resourceUnder(reference, account_id ?? undefined, { ...unknownAccount, ...seen }), as_if }
 }

@@ -6,10 +6,12 @@ import { type PolicyEvaluator, readingOfRules } from '../policy-engine/deciding/
 import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
 
 /**
- * The rule sets must be read.
+ * Reads the rule sets, where that is not done.
  * @throws Problem 400 where a change makes the rules read more entities than they may; no more than before is always fine
  */
-export function requireFewLiterals(evaluator: PolicyEvaluator, before: RuleSet, after: RuleSet): void {
+export async function requireFewLiterals(evaluator: PolicyEvaluator, before: RuleSet, after: RuleSet): Promise<void> {
+  await evaluator.rules.read(before)
+  await evaluator.rules.read(after, before)
   const [earlier, count] = [before, after].map((ruleSet) => readingOfRules(evaluator, ruleSet).literals.length) as [
     number,
     number,

@@ -6,13 +6,12 @@ import {
 } from '../cloud/cloud-account-store.ts'
 import { sql } from '../db/sql.ts'
 import type { Tx } from '../kernel/context.ts'
+import { isUuid } from '../kernel/id.ts'
 import type { LiteralFacts, Principal, ResourceReference } from '../policy-engine/cedar/question.ts'
 import { type AccountTraits, type EntityReference, entityKey } from '../policy-engine/cedar/reading.ts'
 import { principalAsJson } from '../users/principal-store.ts'
 import { type AccountKind, everyKind, maxKinds } from './account-kind.ts'
 import { accountInId, resourceIn } from './resource.ts'
-
-const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 type Row = { users: Principal[]; accounts: AccountForPolicy[]; kinds: AccountKind[] }
 
@@ -25,7 +24,7 @@ export async function readPolicyFacts(
   named: readonly EntityReference[],
   traits: AccountTraits | undefined,
 ): Promise<{ literals: LiteralFacts; kinds: readonly AccountKind[] | 'too_many' }> {
-  const user_ids = named.flatMap(({ type, id }) => (type === 'User' && uuidForm.test(id) ? id : []))
+  const user_ids = named.flatMap(({ type, id }) => (type === 'User' && isUuid(id) ? id : []))
   const account_ids = named.flatMap((one) => accountOf(one) ?? []).filter((id) => !id.includes('\0'))
   const [row] = await tx.read(sql<Row>`select
       (select coalesce(jsonb_agg(${principalAsJson(tx, sql`named.id`)}), '[]') from tenant_user named

@@ -29,7 +29,10 @@ export async function findPolicyFacts(
   }: { accountUnknown?: boolean; evaluator?: PolicyEvaluator } = {},
 ): Promise<PolicyFacts> {
   for (const [index, ruleSet] of ruleSets.entries()) await evaluator.rules.read(ruleSet, ruleSets[index - 1])
-  const { literals, traits } = unitedReadings(ruleSets.map((ruleSet) => readingOfRules(evaluator, ruleSet)))
+  const readings = ruleSets.map((ruleSet) => readingOfRules(evaluator, ruleSet))
+  const [only, ...more] = readings
+  // Most often there is one rule set, whose rules were united when it was read.
+  const { literals, traits } = only !== undefined && more.length === 0 ? only : unitedReadings(readings)
   if (literals.length === 0 && !accountUnknown) return noFacts
   return readPolicyFacts(tx, literals, accountUnknown ? traits : undefined)
 }

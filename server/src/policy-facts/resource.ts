@@ -23,13 +23,20 @@ export function resourceIn(
   account_id: string | undefined,
   accounts: ReadonlyMap<string, AccountPolicyView>,
 ): Resource {
+  const known = account_id === undefined ? undefined : accounts.get(account_id)
+  const resource = resourceUnder(reference, account_id, known ?? unknownAccount)
+  return account_id === undefined || known !== undefined ? resource : { ...resource, unknown_account: account_id }
+}
+
+/** The same with what is known of the account: its number may be unknown although its tags and units are not. */
+export function resourceUnder(
+  reference: ResourceReference,
+  account_id: string | undefined,
+  { name, tags, organizational_unit_ids }: AccountPolicyView,
+): Resource {
   const { type, id } = reference
-  const { name, tags, organizational_unit_ids } =
-    (account_id === undefined ? undefined : accounts.get(account_id)) ?? unknownAccount
   const units = organizational_unit_ids.map((unit) => ({ type: 'cloud_organizational_unit' as const, id: unit }))
-  const isUnknown = account_id !== undefined && !accounts.has(account_id)
-  const unknown = isUnknown ? { unknown_account: account_id } : {}
-  if (type === 'cloud_account') return { type, id, name, tags, parents: units, ...unknown }
+  if (type === 'cloud_account') return { type, id, name, tags, parents: units }
   const account = account_id === undefined ? [] : [{ type: 'cloud_account' as const, id: account_id }]
-  return { type, id, name: nameInId(reference), tags, parents: [...account, ...units], ...unknown }
+  return { type, id, name: nameInId(reference), tags, parents: [...account, ...units] }
 }

@@ -7,6 +7,7 @@ import type { EvaluatedRequest } from './evaluate-request.flow.ts'
 import { explain, type Names, type NearMissExplanation, ruleName, selectShown } from './near-miss-explanation.ts'
 import { namedPeople } from './people-words.ts'
 import { findPeopleWords } from './people-words-store.ts'
+import { believesNamedAccount } from './policy-question.ts'
 import { minSeconds } from './request.ts'
 
 const maxMs = 2_000
@@ -46,7 +47,7 @@ async function explainNearMisses(ctx: Caller, evaluated: EvaluatedRequest): Prom
   const { scopes } = ctx.actor
   const viewer = { mayReadRules: scopes.has('policies:read'), mayReadAccounts: scopes.has('cloud_accounts:read') }
   const durations = { shortest: minSeconds, longest: settings['requests.max_duration_seconds'] }
-  const accountCounts = evaluated.acts_in_named_account || settings['policies.trust_named_accounts']
+  const accountCounts = believesNamedAccount(evaluated)
   try {
     const answered = { ruleSet, question, decision, durations, accountCounts }
     const found = await findNearMisses(answered, !viewer.mayReadRules, createPauser(maxMs))

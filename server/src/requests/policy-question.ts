@@ -42,17 +42,22 @@ export type Known = {
 /** And what the rules need to know beyond that. */
 type FullyKnown = Known & { facts: PolicyFacts }
 
+/** Whether an account that a request names is believed: access is given there, or the tenant says so. */
+export function believesNamedAccount(known: Pick<Known, 'settings' | 'acts_in_named_account'>): boolean {
+  return known.acts_in_named_account || known.settings['policies.trust_named_accounts']
+}
+
 /**
  * Why nobody knows in which account the requested resource lies; undefined where that is known. The id of a bucket or an instance does
  * not say it, and what the request says counts only where access is given there.
  */
 export function accountDoubt(
   { resource, home }: Pick<RequestedAccess, 'resource' | 'home'>,
-  { settings, acts_in_named_account }: Pick<Known, 'settings' | 'acts_in_named_account'>,
+  known: Pick<Known, 'settings' | 'acts_in_named_account'>,
 ): Resource['as_if'] {
   if (resource.type !== 'cloud_storage_bucket' && resource.type !== 'cloud_compute_instance') return undefined
   if (home === undefined) return 'unnamed'
-  return acts_in_named_account || settings['policies.trust_named_accounts'] ? undefined : 'unconfirmed'
+  return believesNamedAccount(known) ? undefined : 'unconfirmed'
 }
 
 /**

@@ -21,8 +21,8 @@ const maxEvaluations = 20_000
 
 /**
  * The users who may decide the request at that moment, as far as is known before they decide: by scope and by policy, never the
- * requester. Who could not be evaluated within the limit counts as a user who may. In batches by their ids: one round trip for each batch, one more where the rules changed, and one where they need
- * further facts.
+ * requester. A user who could not be evaluated within the limit counts as one who may. In batches by their ids: one round trip for
+ * each batch, one more where the rules changed, and one where they need further facts.
  */
 export async function* whoMayDecide(tx: Tx, request_id: string, at: Date): AsyncGenerator<string[]> {
   const yieldToEventLoop = periodicYield()

@@ -43,7 +43,7 @@ export async function changeRules<Ctx extends WorkCtx, Seen, Result>(
       const result = await change(inside, rows)
       const after = await readTrialRuleSet(tx)
       await draftEvaluator.rules.read(after, before)
-      if (adds) requireFewLiterals(draftEvaluator, before, after)
+      if (adds) await requireFewLiterals(draftEvaluator, before, after)
       await requireKept(inside, cases, { before, after })
       return { result }
     })

@@ -40,7 +40,7 @@ export async function checkDraft(
   const { before, after } = await applyDraft(present, draft, of)
   await evaluator.rules.prepare(before)
   await evaluator.rules.prepare(after, before)
-  requireFewLiterals(evaluator, before, after)
+  await requireFewLiterals(evaluator, before, after)
   const missing = literalsMissing(evaluator, { before, after }, literals)
   if (missing !== undefined) return missing
   const yieldToEventLoop = periodicYield()

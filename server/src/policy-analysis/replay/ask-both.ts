@@ -13,6 +13,20 @@ const maxAnswers = 10_000
 /** Rules, and the question as it is put to them. */
 export type Asked = { ruleSet: RuleSet; question: PutQuestion }
 
+/** Keeps the answers to repeated questions, by the facts that they depend on. */
+export function keepAnswers(): (facts: unknown, answer: () => Promise<Answers>) => Promise<Answers> {
+  const kept = createLruCache<Answers>(maxAnswers)
+  return async (facts, answer) => {
+    const key = createHash('sha256').update(JSON.stringify(facts)).digest('base64')
+    let answers = kept.get(key)
+    if (answers === undefined) {
+      answers = await answer()
+      kept.set(key, answers)
+    }
+    return answers
+  }
+}
+
 /**
  * Answers questions in two ways, each time by the same two rule sets. A question with exactly the same facts as an earlier one is not
  * evaluated again. Its time counts as a fact only where a rule may depend on it; the facts about entities that rules name must be
@@ -22,17 +36,13 @@ export function openAnswers(
   ruleSets: readonly RuleSet[],
   evaluator: PolicyEvaluator,
 ): (before: Asked, after: Asked) => Promise<Answers> {
-  const kept = createLruCache<Answers>(maxAnswers)
-  const timely = ruleSets.some(mayMindTime)
-  return async (before, after) => {
-    const key = keyOf([before.question, after.question], timely)
-    let answers = kept.get(key)
-    if (answers === undefined) {
-      answers = { before: await decide(before, evaluator), after: await decide(after, evaluator) }
-      kept.set(key, answers)
-    }
-    return answers
-  }
+  const answersTo = keepAnswers()
+  const timely = ruleSets.some(({ rules }) => rules.some(({ policy_text }) => mayMindTime(policy_text)))
+  return (before, after) =>
+    answersTo([factsOf(before.question, timely), factsOf(after.question, timely)], async () => ({
+      before: await decide(before, evaluator),
+      after: await decide(after, evaluator),
+    }))
 }
 
 function decide({ ruleSet, question: { kind, policyQuestion } }: Asked, evaluator: PolicyEvaluator): Promise<Decision> {
@@ -42,14 +52,11 @@ function decide({ ruleSet, question: { kind, policyQuestion } }: Asked, evaluato
 }
 
 /** A rule can read the time only by one of these names, or by a name that is written with escapes. */
-function mayMindTime({ rules }: RuleSet): boolean {
-  return rules.some(({ policy_text }) => /\b(?:now|weekday|minute)\b|\\/.test(policy_text))
+export function mayMindTime(policy_text: string): boolean {
+  return /\b(?:now|weekday|minute)\b|\\/.test(policy_text)
 }
 
-function keyOf(questions: readonly PutQuestion[], timely: boolean): string {
-  const facts = questions.map(({ kind, policyQuestion }) => {
-    const { now, ...context } = policyQuestion.context
-    return [kind, { ...policyQuestion, context }, timely ? now.getTime() : null]
-  })
-  return createHash('sha256').update(JSON.stringify(facts)).digest('base64')
+function factsOf({ kind, policyQuestion }: PutQuestion, timely: boolean) {
+  const { now, ...context } = policyQuestion.context
+  return [kind, { ...policyQuestion, context }, timely ? now.getTime() : null]
 }

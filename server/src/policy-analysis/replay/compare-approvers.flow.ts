@@ -1,7 +1,5 @@
 /** Who may decide the requests of a span, by the current rules and by the draft. */
-import { createHash } from 'node:crypto'
 import type { Tx } from '../../kernel/context.ts'
-import { createLruCache } from '../../kernel/lru-cache.ts'
 import type { Drafted } from '../../policies/drafts/drafted.ts'
 import type { ApproveQuestion } from '../../policy-engine/cedar/question.ts'
 import { decideApproveInPieces } from '../../policy-engine/deciding/decide.ts'
@@ -12,11 +10,9 @@ import type { Span } from '../../requests/policy-question.ts'
 import { approverQuestions } from '../../requests/possible-approvers.flow.ts'
 import { listRequestsAsked } from '../../requests/recorded-question-store.ts'
 import { differenceOf, openApproverTally, openRequestTally } from './approver-tally.ts'
+import { keepAnswers, mayMindTime } from './ask-both.ts'
 import { type ComparedApprovers, maxPairs, maxRequests } from './replay.ts'
 import type { Answers } from './tally.ts'
-
-/** At least this many answers are cached for repeated questions, and at most twice as many. */
-const maxAnswers = 10_000
 
 /** After this many requests the run checks that it still has the replay. */
 const requestsBetweenChecks = 50
@@ -77,7 +73,7 @@ function approveTextsOf(ruleSet: RuleSet): string[] | undefined {
 function readableFacts(texts: readonly string[], { literals }: PolicyFacts) {
   const isIn = (words: RegExp) => texts.some((text) => words.test(text))
   return {
-    time: isIn(/\b(?:now|weekday|minute)\b|\\/),
+    time: texts.some(mayMindTime),
     address: isIn(/\bsource_ip\b|\\/),
     // The requester is among the entities of the question, so that a rule that reads a user by id may read the requester.
     requester: literals.size > 0 || isIn(/\brequester\b|\\/),
@@ -90,27 +86,19 @@ function askBothAboutApprovers(
   { before, after }: Pick<Drafted, 'before' | 'after'>,
   reads: ReturnType<typeof readableFacts>,
 ): (question: ApproveQuestion) => Promise<Answers> {
-  const kept = createLruCache<Answers>(maxAnswers)
-  return async (question) => {
-    const key = keyOf(question, reads)
-    let answers = kept.get(key)
-    if (answers === undefined) {
-      answers = {
-        before: await decideApproveInPieces(before, question, draftEvaluator),
-        after: await decideApproveInPieces(after, question, draftEvaluator),
-      }
-      kept.set(key, answers)
-    }
-    return answers
-  }
+  const answersTo = keepAnswers()
+  return (question) =>
+    answersTo(readFacts(question, reads), async () => ({
+      before: await decideApproveInPieces(before, question, draftEvaluator),
+      after: await decideApproveInPieces(after, question, draftEvaluator),
+    }))
 }
 
-function keyOf({ request, context, ...question }: ApproveQuestion, reads: ReturnType<typeof readableFacts>): string {
+function readFacts({ request, context, ...question }: ApproveQuestion, reads: ReturnType<typeof readableFacts>) {
   const { id, requester, ...asked } = request
   const { now, source_ip, ...circumstances } = context
-  const facts = [
+  return [
     ...[question, asked, circumstances],
     ...[reads.request && id, reads.requester && requester, reads.time && now.getTime(), reads.address && source_ip],
   ]
-  return createHash('sha256').update(JSON.stringify(facts)).digest('base64')
 }

@@ -84,7 +84,7 @@ suite('a replay', () => {
     const rules = [{ policy_text: 'forbid (principal, action, resource);' }]
     assert.equal(await approversOf(on, { changes: [{ create_policy: { name: 'closed', rules } }] }), null)
     // The same rules in other policies are the same rules.
-    const again = (await rulesOf(on)).flatMap(({ rules: of }) => of as unknown as { policy_text: string }[])
+    const again = (await rulesOf(on)).flatMap((policy) => policy.rules)
     const texts = again.map(({ policy_text }) => ({ policy_text }))
     assert.equal(await approversOf(on, { policies: [{ name: 'all of them', rules: texts }] }), null)
   })

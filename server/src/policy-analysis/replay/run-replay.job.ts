@@ -58,7 +58,7 @@ async function draftedNow(tx: Tx, { id }: WorkItem, { draft, created_by }: OpenR
   const { before, after } = drafted
   await draftEvaluator.rules.prepare(before)
   await draftEvaluator.rules.prepare(after, before)
-  requireFewLiterals(draftEvaluator, before, after)
+  await requireFewLiterals(draftEvaluator, before, after)
   // The rights of the caller are checked with a draft that is read when it is sent.
   if (!isReadAtOnce(draft) && newLiterals(draftEvaluator, before, after).length > 0) {
     const message = 'a draft of this size cannot read entities by name that the current rules do not read'

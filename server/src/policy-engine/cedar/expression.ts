@@ -31,14 +31,21 @@ export function attributeOf(expression: Expr, variable: string): string | undefi
   return operator === '.' && isVariable(operands.left, variable) ? operands.attr : undefined
 }
 
+/** The entity that an expression names; undefined for any other expression. */
+export function entityOf(expression: Expr): { type: string; id: string } | undefined {
+  const { operator, operands } = formOf(expression)
+  const { __entity: entity } = (operator === 'Value' ? operands : {}) as { __entity?: { type: string; id: string } }
+  return entity
+}
+
 /** The literal entities of an expression, one or a set; undefined for any other expression. */
 export function entitiesIn(expression: Expr): { type: string; id: string }[] | undefined {
-  const { operator, operands, row } = formOf(expression)
+  const { operator, row } = formOf(expression)
   if (operator === 'Set') {
     const each = row.map(entitiesIn)
     return each.every((entities) => entities !== undefined) ? each.flat() : undefined
   }
-  const { __entity: entity } = (operator === 'Value' ? operands : {}) as { __entity?: { type: string; id: string } }
+  const entity = entityOf(expression)
   return entity && [entity]
 }
 

@@ -3,7 +3,7 @@
  * which it tells accounts apart. Read from the engine's JSON, so that spelling makes no difference.
  */
 import type { Expr, PolicyJson } from './engine.ts'
-import { formOf } from './expression.ts'
+import { entityOf, formOf } from './expression.ts'
 import { askedTypes } from './schema.ts'
 import { scopeFromEngine } from './scope.ts'
 
@@ -41,8 +41,8 @@ export function readingOf(statement: PolicyJson): Reading {
   const { principal, resource } = scopeFromEngine(statement)
   const found: Found = { read: new Map(), named: new Map(), tags: new Set(), computesTags: false }
   for (const scope of [principal, resource]) {
-    if (scope.scope === 'eq' || scope.scope === 'in') name(found, scope)
-    if (scope.scope === 'is_in') name(found, scope.group)
+    if (scope.scope === 'eq' || scope.scope === 'in') noteNamed(found, scope)
+    if (scope.scope === 'is_in') noteNamed(found, scope.group)
   }
   for (const { body } of statement.conditions) visit(body, found)
   const idsOf = (type: string) =>
@@ -82,7 +82,7 @@ type Found = {
   computesTags: boolean
 }
 
-function name({ named }: Found, entity: EntityReference): void {
+function noteNamed({ named }: Found, entity: EntityReference): void {
   named.set(entityKey(entity), entity)
 }
 
@@ -94,7 +94,7 @@ function visit(expression: Expr, found: Found): void {
   const { operator, operands, row } = formOf(expression)
   const entity = entityOf(expression)
   if (entity !== undefined) {
-    name(found, entity)
+    noteNamed(found, entity)
     if (readableTypes.includes(entity.type)) found.read.set(entityKey(entity), entity)
     return
   }
@@ -124,7 +124,7 @@ const identifiedBy: Readonly<Record<string, readonly string[]>> = {
 /** An operand of which only the identity matters, if it is an entity. */
 function identify(expression: Expr, found: Found): void {
   const entity = entityOf(expression)
-  if (entity !== undefined) name(found, entity)
+  if (entity !== undefined) noteNamed(found, entity)
   else visit(expression, found)
 }
 
@@ -133,11 +133,6 @@ function noteTag(key: Expr | undefined, found: Found): void {
   if (typeof value !== 'string') found.computesTags = true
   // No account has a tag with NUL, which the database cannot store or be asked for.
   else if (!value.includes('\0')) found.tags.add(value)
-}
-
-function entityOf(expression: Expr): EntityReference | undefined {
-  const { Value: value } = expression as { Value?: { __entity?: EntityReference } | null }
-  return typeof value === 'object' && value !== null ? value.__entity : undefined
 }
 
 function isExpression(operand: unknown): operand is Expr {

@@ -112,13 +112,7 @@ function* asking(ruleSet: RuleSet, question: AskQuestion, evaluator: PolicyEvalu
         : question.unanswerable
   if (refusal !== undefined) return refused(ruleSet, refusal)
   const judge = context.break_glass === true ? judgeEmergency : judgeOrdinary
-  const verdicts: Verdict[] = []
-  for (const resource of resources) {
-    const verdict = judge(evaluator, ruleSet, question, resource)
-    verdicts.push(verdict)
-    if (isSettled(verdict)) break
-    yield
-  }
+  const verdicts = yield* judgeEach(resources, (resource) => judge(evaluator, ruleSet, question, resource))
   return decided(ruleSet, verdicts, { principal, act: `\`${action}\``, emergency: context.break_glass === true })
 }
 
@@ -131,24 +125,29 @@ function* approving(
   if (principal.active !== true) return refused(ruleSet, notOffered.deactivated)
   if (principal.id === request.requester.id) return refused(ruleSet, ownRequest)
   if (question.unanswerable !== undefined) return refused(ruleSet, question.unanswerable)
-  const verdicts: Verdict[] = []
-  for (const target of targets) {
+  const verdicts = yield* judgeEach(targets, (target) => {
     const put = () => approveOf(question, target)
-    const answer = evaluate(evaluator, ruleSet, 'approve', approveAction, put, question.literals)
-    const verdict = verdictOf(target, answer, null)
-    verdicts.push(verdict)
-    if (isSettled(verdict)) break
-    yield
-  }
+    return verdictOf(target, evaluate(evaluator, ruleSet, 'approve', approveAction, put, question.literals), null)
+  })
   return decided(ruleSet, verdicts, { principal, act: 'deciding the request', emergency: false })
 }
 
 /**
- * Whether no further resource matters. A resource of an unknown account is denied wherever it is denied first: more would cost time,
- * and its notices would tell what rules say of accounts that nobody asked about.
+ * The verdicts on the resources, one after another. A resource of an unknown account is denied wherever it is denied first: more would
+ * cost time, and its notices would tell what rules say of accounts that nobody asked about.
  */
-function isSettled({ resource, allowed }: Verdict): boolean {
-  return resource.as_if !== undefined && !allowed
+function* judgeEach(
+  resources: readonly Resource[],
+  judge: (resource: Resource) => Verdict,
+): Generator<undefined, Verdict[]> {
+  const verdicts: Verdict[] = []
+  for (const resource of resources) {
+    const verdict = judge(resource)
+    verdicts.push(verdict)
+    if (resource.as_if !== undefined && !verdict.allowed) break
+    yield
+  }
+  return verdicts
 }
 
 function judgeEmergency(
