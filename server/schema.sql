@@ -965,6 +965,24 @@ create policy tenant_wall on setting
 grant select, insert, update on setting to sallyport_app;
 CREATE TRIGGER setting_authority AFTER INSERT OR UPDATE ON setting FOR EACH ROW WHEN (new.key = 'auth.second_factor_required'::text) EXECUTE FUNCTION authority_changed();
 
+create table setup_link (
+  tenant_id uuid not null,
+  user_id uuid not null,
+  secret_hash bytea not null,
+  expires_at timestamp with time zone not null default clock_timestamp() + '01:00:00'::interval,
+  constraint setup_link_pk PRIMARY KEY (tenant_id, user_id),
+  constraint setup_link_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint setup_link_user_id_fk FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_user(tenant_id, id),
+  constraint setup_link_secret_hash_ck CHECK (octet_length(secret_hash) = 32)
+);
+alter table setup_link enable row level security;
+alter table setup_link force row level security;
+create policy tenant_wall on setup_link
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on setup_link to sallyport_app;
+grant update (secret_hash, expires_at) on setup_link to sallyport_app;
+
 create table sign_in_challenge (
   tenant_id uuid not null,
   id uuid not null,

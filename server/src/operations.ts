@@ -5,6 +5,7 @@ import { driverTypes } from './app.ts'
 import { exportAuditEvents } from './audit/export-audit-events.ts'
 import { listAuditEvents } from './audit/list-audit-events.ts'
 import { beginAuthorization } from './auth/begin-authorization.ts'
+import { checkSetupLink } from './auth/check-setup-link.ts'
 import { exchangeAuthorizationCode } from './auth/exchange-authorization-code.ts'
 import { finishSecondFactor } from './auth/finish-second-factor.ts'
 import { getJwks } from './auth/get-jwks.ts'
@@ -12,6 +13,7 @@ import { login } from './auth/login.ts'
 import { logout } from './auth/logout.ts'
 import { receiveLogoutToken } from './auth/receive-logout-token.ts'
 import { startSession } from './auth/start-session.ts'
+import { useSetupLink } from './auth/use-setup-link.ts'
 import { listCloudAccounts } from './cloud/list-cloud-accounts.ts'
 import { upsertCloudAccounts } from './cloud/upsert-cloud-accounts.ts'
 import { requestReconciliation } from './grants/entitlement-store.ts'
@@ -133,6 +135,8 @@ export const operations: Record<string, Operation> = {
   beginAuthorization,
   exchangeAuthorizationCode,
   startSession,
+  checkSetupLink,
+  useSetupLink,
   logout,
   receiveLogoutToken,
   getJwks,

@@ -3,7 +3,7 @@ import { findUnreachableTenants } from './auth/global-provider-sign-in.flow.ts'
 import { hasSigningKey } from './auth/signing-key-store.ts'
 import { openTokenKeys } from './auth/token-keys.flow.ts'
 import { type Config, readConfig } from './config/config.ts'
-import { openDatabase } from './db/transaction.ts'
+import { type Database, openDatabase } from './db/transaction.ts'
 import { type OpenedDatabase, openForService } from './embedded-postgres/open-database.ts'
 import { sessionCookie } from './http/session-cookie.ts'
 import { releaseLeases } from './jobs/release-leases.ts'
@@ -16,6 +16,7 @@ import type { DriverTypes } from './provisioners/drivers.ts'
 import { loadRootKeys } from './secrets/root-key-file.ts'
 import { createApp } from './serve.ts'
 import { bootstrap } from './tenants/bootstrap.flow.ts'
+import { makeSetupLink } from './tenants/setup-link.flow.ts'
 
 /** Connections by purpose: each purpose has its own, so that a flood of one cannot delay another. */
 const connections = {
@@ -57,7 +58,7 @@ async function openService(types: DriverTypes): Promise<void> {
     const running = await serve(config, opened, types)
     stop = running.stop
     stopOnSignals(stop, maxStopMs + config.stop_delay_seconds * 1_000)
-    await bootstrap({
+    const isNew = await bootstrap({
       database: running.background,
       dataDir: config.data_dir,
       baseUrl: config.public_url,
@@ -70,10 +71,17 @@ async function openService(types: DriverTypes): Promise<void> {
     running.app.startWorkers()
     await listen('', config, () => running.app.server.listen({ host: config.host, port: config.port }))
     say(`Sallyport is ready at ${config.public_url} — reference at ${config.public_url}/docs`)
+    if (isNew) await sayHowToSetUp(config, running.background, say)
   } catch (error) {
     await stop()
     throw error
   }
+}
+
+/** Once: a link in the log of each start would let its readers in again and again. */
+async function sayHowToSetUp({ public_url }: Config, database: Database, say: (line: string) => void): Promise<void> {
+  const { url } = await makeSetupLink(database, { public_url })
+  say(`Open ${url} (once, within an hour; again: npm run admin -- setup-link)`)
 }
 
 /** A cookie over plain http could be read on the way. A tunnel makes the service reachable on loopback. */

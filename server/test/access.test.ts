@@ -18,6 +18,8 @@ const answeredInside: Record<string, string> = {
   beginAuthorization: 'not_found',
   exchangeAuthorizationCode: 'invalid_authorization_code',
   finishSecondFactor: 'unauthenticated',
+  checkSetupLink: 'unauthenticated',
+  useSetupLink: 'unauthenticated',
   receiveLogoutToken: 'invalid_input',
   reportAccessResult: 'unauthenticated',
 }

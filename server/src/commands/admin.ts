@@ -14,6 +14,7 @@ import { columns, type Output } from './output.ts'
 import { withPauses } from './pause.ts'
 import { addReplayUpgradeCommand } from './replay-upgrade.ts'
 import { type KeysToRotate, rotateKeys } from './rotate-keys.ts'
+import { addSetupLinkCommand } from './setup-link.ts'
 
 type Open = typeof openForOperator
 
@@ -27,6 +28,7 @@ Examples:
   $ npm run admin -- owner reset anna@acme.example
   $ npm run admin -- key issue --tenant 0197… --user anna@acme.example --name ci --scopes requests:read,grants:read
   $ npm run admin -- mail-domain add 0197… acme.example
+  $ npm run admin -- setup-link
   $ npm run admin -- bootstrap done
   $ npm run admin -- rotate-keys --check
   $ npm run admin -- replay-upgrade --days 90
@@ -198,6 +200,7 @@ program
     answer((database) => rotateKeys(config, database, options, { log: console.error, withPauses })),
   )
 
+addSetupLinkCommand(program, config, answer)
 addReplayUpgradeCommand(program, answer)
 
 await program.parseAsync()

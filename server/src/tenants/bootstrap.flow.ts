@@ -5,6 +5,7 @@ import type { Tx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
 import { newId } from '../kernel/id.ts'
 import { systemRoles } from '../roles/role.ts'
+import { firstOwnerEmail, hasFirstOwner } from '../users/owner-store.ts'
 import * as file from './bootstrap-file.ts'
 import { insertTenant, operatorCtx, readNewTenant, type TenantToInsert } from './create-tenant.flow.ts'
 import { issueKeyFor } from './operator.flow.ts'
@@ -19,8 +20,6 @@ export type BootstrapOptions = {
 }
 
 const firstTenant = 'default'
-/** An address under `.local`, which mail never reaches and no other person has. */
-const firstOwner = 'owner@sallyport.local'
 const keyLifetime = 7 * 86_400
 /** Each attempt waits at most a second for the lock: the database then ends the wait. */
 const attempts = 10
@@ -28,33 +27,46 @@ const attempts = 10
 /**
  * On a database without a tenant: creates one with its owner and an API key, and writes the credentials to a file in
  * DATA_DIR. Processes that start together create one tenant. On any other database: logs a reminder while the file exists.
+ * Returns whether this process created the tenant.
  *
  * The file is written as a draft before the tenant is committed, and published after. A crash in between leaves the draft;
  * the next start publishes it or, when nothing was committed, removes it.
  */
-export async function bootstrap(options: BootstrapOptions): Promise<void> {
+export async function bootstrap(options: BootstrapOptions): Promise<boolean> {
   const { database, dataDir, log } = options
   const path = file.bootstrapPath(dataDir)
   const settled = file.listDrafts(dataDir).length === 0 && (await hasTenant(database.work))
   const made = settled ? false : await makeFirstTenant(options)
   if (made) {
     log(
-      `created the tenant \`${firstTenant}\` and its owner \`${firstOwner}\`: the credentials are in \`${path}\`; keep that ` +
+      `created the tenant \`${firstTenant}\` and its owner \`${firstOwnerEmail}\`: the credentials are in \`${path}\`; keep that ` +
         'file secret. Next: `npm run demo`, or read README.md',
     )
   } else if (file.bootstrapExists(dataDir)) {
     file.moveBootstrap(dataDir, options.baseUrl)
-    log(
-      `\`${path}\` still holds the first owner's password and an API key: once you have noted the password, ` +
-        'run `npm run admin -- bootstrap done`, which revokes the key and removes the file',
+    log(await reminderOf(options))
+  }
+  return made
+}
+
+/** What the file is still good for, and what ends that. */
+async function reminderOf({ database, dataDir }: BootstrapOptions): Promise<string> {
+  const path = `\`${file.bootstrapPath(dataDir)}\``
+  const done = '`npm run admin -- bootstrap done`, which revokes the key and removes the file'
+  const { tenant_id } = file.readBootstrap(dataDir) ?? {}
+  if (tenant_id === undefined || (await hasFirstOwner(database.tenant(tenant_id)))) {
+    return (
+      `${path} still holds the first owner's password and an API key: \`npm run admin -- setup-link\` makes a link by which you ` +
+      `become the owner, with a password of your own. Or note the password. Then run ${done}`
     )
   }
+  return `${path} still holds an API key of the owner: once nothing needs it, run ${done}`
 }
 
 /** Whether this process created the tenant. */
 async function makeFirstTenant(options: BootstrapOptions): Promise<boolean> {
   const password = makePassword()
-  const owner = { email: firstOwner, name: 'Owner', password }
+  const owner = { email: firstOwnerEmail, name: 'Owner', password }
   const tx = options.database.tenant(newId())
   const tenant = await readNewTenant(tx, { name: firstTenant, owner })
   for (let attempt = 1; ; attempt += 1) {

@@ -7,8 +7,9 @@ import type { Tx } from '../kernel/context.ts'
 import { readMailDomain } from '../kernel/email-address.ts'
 import { isUuid } from '../kernel/id.ts'
 import { isName, nameRule } from '../kernel/one-line-name.ts'
+import { resetOwnerPassword } from '../users/owner-store.ts'
 import { hashPassword } from '../users/password.ts'
-import { type FoundUser, findUserByEmail, resetOwnerPassword } from '../users/user-store.ts'
+import { type FoundUser, findUserByEmail } from '../users/user-store.ts'
 import { operatorCtx } from './create-tenant.flow.ts'
 import {
   deleteMailDomain,
@@ -47,28 +48,39 @@ type ResetOwner = Pick<FoundUser, 'email' | 'active' | 'suspended_until'> & {
  * stored nowhere else.
  * @throws Error with a message when there is no such owner, or when several tenants have one
  */
-export async function resetOwner(
-  database: Database,
-  { email, tenant_id }: { email: string; tenant_id?: string | undefined },
-): Promise<ResetOwner> {
-  const ids = tenant_id === undefined ? await listTenantIds(database.work) : [await requireTenant(database, tenant_id)]
-  const owners: { tenant_id: string; user: FoundUser }[] = []
-  for (const id of ids) {
-    const user = await findUserByEmail(database.tenant(id), email)
-    if (user?.is_owner) owners.push({ tenant_id: id, user })
-  }
-  const [owner, another] = owners
+export async function resetOwner(database: Database, { email, tenant_id }: NamedOwner): Promise<ResetOwner> {
+  const owner = await findOneOwner(database, { email, tenant_id })
   if (owner === undefined) throw new Error(`\`${email}\` owns no tenant; \`tenant list\` shows who does`)
-  if (another !== undefined) {
-    const named = owners.map((one) => one.tenant_id).join(', ')
-    throw new Error(`\`${email}\` owns more than one tenant (${named}); say which with --tenant`)
-  }
   const password = makePassword()
   const ctx = operatorCtx(database.tenant(owner.tenant_id))
   const done = await resetOwnerPassword(ctx, owner.user.id, await hashPassword(ctx.tx, password))
   if (!done) throw new Error(`\`${email}\` signs in with ${owner.user.auth_provider}: change the password there`)
   const { id: user_id, email: address, active, suspended_until } = owner.user
   return { tenant_id: owner.tenant_id, user_id, email: address, password, active, suspended_until }
+}
+
+/** How the operator names an owner. `tenant_id`: if the address owns several tenants. */
+export type NamedOwner = { email: string; tenant_id?: string | undefined }
+
+/**
+ * The owner with this address; undefined when there is none.
+ * @throws Error with a message for an unknown tenant, or when several tenants have one
+ */
+export async function findOneOwner(
+  database: Database,
+  { email, tenant_id }: NamedOwner,
+): Promise<{ tenant_id: string; user: FoundUser } | undefined> {
+  const ids = tenant_id === undefined ? await listTenantIds(database.work) : [await requireTenant(database, tenant_id)]
+  const owners: { tenant_id: string; user: FoundUser }[] = []
+  for (const id of ids) {
+    const user = await findUserByEmail(database.tenant(id), email)
+    if (user?.is_owner) owners.push({ tenant_id: id, user })
+  }
+  if (owners.length > 1) {
+    const named = owners.map((one) => one.tenant_id).join(', ')
+    throw new Error(`\`${email}\` owns more than one tenant (${named}); say which with --tenant`)
+  }
+  return owners[0]
 }
 
 export type KeyToIssue = {

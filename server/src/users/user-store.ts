@@ -4,8 +4,7 @@ import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { emailKey } from '../kernel/email-address.ts'
 import type { PageRequest } from '../kernel/page.ts'
 import { scopesHeld } from '../roles/holding-store.ts'
-import { factorsEnd, factorsReset, hasSecondFactor } from '../second-factors/second-factor-store.ts'
-import { sessionsEnd } from '../sessions/session-store.ts'
+import { hasSecondFactor } from '../second-factors/second-factor-store.ts'
 import { isSuspended } from './active-store.ts'
 import { accountOf } from './sign-in-failure.ts'
 import { limitedFor } from './sign-in-failure-store.ts'
@@ -128,35 +127,4 @@ export async function findUserByEmail(tx: Tx, email: string): Promise<FoundUser 
     from tenant_user u
     where u.tenant_id = ${tx.tenant_id} and u.email_key = ${emailKey(email)} and u.deleted_at is null`)
   return user
-}
-
-/**
- * Gives a local owner a new password, emits the event, and ends the owner's sessions and second factors. False when there is no
- * such owner.
- */
-export async function resetOwnerPassword(ctx: WorkCtx, user_id: string, hash: string): Promise<boolean> {
-  const { tenant_id } = ctx.tx
-  const event = { type: 'user.password_reset', subject_type: 'user', subject_id: user_id } as const
-  return ctx.tx.interactive(async (tx) => {
-    const [[changed]] = await tx.write([
-      sql`with owner as (
-        select tenant_id, id from tenant_user
-        where tenant_id = ${tenant_id} and id = ${user_id} and is_owner and auth_provider = 'local'),
-      changed as (
-        insert into user_password (tenant_id, user_id, hash) select tenant_id, id, ${hash}::text from owner
-        on conflict (tenant_id, user_id) do update set hash = excluded.hash, updated_at = clock_timestamp()
-        returning user_id),
-      emitted as (${emit(ctx, event, sql`changed`)})
-      select user_id from changed`,
-    ])
-    if (changed === undefined) return false
-    const whenAny = sql`(select from tenant_user u
-      where u.tenant_id = ${tenant_id} and u.id = ${user_id} and ${hasSecondFactor(u)}) had`
-    await tx.write([
-      factorsReset({ ...ctx, tx }, user_id, whenAny),
-      ...factorsEnd(tx, user_id),
-      sessionsEnd(tx, user_id),
-    ])
-    return true
-  })
 }

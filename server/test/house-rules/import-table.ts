@@ -134,6 +134,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'tenants → policies': 'a tenant starts with a policy',
   'tenants → policy-engine/cedar': 'that policy is one statement',
   'tenants → roles': 'a tenant starts with the system roles',
+  'tenants → sessions': 'the secret of a setup link has the form of a session’s',
   'tenants → settings': 'the minimum length of the first owner’s password',
   'tenants → users': 'a tenant starts with its owner',
   'users → policy-engine/cedar': 'a user as policy sees them',

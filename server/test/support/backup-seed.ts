@@ -78,6 +78,7 @@ async function seedSession(insert: Insert, user_id: string): Promise<void> {
   })
   await insert('recovery_code', { user_id, hash: Buffer.alloc(32, 7) })
   await insert('sign_in_challenge', { id: newId(), user_id, secret_hash: Buffer.alloc(32, 7) })
+  await insert('setup_link', { user_id, secret_hash: Buffer.alloc(32, 7) })
   await insert('user_session', {
     ...{ id: newId(), user_id, amr: ['pwd', 'otp'], auth_time: '2026-01-02T03:04:05.678901Z', source_ip: '127.0.0.1' },
     ...{ provider: 'global', provider_sub_hash, provider_sid_hash, user_agent: 'a browser ☃', cookie_hash },

@@ -46,6 +46,8 @@ export const sampleBodies: Record<string, unknown> = {
   denyRequest: {},
   exchangeAuthorizationCode: { code: 'a code', redirect_uri: 'https://app.example.com/back' },
   finishSecondFactor: { challenge: 'a challenge', totp: '123456' },
+  checkSetupLink: { key: 'a key' },
+  useSetupLink: { key: 'a key', name: 'Anna', email: 'anna@example.com', password: 'four random words here' },
   importPolicy: { cedar: 'permit (principal, action, resource);' },
   login: { email: 'owner@example.com', password: 'a long enough password' },
   markAllNotificationsRead: {},
