@@ -24,6 +24,7 @@ import { serveReference } from './reference.ts'
 import { compileWhenNeeded } from './reply-text.ts'
 import { headFault } from './request-head.ts'
 import type { Redirect } from './schema.ts'
+import { serveSetupPage } from './setup-page.ts'
 
 export type ServerOptions = {
   operations: Record<string, Operation>
@@ -138,6 +139,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   await serveReference(server, () => describeApi(options.operations, options.publicUrl, options.outgoing), limits)
   serveHealth(server, options)
   serveLinkPages(server, options.publicUrl)
+  serveSetupPage(server)
   serveOperations(server, options, limits)
   return server
 }
