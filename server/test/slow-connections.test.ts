@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
-import { connect, type Socket } from 'node:net'
+import { once } from 'node:events'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { after, suite, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { openNodeServer } from '../src/http/node-server.ts'
 import { openHouse } from './support/house.ts'
 import { until } from './support/wait.ts'
 
@@ -106,4 +108,19 @@ test('the number of connections is limited, and each kind of idle time (I13)', (
       headersTimeout: 5_000,
     },
   )
+})
+
+test('connections that wait for no answer make room when there is none (I13)', async () => {
+  const server = openNodeServer((_request, response) => response.end('here'), { maxOpen: 20 })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port: full } = server.address() as AddressInfo
+  after(() => server.close().closeAllConnections())
+  const answered = () =>
+    new Promise<boolean>((resolve) => {
+      const socket = trickle(full, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n', '')
+      socket.once('data', () => resolve(true)).once('close', () => resolve(false))
+    })
+  for (const _one of Array(20).keys()) assert.ok(await answered())
+  await until('the next is served', answered)
 })

@@ -71,5 +71,6 @@ export async function refuse(
   beside: readonly Statement[] = [],
 ): Promise<never> {
   await ctx.tx.write([...beside, emit(ctx, event)])
+  problem.isRecorded = true
   throw problem
 }

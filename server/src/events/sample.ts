@@ -55,6 +55,7 @@ export async function refuseSampled(
   sampler: Sampler = sample,
 ): Promise<never> {
   const kept = sampler(ctx, event)
+  problem.isRecorded = true
   if (kept === undefined) throw problem
   return refuse(ctx, problem, kept)
 }

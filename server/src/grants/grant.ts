@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
-import { Problem } from '../kernel/errors.ts'
+import { notFound, Problem } from '../kernel/errors.ts'
 import { Provisioning, SessionRecord, sessionsMayLiveUntil } from './grant-progress.ts'
 
 /** For the transitions see `grant-transition.ts`. */
@@ -69,13 +69,16 @@ export function maySeeGrant(
   return grant.user_id === actor.user_id || actor.scopes.has('grants:read')
 }
 
-/** Throws 403 if the actor neither holds the grant nor may end other users' access. */
+/**
+ * @throws Problem 403 if the actor neither holds the grant nor may end other users' access, and 404 if they may not even know of it
+ */
 export function requireMayChange(
   actor: { user_id: string | null; scopes: ReadonlySet<string> },
   grant: { user_id: string },
   doing: 'ending' | 'retrying',
 ): void {
   if (grant.user_id === actor.user_id || actor.scopes.has('grants:revoke')) return
+  if (!maySeeGrant(actor, grant)) throw notFound('grant')
   throw new Problem('forbidden', `${doing} another user’s access needs the scope \`grants:revoke\``)
 }
 

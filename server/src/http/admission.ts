@@ -5,6 +5,7 @@ import { invalidInput, Problem } from '../kernel/errors.ts'
 import { findStaleness, multiFactor, signInAgain } from '../kernel/fresh-sign-in.ts'
 import { readUuid } from '../kernel/id.ts'
 import type { SessionCookie } from './session-cookie.ts'
+import { callerAddress } from './source.ts'
 
 /**
  * The credential that an operation takes. `any`: a token, a browser's session or an API key. `user`: no API key, for records that
@@ -92,7 +93,7 @@ export async function findAdmission(
     if (method !== 'GET') sessionCookie.requireOwnOrigin(request)
     else sessionCookie.requireOwnReader(request)
   }
-  const admission = await authenticate(presented, request.ip)
+  const admission = await authenticate(presented, callerAddress(request))
   if (admission === undefined) {
     if (session !== undefined) onEndedSession()
     throw new Problem(

@@ -25,10 +25,11 @@ export function confirmedTx(
         return result
       })
     } catch (error) {
-      if (loss !== undefined && error === loss && !isRecorded) {
+      if (loss !== undefined && error === loss) {
         // Once: the operation may try to record the refusal itself, which meets the same loss.
+        if (isRecorded) loss.isRecorded = true
+        else await recordLoss(loss)
         isRecorded = true
-        await recordLoss(loss)
       }
       throw error
     }

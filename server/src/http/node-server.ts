@@ -13,12 +13,15 @@ const usualUnreadMs = 60_000
 const checkEveryMs = 1_000
 /**
  * Open connections at most; further ones are closed. There is no limit per source: behind a proxy all connections come from
- * one source, and idle ones are closed within seconds.
+ * one source. When there is no room, those that wait for no answer are closed.
  */
 const maxConnections = 2_000
 
 /** Node's HTTP server, with limits of what one connection may hold. */
-export function openNodeServer(handle: RequestListener, { maxUnreadMs = usualUnreadMs } = {}): Server {
+export function openNodeServer(
+  handle: RequestListener,
+  { maxUnreadMs = usualUnreadMs, maxOpen = maxConnections } = {},
+): Server {
   const options = {
     requestTimeout: maxArrivalMs,
     headersTimeout: 5_000,
@@ -29,7 +32,8 @@ export function openNodeServer(handle: RequestListener, { maxUnreadMs = usualUnr
   }
   const server = createServer(options, inTurn(handle))
   server.setTimeout(maxSilenceMs)
-  server.maxConnections = maxConnections
+  server.maxConnections = maxOpen
+  server.on('drop', () => server.closeIdleConnections())
   const unread = openUnreadAnswers(maxUnreadMs)
   server.on('connection', unread.watch)
   const checking = setInterval(() => unread.check(performance.now()), checkEveryMs).unref()

@@ -10,7 +10,7 @@ import {
   systemActor,
   type Tokens,
 } from '../kernel/context.ts'
-import { invalidInput, notFound, type Problem } from '../kernel/errors.ts'
+import { type ErrorCode, invalidInput, notFound, Problem } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/id.ts'
 import { pageLimit, pageOf } from '../kernel/page.ts'
 import {
@@ -32,6 +32,7 @@ import type { Limits } from './limits.ts'
 import type { Operation, Page } from './operation.ts'
 import { type Check, compileCheck, jsonSchemaOf, readQuery } from './schema.ts'
 import type { SessionCookie } from './session-cookie.ts'
+import { callerAddress } from './source.ts'
 
 /** The pipeline's dependencies, provided by `app.ts`. */
 export type PipelineParts = {
@@ -74,7 +75,7 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
   /** All checks that come before the body is read. */
   async function admit(request: FastifyRequest, reply: FastifyReply): Promise<Ctx> {
     requireSingleHeaders(request.raw.rawHeaders)
-    if (operation.limitedBy !== undefined) limits.meet(operation.limitedBy, request.ip)
+    if (operation.limitedBy !== undefined) limits.meet(operation.limitedBy, callerAddress(request))
     // A browser that forgets its cookie does not send it again and again.
     const forgetCookie = () => setCookie(reply, parts.sessionCookie.clear())
     const admission = await findAdmission(parts, operation, request, forgetCookie)
@@ -109,7 +110,8 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
     const caller = { ...ctx, tenant_id: ctx.tx.tenant_id }
     const called = { operationId, params, asked, ofSession: operation.keyOfSession }
     const call = key === undefined ? undefined : keyedCall(key, caller, called)
-    const answer = await thenDrop(ctx, () => carryOut(operation, ctx, input, call, finish))
+    const work = () => carryOut(operation, ctx, input, call, finish)
+    const answer = await thenDrop(ctx, () => recordingRefusal(target, admitted, work))
     if (operation.method !== 'GET') parts.afterWrite()
     return answer
   }
@@ -145,7 +147,7 @@ function contextOf(parts: PipelineParts, { request, reply, admission, tenant_id 
     via: admission?.via === 'api_key' ? 'api_key' : 'token',
     session: admission?.session ?? null,
     setCookie: (text) => setCookie(reply, text),
-    source_ip: request.ip,
+    source_ip: callerAddress(request),
     request_id: request.id,
     ...{ tokens, sealer, egress, public_url, providerSignIn, streams },
   }
@@ -186,8 +188,27 @@ async function requireAllowed(
 ): Promise<void> {
   const refusal = findRefusal(admission, tenant_id, operation)
   if (refusal === undefined) return
-  await parts.recordRefusal(ctx, operationId, refusal)
+  await recordOnce({ parts, operationId }, ctx, refusal)
   throw refusal
+}
+
+/** What an operation refuses for missing rights, and has not recorded itself. */
+async function recordingRefusal<Result>(target: Target, ctx: Ctx, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (thrown) {
+    const isRefusal = thrown instanceof Problem && refusals.includes(thrown.code)
+    if (isRefusal && ctx.actor.kind !== 'system') await recordOnce(target, ctx, thrown)
+    throw thrown
+  }
+}
+
+const refusals: readonly ErrorCode[] = ['forbidden', 'sign_in_again']
+
+async function recordOnce({ parts, operationId }: Pick<Target, 'parts' | 'operationId'>, ctx: Ctx, refusal: Problem) {
+  if (refusal.isRecorded) return
+  refusal.isRecorded = true
+  await parts.recordRefusal(ctx, operationId, refusal)
 }
 
 /**
@@ -205,7 +226,7 @@ async function admitAgain(target: Target, before: Ctx, request: FastifyRequest):
   // What is one's own needs no scope: a person who lost one meanwhile goes on.
   const needed = operation.scope === null ? new Set<string>() : actor.scopes
   const findLoss = async () => lossOf(needed, await parts.prove(presentedCredential(request, parts.sessionCookie)))
-  const recordLoss = (loss: Problem) => parts.recordRefusal(ctx, target.operationId, loss)
+  const recordLoss = (loss: Problem) => recordOnce(target, ctx, loss)
   return { ...ctx, tx: confirmedTx(ctx.tx, { findLoss, recordLoss }) }
 }
 

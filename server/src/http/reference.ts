@@ -12,6 +12,7 @@ import type {
 } from 'fastify'
 import { notFound } from '../kernel/errors.ts'
 import type { Limits } from './limits.ts'
+import { callerAddress } from './source.ts'
 
 /** One form of a document as it is sent, and its strong `ETag`. */
 type Copy = { bytes: Buffer; etag: string }
@@ -34,7 +35,7 @@ export async function serveReference(server: FastifyInstance, describe: () => un
   }
 
   const plugin: FastifyPluginAsync = async (reference) => {
-    reference.addHook('onRequest', async (request) => limits.meet('reference', request.ip))
+    reference.addHook('onRequest', async (request) => limits.meet('reference', callerAddress(request)))
     reference.get('/openapi.json', sendDocument)
     // The page's library requires its companion, which would serialize the document anew for each request.
     await reference.register(swagger, { mode: 'static', specification: { document: emptyDocument } })

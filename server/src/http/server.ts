@@ -10,6 +10,7 @@ import { bodyLimit, readBodiesStrictly } from './body.ts'
 import { drainOnClose } from './drain.ts'
 import { answerBrokenRequest, problemOf, replyProblem, sendText } from './error-reply.ts'
 import { eventStreamHeaders, openEventStream } from './event-stream.ts'
+import { countInFlight, requireRoom } from './in-flight.ts'
 import { type Limits, type LimitsOptions, openLimits } from './limits.ts'
 import { linesOf } from './line-stream.ts'
 import { serveLinkPages } from './link-pages.ts'
@@ -25,6 +26,7 @@ import { compileWhenNeeded } from './reply-text.ts'
 import { headFault } from './request-head.ts'
 import type { Redirect } from './schema.ts'
 import { serveSetupPage } from './setup-page.ts'
+import { callerAddress } from './source.ts'
 
 export type ServerOptions = {
   operations: Record<string, Operation>
@@ -68,9 +70,6 @@ declare module 'fastify' {
   }
 }
 
-/** With more requests in flight, waiting takes longer than a retry, so the server refuses further requests at once. */
-const maxInFlight = 1_000
-
 /** The server, for the code that composes it. */
 export type HttpServer = FastifyInstance
 
@@ -80,7 +79,8 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     logger: { level: options.logLevel, stream: logLines },
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
-    trustProxy: options.trustProxy,
+    // `true` trusts the proxy that connects, and not what it was told: proxies append, and callers begin the list.
+    trustProxy: options.trustProxy === true ? (_address: string, hop: number) => hop === 0 : options.trustProxy,
     genReqId: requestId,
     routerOptions: { maxParamLength: 400, caseSensitive: true },
     serverFactory: (handle) => openNodeServer(handle),
@@ -94,17 +94,12 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   // The pipeline checks every schema, with Sallyport's own error messages.
   server.setValidatorCompiler(() => () => true)
   server.setSerializerCompiler(compileWhenNeeded)
-  server.decorate('underWay', 0)
+  countInFlight(server)
   server.decorateRequest('sentBody', '')
   server.decorateReply('isEvents', false)
   const paths = openPaths()
   server.addHook('onRoute', ({ url, method }) => paths.add(url, [method].flat()))
   server.addHook('onRequest', async (request, reply) => {
-    server.underWay += 1
-    // A caller may disconnect before the answer.
-    reply.raw.once('close', () => {
-      server.underWay -= 1
-    })
     reply.header('x-request-id', request.id)
     const fault = headFault(request.raw)
     if (fault !== undefined) {
@@ -114,7 +109,8 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     requirePath(paths, request, reply)
   })
   server.addHook('onResponse', async (request, reply) => {
-    const { method, ip } = request
+    const { method } = request
+    const ip = callerAddress(request)
     // Without the query: a credential that a caller put there is not accepted, and must not be logged either.
     const url = request.url.split('?', 1)[0]
     const ms = Math.round(reply.elapsedTime * 10) / 10
@@ -156,8 +152,6 @@ function requirePath(paths: Paths, request: FastifyRequest, reply: FastifyReply)
   }
   if (url === undefined || !spellsFixedSegments(path, url)) throw notFound('path')
 }
-
-const tooMany = new Problem('unavailable', 'too many requests in flight; retry in a moment')
 
 /** The caller's own request id when it is well-formed, else a new one. */
 function requestId(raw: { headers: NodeJS.Dict<string | string[]> }): string {
@@ -206,7 +200,7 @@ function serveOperation(
         ? {}
         : { response: { [operation.status]: operation.reply } },
     onRequest: async (request, reply) => {
-      if (server.underWay > maxInFlight) throw tooMany
+      requireRoom(server)
       admitted.set(request, await admit(request, reply))
     },
     handler: async (request, reply) => {

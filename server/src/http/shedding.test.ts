@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { Type } from 'typebox'
@@ -7,6 +6,7 @@ import { testDatabase } from '../../test/support/database.ts'
 import { openHouse } from '../../test/support/house.ts'
 import { type Caller, sliceServer } from '../../test/support/slice-server.ts'
 import { until } from '../../test/support/wait.ts'
+import type { Database } from '../db/transaction.ts'
 import { newId } from '../kernel/id.ts'
 import { operation } from './operation.ts'
 
@@ -43,20 +43,48 @@ test('a request beyond a thousand in flight is refused at once, and a later one 
   assert.equal((await call(caller, 'GET', '/v1/wait')).status, 200)
 })
 
+test('bodies that are still to come take no place, and those of one source are bounded (F6)', async () => {
+  const house = await openHouse({ TRUST_PROXY: 'true' })
+  const { tenant_id, owner } = await house.tenant('busy')
+  const port = Number(new URL(await house.app.server.listen({ host: '127.0.0.1', port: 0 })).port)
+  const head = `POST /v1/auth/login HTTP/1.1\r\nHost: x\r\nX-Tenant-ID: ${tenant_id}\r\nContent-Type: application/json`
+  let refused = 0
+  const sockets = Array.from({ length: 1_005 }, () => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(`${head}\r\nContent-Length: 90\r\n\r\n{`))
+    return socket
+      .on('error', () => undefined)
+      .once('data', (answer) => {
+        if (String(answer).startsWith('HTTP/1.1 503')) refused += 1
+      })
+  })
+  const login = (from: string) =>
+    house.call({
+      ...{ method: 'POST', url: '/v1/auth/login', tenant_id, headers: { 'x-forwarded-for': from } },
+      body: { email: 'nobody@example.com', password: 'not this one' },
+    })
+  await until('all that are too many are refused', async () => refused === sockets.length - 500)
+  const read = await house.call({ method: 'GET', url: '/v1/permissions', api_key: owner.api_key, tenant_id })
+  assert.equal(read.status, 200, read.text)
+  assert.equal((await login('192.0.2.7')).status, 401)
+  assert.equal((await login('127.0.0.1')).status, 503)
+  for (const socket of sockets) socket.destroy()
+  await until('their places are free', async () => (await login('127.0.0.1')).status === 401)
+})
+
 test('a request whose caller disconnects is no longer in flight', async () => {
-  const { app } = await openHouse()
+  const silent = (database: Database): Database => ({
+    ...database,
+    tenant: (id) => ({ ...database.tenant(id), read: () => new Promise(() => undefined) }),
+  })
+  const { app } = await openHouse({}, silent)
   const port = Number(new URL(await app.server.listen({ host: '127.0.0.1', port: 0 })).port)
-  const sockets = await Promise.all(
-    Array.from({ length: 20 }, async () => {
-      const socket = connect(port, '127.0.0.1')
-      socket.on('error', () => undefined)
-      await once(socket, 'connect')
-      socket.write(
-        `POST /v1/auth/login HTTP/1.1\r\nHost: x\r\nX-Tenant-ID: ${newId()}\r\nContent-Type: application/json\r\nContent-Length: 90\r\n\r\n{`,
-      )
-      return socket
-    }),
-  )
+  const body = JSON.stringify({ email: 'nobody@example.com', password: 'not this one' })
+  const head = `POST /v1/auth/login HTTP/1.1\r\nHost: x\r\nX-Tenant-ID: ${newId()}\r\nContent-Type: application/json`
+  const request = `${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  const sockets = Array.from({ length: 20 }, () => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(request))
+    return socket.on('error', () => undefined)
+  })
   await until('they are in flight', async () => app.server.underWay === sockets.length)
   for (const socket of sockets) socket.destroy()
   await until('they are not', async () => app.server.underWay === 0)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import type { Socket } from 'node:net'
 import { test } from 'node:test'
-import { sourceOf } from './source.ts'
+import { callerAddress, sourceOf } from './source.ts'
 
 const cases: [string, string][] = [
   ['192.0.2.1', '192.0.2.1'],
@@ -24,4 +25,22 @@ const cases: [string, string][] = [
 
 for (const [address, source] of cases) {
   test(`counts \`${address.slice(0, 40)}\` as \`${source}\``, () => assert.equal(sourceOf(address), source))
+}
+
+const reported: [string, string][] = [
+  ['192.0.2.1', '192.0.2.1'],
+  ['192.0.2.1:1234', '192.0.2.1'],
+  ['[2001:db8::1]:1234', '2001:db8::1'],
+  ['[2001:db8::1]', '2001:db8::1'],
+  ['2001:db8::1', '2001:db8::1'],
+  ['unknown', '127.0.0.1'],
+  ['<script>', '127.0.0.1'],
+  ['999.0.2.1', '127.0.0.1'],
+  ['', '127.0.0.1'],
+]
+
+for (const [ip, address] of reported) {
+  test(`takes \`${ip}\`, as a proxy reports it, for ${address}`, () => {
+    assert.equal(callerAddress({ ip, socket: { remoteAddress: '127.0.0.1' } as Socket }), address)
+  })
 }

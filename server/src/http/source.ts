@@ -1,4 +1,20 @@
 import { isIP } from 'node:net'
+import type { FastifyRequest } from 'fastify'
+
+/**
+ * The address of a caller: what the nearest trusted proxy reports, without the port that some add. What is no address is not believed:
+ * then it is that of the connection.
+ */
+export function callerAddress({ ip, socket }: Pick<FastifyRequest, 'ip' | 'socket'>): string {
+  const reported = withoutPort(ip)
+  return isIP(reported) === 0 ? (socket.remoteAddress ?? 'unknown') : reported
+}
+
+/** `192.0.2.1:443` and `[2001:db8::1]:443` without the port, and IPv6 without brackets. */
+function withoutPort(text: string): string {
+  const [, bracketed, plain] = /^(?:\[([^\]]{1,60})\]|(\d[\d.]{6,14}))(?::\d{1,5})?$/.exec(text) ?? []
+  return bracketed ?? plain ?? text
+}
 
 /**
  * The rate limit key of a caller's address. An IPv4 address counts by itself, in every notation. An IPv6 address counts as its

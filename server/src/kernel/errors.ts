@@ -87,6 +87,8 @@ export class Problem extends Error {
   readonly code: ErrorCode
   readonly details: Record<string, unknown> | undefined
   readonly notices: string[] | undefined
+  /** Whether the audit log has an entry of this refusal, or of similar ones. */
+  isRecorded = false
 
   constructor(code: ErrorCode, message: string, extras: ProblemExtras = {}) {
     super(message)
