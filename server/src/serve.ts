@@ -18,6 +18,7 @@ import { buildServer, type HttpServer } from './http/server.ts'
 import { sessionCookie } from './http/session-cookie.ts'
 import { type Loop, startLoop } from './jobs/loop.ts'
 import { type DueWork, type FailedWork, startDueWork } from './jobs/work-list.ts'
+import type { Limit } from './kernel/bucket.ts'
 import type { Ctx, Egress, Sealer } from './kernel/context.ts'
 import type { Problem } from './kernel/errors.ts'
 import { throttledLog } from './kernel/throttled-log.ts'
@@ -210,14 +211,16 @@ function serverSettings(config: Config) {
     trustProxy: config.trust_proxy,
     logLevel: config.log_level,
     stopDelayMs: config.stop_delay_seconds * 1_000,
-    limits: { credential: credentialLimit(config), bySource: config.limit_by_source },
+    limits: {
+      credential: limitOf('credential', config.rate_limit),
+      tenant: limitOf('tenant', config.tenant_rate_limit),
+      bySource: config.limit_by_source,
+    },
   }
 }
 
-function credentialLimit({ rate_limit }: Config) {
-  if (rate_limit === undefined) return undefined
-  const { burst, per_second } = rate_limit
-  return { name: 'credential', quota: burst, seconds: burst / per_second } as const
+function limitOf<Name extends string>(name: Name, limit: Config['rate_limit']): Limit<Name> | undefined {
+  return limit && { name, quota: limit.burst, seconds: limit.burst / limit.per_second }
 }
 
 function counting(metrics: Metrics) {

@@ -23,7 +23,7 @@ async function recorded(): Promise<unknown[]> {
 }
 let last = '0'
 
-suite('a refusal that an operation finds is recorded once (F2)', () => {
+suite('a refusal that an operation finds is recorded once (P36)', () => {
   test('to cancel the request of another user', async () => {
     const url = `/v1/requests/${await ask(account('123456789012'), people.admin)}`
     await recorded()

@@ -72,7 +72,7 @@ suite('a setup link', () => {
     assert.equal(byKey.status, 200, byKey.text)
   })
 
-  test('works once, however many use it at the same moment', async () => {
+  test('works once, however many use it at the same moment (A24)', async () => {
     const owner = await firstStart()
     const key = await keyFor(owner)
     const addresses = Array.from({ length: 8 }, (_, nth) => `anna${nth}@acme.example`)
@@ -82,7 +82,7 @@ suite('a setup link', () => {
     assert.deepEqual(events, ['user.setup_link_created', 'user.set_up', 'auth.signed_in'])
   })
 
-  test('that is used, replaced, expired, forged or of an owner who was set up is refused in the same words', async () => {
+  test('that is used, replaced, expired, forged or of an owner who was set up is refused in the same words (A24)', async () => {
     const used = await firstStart()
     const replaced = await firstStart()
     const expired = await firstStart()

@@ -110,7 +110,7 @@ test('the number of connections is limited, and each kind of idle time (I13)', (
   )
 })
 
-test('connections that wait for no answer make room when there is none (I13)', async () => {
+test('connections that wait for no answer make room when there is none (F23)', async () => {
   const server = openNodeServer((_request, response) => response.end('here'), { maxOpen: 20 })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -1,8 +1,12 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { type MailServer, readMailFrom, readMailServer } from './mail-config.ts'
+import type { Environment } from './variables.ts'
 
 /** The configuration from the environment, read once. */
+/** So many requests a second, and so many at once after a pause. */
+type RateLimit = { per_second: number; burst: number }
+
 export type Config = {
   /** The service role on a PostgreSQL of your own; undefined: the embedded one in `data_dir`. */
   database_url: string | undefined
@@ -23,7 +27,9 @@ export type Config = {
   /** The proxies whose `X-Forwarded-For` is trusted. */
   trust_proxy: string[] | boolean
   /** The rate limit of one credential; undefined: no limit. */
-  rate_limit: { per_second: number; burst: number } | undefined
+  rate_limit: RateLimit | undefined
+  /** Of all credentials of a tenant together. */
+  tenant_rate_limit: RateLimit | undefined
   /** Whether callers are limited by their address. */
   limit_by_source: boolean
   /** The destinations inside the operator's networks that tenants may use; `readEgressAllow` reads the text. */
@@ -45,116 +51,6 @@ export type GlobalOidc = {
   /** The claim that names the tenant by its id. */
   tenant_claim: string | undefined
 }
-
-/**
- * The one table of all variables that the service reads, with default and meaning. The reference page is generated from it,
- * and no other variable can be read.
- */
-export const variableTable = {
-  DATA_DIR: { default: '`./data`', means: 'the folder of the embedded database, the root key and `bootstrap.json`' },
-  HOST: { default: '`127.0.0.1`', means: 'the address to listen on; `0.0.0.0` or `::` for all addresses' },
-  PORT: { default: '`8080`', means: 'the port to listen on' },
-  PUBLIC_URL: {
-    default: '`http://HOST:PORT`',
-    means:
-      'the public URL of the service, such as `https://sallyport.example.com`; it is also the issuer of its tokens',
-  },
-  DATABASE_URL: {
-    default: 'the embedded database in `DATA_DIR`',
-    means: 'a PostgreSQL of your own, as the service role; `npm run db:setup` prints the line',
-  },
-  DATABASE_OWNER_URL: {
-    default: 'none: the service does not migrate the database at start',
-    means:
-      'the same database as the owner role, which migrates its tables to this version; `npm run db:setup` prints it',
-  },
-  SECRET_KEY: {
-    default: '`secret.key` in `DATA_DIR`, made at the first start',
-    means:
-      'the root key, 32 bytes in base64 or hexadecimal; every process on one database needs the same; during a rotation ' +
-      'several keys, the newest first, comma-separated; see docs/guides/keys.md',
-  },
-  TRUST_PROXY: {
-    default: 'none',
-    means:
-      'the proxies whose `X-Forwarded-For` and `X-Forwarded-Host` are trusted: addresses or networks, comma-separated; `true` trusts every ' +
-      'sender, for a service that only a proxy can reach',
-  },
-  RATE_LIMIT_PER_SECOND: {
-    default: '`100`',
-    means: 'the maximum number of requests per second from one credential to one process; `0`: no limit',
-  },
-  RATE_LIMIT_BURST: {
-    default: '`1000`',
-    means: 'how many requests it may send at once after a pause; the allowance refills at RATE_LIMIT_PER_SECOND',
-  },
-  LIMIT_BY_SOURCE: {
-    default: '`on`',
-    means:
-      'whether each address is limited in its invalid credentials and failed sign-ins; set `off` only if all callers ' +
-      'unavoidably share one address',
-  },
-  EGRESS_ALLOW: {
-    default: 'none',
-    means:
-      'host names, addresses and networks (CIDR) inside your own network that tenants may use as destinations, for example ' +
-      'for their sign-in provider, comma-separated; a host listed by name or by its own address may also use http',
-  },
-  OIDC_ISSUER: {
-    default: 'none: sign-in needs a `state`',
-    means: 'the issuer of the provider for sign-ins that begin elsewhere, for every tenant; see docs/guides/sign-in.md',
-  },
-  OIDC_CLIENT_ID: { default: 'none; needed with OIDC_ISSUER', means: 'the client id of the service at that provider' },
-  OIDC_CLIENT_SECRET: { default: 'none; needed with OIDC_ISSUER', means: 'the secret of that client' },
-  OIDC_REDIRECT_URIS: {
-    default: 'none; needed with OIDC_ISSUER',
-    means: 'the redirect URIs that such a sign-in may begin with, comma-separated, compared exactly',
-  },
-  OIDC_TENANT_CLAIM: {
-    default:
-      'none: the tenant to which the operator gave the mail domain of the user’s verified address, or the only tenant',
-    means:
-      "the claim of that provider's tokens that holds the tenant's id; a user with that claim becomes a user of that tenant",
-  },
-  SMTP_URL: {
-    default: 'none: mail waits until there is one, and is dropped after three days',
-    means:
-      'the mail server, such as `smtp://user:password@mail.example.com` (port 587) or `smtps://…` (port 465), user and ' +
-      'password percent-encoded; see docs/guides/mail.md',
-  },
-  SMTP_TLS: {
-    default: '`always`, and `never` if SMTP_URL names this machine',
-    means:
-      'whether smtp:// requires STARTTLS before anything is sent; certificates are always verified, ' +
-      'NODE_EXTRA_CA_CERTS names a file with authorities of your own; with `never` SMTP_URL may hold no password, except for this machine',
-  },
-  SMTP_CONNECTIONS: { default: '`5`', means: 'the maximum number of connections from one process to it, 1 to 50' },
-  SMTP_MESSAGES_PER_SECOND: {
-    default: '`10`',
-    means: 'the maximum number of mails per second from one process, up to 1000; `0`: no limit',
-  },
-  MAIL_FROM: {
-    default: '`sallyport@` and the host of PUBLIC_URL',
-    means: 'the sender of mail, one address; a tenant may use its own after `npm run admin -- mail-domain add`',
-  },
-  LOG_LEVEL: { default: '`info`', means: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`' },
-  METRICS_PORT: {
-    default: 'none: no metrics are served',
-    means: 'the port of `/metrics`, for Prometheus; every process needs its own; see docs/guides/metrics.md',
-  },
-  METRICS_HOST: {
-    default: '`127.0.0.1`',
-    means: 'the address of `/metrics`; it needs no credential, and shows figures, no names and no content',
-  },
-  STOP_DELAY_SECONDS: {
-    default: '`0`',
-    means:
-      'how long `/readyz` answers 503 before a stop closes the port, 0 to 300: a little longer than a load balancer needs to notice',
-  },
-} as const satisfies Record<string, { default: string; means: string }>
-
-/** The environment variables that are read. */
-export type Environment = { readonly [Variable in keyof typeof variableTable]?: string | undefined }
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
@@ -182,7 +78,8 @@ export function readConfig(env: Environment = process.env): Config {
     metrics: readMetrics(env),
     stop_delay_seconds: readStopDelay(env.STOP_DELAY_SECONDS || '0'),
     trust_proxy: readTrustProxy(env.TRUST_PROXY || ''),
-    rate_limit: readRateLimit(env),
+    rate_limit: readRateLimit(env, '', { per_second: 100, burst: 1_000 }),
+    tenant_rate_limit: readRateLimit(env, 'TENANT_', { per_second: 500, burst: 5_000 }),
     limit_by_source: readSwitch('LIMIT_BY_SOURCE', env.LIMIT_BY_SOURCE || 'on'),
     egress_allow: env.EGRESS_ALLOW || '',
     oidc: readGlobalOidc(env),
@@ -225,9 +122,11 @@ function readMetrics({ METRICS_PORT, METRICS_HOST }: Environment): Config['metri
   return { host: METRICS_HOST || '127.0.0.1', port: readPort('METRICS_PORT', METRICS_PORT) }
 }
 
-function readRateLimit(env: Environment): Config['rate_limit'] {
-  const per_second = readCount('RATE_LIMIT_PER_SECOND', env.RATE_LIMIT_PER_SECOND || '100', 0)
-  const burst = readCount('RATE_LIMIT_BURST', env.RATE_LIMIT_BURST || '1000', 1)
+function readRateLimit(env: Environment, prefix: '' | 'TENANT_', usual: RateLimit): RateLimit | undefined {
+  const read = (name: keyof Environment, otherwise: number, min: number) =>
+    readCount(name, env[name] || `${otherwise}`, min)
+  const per_second = read(`${prefix}RATE_LIMIT_PER_SECOND`, usual.per_second, 0)
+  const burst = read(`${prefix}RATE_LIMIT_BURST`, usual.burst, 1)
   return per_second === 0 ? undefined : { per_second, burst }
 }
 
@@ -271,7 +170,7 @@ function readHttpAddress(name: string, text: string): string {
   return text
 }
 
-/** Empty: trusts none. `true` trusts every sender and is for a service that only a proxy can reach. */
+/** Empty: trusts none. `true` trusts each sender, in what it adds itself: for a service that only one proxy can reach. */
 function readTrustProxy(text: string): string[] | boolean {
   if (text === '' || text === 'false') return false
   if (text === 'true') return true

@@ -8,6 +8,8 @@ import { sourceOf } from './source.ts'
 export type LimitsOptions = {
   /** Requests of one credential. */
   credential?: Limit<'credential'> | undefined
+  /** Requests of all credentials of one tenant, so that no number of keys takes the place of other tenants. */
+  tenant?: Limit<'tenant'> | undefined
   /** Whether callers without a credential are limited by their address. */
   bySource?: boolean
 }
@@ -26,7 +28,7 @@ export type SourceLimit = keyof typeof sourceLimits
 
 /** The rate limits of one server, kept in memory: a refused request costs no round trip to the database. */
 export type Limits = {
-  /** Counts one request of a credential, and sets the rate limit headers of the reply. @throws Problem 429 */
+  /** Counts one request of a credential and of its tenant, and sets the credential's headers of the reply. @throws Problem 429 */
   admit(admission: Admission, reply: FastifyReply): void
   /** Admits an address that calls without a credential, unless it has reached its limit. @throws Problem 429 */
   meet(limit: SourceLimit, address: string): void
@@ -38,8 +40,9 @@ export type Limits = {
 }
 
 /** Opens the rate limits of a server, unused. */
-export function openLimits({ credential, bySource = false }: LimitsOptions): Limits {
+export function openLimits({ credential, tenant, bySource = false }: LimitsOptions): Limits {
   const credentials = credential && openBuckets(credential)
+  const tenants = tenant && openBuckets(tenant)
   const sources = bySource
     ? {
         failures: openBuckets(sourceLimits.failures),
@@ -50,10 +53,14 @@ export function openLimits({ credential, bySource = false }: LimitsOptions): Lim
     : undefined
   return {
     admit({ tenant_id, actor }, reply) {
-      if (credentials === undefined || credential === undefined) return
-      const standing = credentials.take(`${tenant_id} ${actor.api_key_id ?? actor.user_id}`)
-      setLimitHeaders(reply, credential, standing)
-      if (!standing.allowed) throw rateLimited(credential, standing.retrySeconds)
+      if (credentials !== undefined && credential !== undefined) {
+        const standing = credentials.take(`${tenant_id} ${actor.api_key_id ?? actor.user_id}`)
+        setLimitHeaders(reply, credential, standing)
+        if (!standing.allowed) throw rateLimited(credential, standing.retrySeconds)
+      }
+      if (tenants === undefined || tenant === undefined) return
+      const { allowed, retrySeconds } = tenants.take(tenant_id)
+      if (!allowed) throw rateLimited(tenant, retrySeconds)
     },
     meet(limit, address) {
       if (sources === undefined) return

@@ -74,6 +74,8 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
 
   /** All checks that come before the body is read. */
   async function admit(request: FastifyRequest, reply: FastifyReply): Promise<Ctx> {
+    // A cache on the way may not know that a cookie or a key is a credential; and the answer to a sign-in is a secret.
+    if (operation.credential !== 'none' || operation.method !== 'GET') reply.header('cache-control', 'no-store')
     requireSingleHeaders(request.raw.rawHeaders)
     if (operation.limitedBy !== undefined) limits.meet(operation.limitedBy, callerAddress(request))
     // A browser that forgets its cookie does not send it again and again.
@@ -138,8 +140,6 @@ type Admitted = {
 
 function contextOf(parts: PipelineParts, { request, reply, admission, tenant_id }: Admitted): Ctx {
   const { tokens, sealer, egress, public_url, providerSignIn, streams } = parts
-  // A cache between the browser and the service may not know that a cookie is a credential.
-  if (admission?.via === 'session') reply.header('cache-control', 'no-store')
   return {
     tx: parts.database.tenant(admission?.tenant_id ?? tenant_id),
     actor: admission?.actor ?? systemActor,

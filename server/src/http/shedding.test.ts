@@ -43,7 +43,7 @@ test('a request beyond a thousand in flight is refused at once, and a later one 
   assert.equal((await call(caller, 'GET', '/v1/wait')).status, 200)
 })
 
-test('bodies that are still to come take no place, and those of one source are bounded (F6)', async () => {
+test('bodies that are still to come take no place, and those of one source are bounded (F23)', async () => {
   const house = await openHouse({ TRUST_PROXY: 'true' })
   const { tenant_id, owner } = await house.tenant('busy')
   const port = Number(new URL(await house.app.server.listen({ host: '127.0.0.1', port: 0 })).port)

@@ -13,6 +13,7 @@ export const createIdentityProvider = operation({
   summary: 'Create identity provider',
   credential: 'any',
   scope: 'identity_providers:write',
+  keyOfSession: true,
   body: NewIdentityProvider,
   replies: { 201: IdentityProvider },
   errors: [],

@@ -19,6 +19,7 @@ export const updateIdentityProvider = operation({
   summary: 'Update an identity provider',
   credential: 'any',
   scope: 'identity_providers:write',
+  keyOfSession: true,
   params: IdParams,
   body: SentBack(IdentityProviderChange, IdentityProvider),
   replies: { 200: IdentityProvider },

@@ -19,6 +19,7 @@ export const createWebhookChannel = operation({
   summary: 'Create webhook notification channel',
   credential: 'any',
   scope: 'notification_channels:write',
+  keyOfSession: true,
   body: NewWebhookChannel,
   replies: { 201: WebhookChannelWithSecret },
   errors: ['unprocessable'],

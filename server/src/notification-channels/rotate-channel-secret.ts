@@ -17,6 +17,7 @@ export const rotateChannelSecret = operation({
   summary: 'Rotate the signing secret of a webhook channel',
   credential: 'any',
   scope: 'notification_channels:write',
+  keyOfSession: true,
   params: IdParams,
   body: SecretRotation,
   replies: { 200: WebhookChannelWithSecret },

@@ -17,6 +17,7 @@ export const updateNotificationChannel = operation({
   summary: 'Update a notification channel',
   credential: 'any',
   scope: 'notification_channels:write',
+  keyOfSession: true,
   params: IdParams,
   body: SentBack(ChannelChange, AnyChannel),
   replies: { 200: NotificationChannel },

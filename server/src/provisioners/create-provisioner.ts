@@ -21,6 +21,7 @@ export const createProvisioner = (types: Readonly<Record<ProvisionerType, Driver
     summary: 'Set up a provisioner',
     credential: 'any',
     scope: 'provisioners:write',
+    keyOfSession: true,
     body: NewProvisioner,
     replies: { 201: ProvisionerWithSecrets },
     errors: ['resource_already_served'],

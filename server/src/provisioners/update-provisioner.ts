@@ -34,6 +34,7 @@ export const updateProvisioner = (types: Readonly<Record<ProvisionerType, Driver
     summary: 'Update a provisioner',
     credential: 'any',
     scope: 'provisioners:write',
+    keyOfSession: true,
     params: IdParams,
     body: SentBack(ProvisionerChange, Provisioner),
     replies: { 200: Provisioner },

@@ -13,6 +13,7 @@ export const setAiProviderConfig = operation({
   summary: 'Set the config of an AI provider type',
   credential: 'any',
   scope: 'settings:write',
+  keyOfSession: true,
   params: Type.Object({ type: Type.String({ description: 'provider_a, provider_b or provider_c' }) }),
   body: SentBack(AiProviderConfig, AiProvider),
   replies: { 200: AiProvider },

@@ -11,6 +11,7 @@ export const setAiProviderDefault = operation({
   summary: 'Set the default AI provider',
   credential: 'any',
   scope: 'settings:write',
+  keyOfSession: true,
   body: SentBack(AiProviderChoice, AiProvider),
   replies: { 200: AiProvider },
   errors: [],

@@ -29,6 +29,7 @@ export const updateSignInSettings = operation({
   summary: 'Set the sign-in provider of the tenant',
   credential: 'any',
   scope: 'settings:write',
+  keyOfSession: true,
   freshSignIn: true,
   body: SentSetting,
   replies: { 200: SignInSetting },

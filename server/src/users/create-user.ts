@@ -14,6 +14,7 @@ export const createUser = operation({
   summary: 'Create a new user',
   credential: 'any',
   scope: 'users:write',
+  keyOfSession: true,
   freshSignIn: true,
   body: NewUserInput,
   replies: { 201: User },

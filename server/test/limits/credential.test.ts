@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openHouse } from '../support/house.ts'
+import { openHouse, type Person, type TestTenant } from '../support/house.ts'
 import { rewrittenDatabase } from '../support/rewritten-database.ts'
-import { asShipped } from '../support/unlimited.ts'
+import { asShipped, unlimited } from '../support/unlimited.ts'
 
 /** The calls of one credential to one process with a low limit. */
 let statements = 0
@@ -73,4 +73,21 @@ test('the limit needs no query', async () => {
   // This house receives no notices of changes, so each call reads the caller: one statement, and one more for each admitted
   // call.
   assert.ok(statements - before <= 20 + passed, `${statements - before} statements for ${passed} that passed`)
+})
+
+test('the credentials of a tenant share a limit, and those of another tenant do not notice (F24)', async () => {
+  const limited = { TENANT_RATE_LIMIT_PER_SECOND: '1', TENANT_RATE_LIMIT_BURST: '3' }
+  const narrow = await openHouse({ ...unlimited, ...limited })
+  const crowded = await narrow.tenant('crowded')
+  const other = await narrow.tenant('other')
+  const call = ({ api_key }: Person, of: TestTenant) =>
+    narrow.call({ method: 'GET', url: '/v1/permissions', api_key, tenant_id: of.tenant_id })
+  const keys = Array.from({ length: 10 }, () => Object.values(crowded.people)).flat()
+  const replies = await Promise.all(keys.map((person) => call(person, crowded)))
+  const refused = replies.filter(({ status }) => status === 429)
+  assert.ok(replies.length - refused.length >= 3 && refused.length > 0, `${refused.length} of 40 were refused`)
+  const [first] = refused
+  const details = { limit: 'tenant', quota: 3, window_seconds: 3, retry_after_seconds: 1 }
+  assert.deepEqual([first?.body.details, first?.headers['retry-after']], [details, '1'])
+  assert.equal((await call(other.owner, other)).status, 200)
 })

@@ -137,3 +137,24 @@ function withWrongSecret(api_key: string): string {
   for (let rest = crc32(body); rest > 0; rest = Math.floor(rest / 62)) checksum = digits.charAt(rest % 62) + checksum
   return `${body}_${checksum.padStart(6, '0')}`
 }
+
+test('a trusted proxy is believed in the address that it adds, and not in what it was told (A23)', async () => {
+  const from = (forwarded: string) => ({ 'x-forwarded-for': forwarded })
+  const bad = {
+    method: 'POST',
+    url: '/v1/auth/login',
+    tenant_id: tenant.tenant_id,
+    body: { email: 'x@y.example', password: 'x' },
+  }
+  await house.call({ ...bad, headers: from('10.1.2.3, 198.51.100.7') })
+  await house.call({ ...bad, headers: from('<script>, 198.51.100.8:4711') })
+  const rows = await house.asSuperuser<{ ip: string }>(
+    `select data->>'source_ip' as ip from event where tenant_id = $1 and type = 'auth.refused'
+      order by seq desc limit 2`,
+    [tenant.tenant_id],
+  )
+  assert.deepEqual(
+    rows.map(({ ip }) => ip),
+    ['198.51.100.8', '198.51.100.7'],
+  )
+})

@@ -62,6 +62,8 @@ export const knownCases: Readonly<Record<CaseFamily, Readonly<Record<number, str
     20: 'an old rule about API keys, for jobs and chat',
     21: 'a device code that is guessed, phished or used twice',
     22: 'a second factor that is replayed or another tenant’s',
+    23: 'an address that a caller writes into `X-Forwarded-For`',
+    24: 'a setup link that is used twice, late, or for an owner who was set up',
   },
   P: {
     1: 'adding a scope that one lacks, or any scope to one’s own role',
@@ -97,6 +99,7 @@ export const knownCases: Readonly<Record<CaseFamily, Readonly<Record<number, str
     33: 'a reason that imitates a ticket',
     34: 'taking rights, or a person, with fewer rights than they hold',
     35: 'a suspended person who goes on',
+    36: 'a refusal for missing rights that leaves no record',
   },
   R: {
     1: 'two approvals at once',
@@ -180,6 +183,7 @@ export const knownCases: Readonly<Record<CaseFamily, Readonly<Record<number, str
     8: 'secrets compared in constant time, and written to no temporary file',
     9: 'new credentials that are shown twice or logged',
     10: 'objects left behind with the rights of their owner',
+    11: 'an answer kept for an `Idempotency-Key`, as a way to a secret for another session',
   },
   D: {
     1: 'which addresses have an account',
@@ -213,5 +217,7 @@ export const knownCases: Readonly<Record<CaseFamily, Readonly<Record<number, str
     20: 'a target that throttles for ten minutes',
     21: 'an own set whose policy was changed by hand',
     22: 'floods of requests without a credential, and answers that are not read',
+    23: 'requests that never arrive in full, or idle connections, in the place of others',
+    24: 'many keys of one tenant in the place of other tenants',
   },
 }

@@ -1,4 +1,4 @@
-import { variableTable } from '../../src/config/config.ts'
+import { variableTable } from '../../src/config/variables.ts'
 import { eventTable } from '../../src/events/catalogue.ts'
 import type { Operation } from '../../src/http/operation.ts'
 import { errorTable } from '../../src/kernel/errors.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Environment } from '../../src/config/config.ts'
+import type { Environment } from '../../src/config/variables.ts'
 import { newId } from '../../src/kernel/id.ts'
 import { cheapPassword, type House, openHouse, type Reply, type TestTenant, type Through } from './house.ts'
 import { type SoftwareAuthenticator, softwareAuthenticator } from './software-authenticator.ts'

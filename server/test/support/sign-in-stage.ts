@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { beforeEach } from 'node:test'
-import type { Environment } from '../../src/config/config.ts'
+import type { Environment } from '../../src/config/variables.ts'
 import { type House, openHouse, type Reply, type TestTenant } from './house.ts'
 import { type IdentityProvider, openIdentityProvider } from './identity-provider.ts'
 

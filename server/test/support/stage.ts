@@ -1,4 +1,4 @@
-import type { Environment } from '../../src/config/config.ts'
+import type { Environment } from '../../src/config/variables.ts'
 import { connectAlone } from '../../src/db/client/connect.ts'
 import { makeDatabase, testDatabase } from './database.ts'
 import { type House, houseOn, type TestTenant, type Through } from './house.ts'
