@@ -236,25 +236,32 @@ export async function listUsedActions(tx: Tx): Promise<string[]> {
 }
 
 /** The tables of the principals that a rule may name, and their name columns. */
-const principalTables: Record<string, { table: Statement; name: Statement; key: 'uuid' | 'text' }> = {
-  User: { table: sql`tenant_user`, name: sql`email`, key: 'uuid' },
-  Group: { table: sql`tenant_group`, name: sql`name`, key: 'uuid' },
-  Role: { table: sql`role`, name: sql`name`, key: 'text' },
+type PrincipalTable = { table: Statement; name: Statement; key: 'uuid' | 'text'; scope: string }
+
+/** `scope`: with which a caller may read the names there. */
+const principalTables: Record<string, PrincipalTable> = {
+  User: { table: sql`tenant_user`, name: sql`email`, key: 'uuid', scope: 'users:read' },
+  Group: { table: sql`tenant_group`, name: sql`name`, key: 'uuid', scope: 'groups:read' },
+  Role: { table: sql`role`, name: sql`name`, key: 'text', scope: 'roles:read' },
 }
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** The principal, where the tenant has none with its id. Ids are compared as in policy, case-sensitively. */
+/**
+ * The principal, where the tenant has none with its id. Ids are compared as in policy, case-sensitively. `scopes`: of the caller, who does
+ * not learn which names there are without the scope to read them.
+ */
 export async function findMissingPrincipal(
   tx: Tx,
   { type, id }: { type: string; id: string },
+  scopes: ReadonlySet<string>,
 ): Promise<MissingPrincipal | undefined> {
   const place = principalTables[type]
   if (place === undefined) return undefined
-  const { table, name, key } = place
+  const { table, name, key, scope } = place
   const mine = sql`from ${table} t where t.tenant_id = ${tx.tenant_id}`
   const isId = key === 'text' ? sql`t.id = ${id}::text` : sql`t.id = ${uuidForm.test(id) ? id : null}::uuid`
   const [found] = await tx.read(sql<{ is_there: boolean; is_name: boolean }>`select
     exists (select ${mine} and ${isId}) as is_there,
     exists (select ${mine} and lower(t.${name}) = lower(${id})) as is_name`)
-  return found?.is_there === false ? { type, id, is_name: found.is_name } : undefined
+  return found?.is_there === false ? { type, id, is_name: found.is_name && scopes.has(scope) } : undefined
 }

@@ -19,15 +19,19 @@ export async function withWarnings(
 ): Promise<Rule> {
   const { warnings: engine_warnings = [], literals = [] } = statement ?? {}
   const warnings = await Promise.all([
-    findWarnings(tx, rule, engine_warnings).catch(() => engine_warnings),
+    findWarnings({ tx, actor }, rule, engine_warnings).catch(() => engine_warnings),
     literals.length === 0 ? [] : findLiteralWarnings(tx, actor.scopes, literals).catch(() => []),
   ]).then((found) => found.flat())
   return warnings.length === 0 ? rule : { ...rule, warnings: [...warnings] }
 }
 
-async function findWarnings(tx: Tx, rule: Rule, engine_warnings: readonly string[]): Promise<readonly string[]> {
+async function findWarnings(
+  { tx, actor }: Pick<Ctx, 'tx' | 'actor'>,
+  rule: Rule,
+  engine_warnings: readonly string[],
+): Promise<readonly string[]> {
   const principal = namedPrincipal(scopeFromFields(rule))
-  const missing = principal === undefined ? undefined : await findMissingPrincipal(tx, principal)
+  const missing = principal === undefined ? undefined : await findMissingPrincipal(tx, principal, actor.scopes)
   const facts = { rule, engine_warnings, missing, ...(await findNeighbourhood(tx, rule)) }
   return workOnText(tx.tenant_id, rule.policy_text, warningsModule, warningsFor, [facts])
 }

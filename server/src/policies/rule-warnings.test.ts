@@ -70,9 +70,13 @@ suite('warnings', () => {
       principal_entity_type: string,
       principal_entity_id: string,
       principal_scope_type: 'in' | 'eq' | 'is_in' = 'in',
+      scopes: readonly string[] = ['users:read', 'groups:read', 'roles:read'],
     ) =>
       (
-        await create(onAccount('000000000001', { principal_scope_type, principal_entity_type, principal_entity_id }))
+        await create(onAccount('000000000001', { principal_scope_type, principal_entity_type, principal_entity_id }), {
+          ...admin,
+          scopes: [...(admin.scopes ?? []), ...scopes],
+        })
       ).warnings?.join()
     const group = newId()
     await asSuperuser('insert into tenant_group (tenant_id, id, name, source) values ($1, $2, $3, $4)', [
@@ -89,6 +93,13 @@ suite('warnings', () => {
     assert.match(String(await about('Group', 'engineers')), /a group has that name/)
     assert.match(String(await about('Role', 'On call')), /a role has that name/)
     assert.match(String(await about('User', `Group::"${newId()}"`, 'is_in')), /no group of the tenant/)
+    // A caller who may not read names is told the same whether there is such a name or not (D7).
+    for (const [type, name, scope] of [
+      ['Group', 'engineers', 'roles:read'],
+      ['Role', 'On call', 'groups:read'],
+    ] as const) {
+      assert.doesNotMatch(String(await about(type, name, 'in', [scope])), /that name/)
+    }
     const stranger = await newTenant()
     assert.match(String(await about('User', String(stranger.user_id), 'eq')), /no user of the tenant/)
   })

@@ -140,6 +140,19 @@ suite('a draft of the whole set', () => {
     )
   })
 
+  test('gives a rule that it has in another policy to its author, as writing it there would', async () => {
+    const colleague = { ...admin, user_id: newId() }
+    const draft: Draft = {
+      policies: [{ id: other_id, name: 'Production', priority: 1, rules: [onAccount('2'), asSent(first)] }],
+    }
+    const present = await readPresent(database.tenant(admin.tenant_id), draft)
+    const of = { id: newId(), author: colleague.user_id, pointer: '/draft' }
+    const { after, changed } = await applyDraft(present, draft, of)
+    assert.deepEqual(changed, [first.id])
+    const saved_by = (rule: Rule) => after.rules.find(({ id }) => id === rule.id)?.saved_by
+    assert.deepEqual([saved_by(first), saved_by(elsewhere)], [colleague.user_id, admin.user_id])
+  })
+
   test('removes rules that it does not contain, and changes rules that it gives by id', async () => {
     const { after, added, changed, removed, pointers } = await drafted({
       policies: [{ id: policy_id, name: 'Production', rules: [{ id: second.id.toUpperCase(), ...onAccount('5') }] }],

@@ -124,7 +124,9 @@ function placed(work: Work, { known, made, ordinal: wanted, policy_id, at }: Dra
   const reworded = made !== undefined && wordsOf(made) !== wordsOf(known)
   if (!reworded && stays && ordinal === known.ordinal) return known
   work.pointers.set(known.id, at)
-  return { ...(reworded ? made : known), id: known.id, policy_id, ordinal }
+  // No call moves a rule to another policy: somebody writes it there, and from then on it is theirs.
+  const as_saved = stays ? known : { ...known, saved_by: work.of.author }
+  return { ...(reworded ? made : as_saved), id: known.id, policy_id, ordinal }
 }
 
 /** The content of a rule, without its place. */
