@@ -78,7 +78,7 @@ suite('a SCIM key', () => {
   })
 })
 
-suite('whoever creates a SCIM key', () => {
+suite('a caller who creates a SCIM key', () => {
   const needed = ['api_keys:write', 'identity_providers:write', 'users:write', 'groups:write']
   let desk: TestTenant
   let directory: string

@@ -55,7 +55,7 @@ export async function insertLocalMember(
         join tenant_user u on u.tenant_id = g.tenant_id and u.id = ${user_id}::uuid and u.deleted_at is null
         where g.tenant_id = ${tx.tenant_id}::uuid and g.id = ${group_id}::uuid and g.source = 'local'
           and array(${conferred(tx, group_id)}) <@ ${[...actor.scopes]}::text[]
-        -- Whoever is deleted at this very moment becomes no member.
+        -- A user who is deleted at this very moment becomes no member.
         for share of u
         on conflict (tenant_id, group_id, user_id) do nothing
         returning ${record}),

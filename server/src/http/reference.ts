@@ -37,7 +37,7 @@ export async function serveReference(server: FastifyInstance, describe: () => un
   const plugin: FastifyPluginAsync = async (reference) => {
     reference.addHook('onRequest', async (request) => limits.meet('reference', callerAddress(request)))
     reference.get('/openapi.json', sendDocument)
-    // The page's library requires its companion, which would serialize the document anew for each request.
+    // The page's library requires its companion, which would serialize the document again for each request.
     await reference.register(swagger, { mode: 'static', specification: { document: emptyDocument } })
     await reference.register(swaggerUi, {
       routePrefix: '/docs',

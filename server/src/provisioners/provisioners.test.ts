@@ -106,7 +106,7 @@ suite('what a provisioner serves', () => {
   })
 
   test('is replaced as a whole, which frees what is left out', async () => {
-    const tenant = await house.tenant('Serving anew')
+    const tenant = await house.tenant('Serving again')
     const { id } = (await create(tenant, { serves: [accounts, buckets('111111111111')] })).body
     const serves = [buckets('111111111111', '222222222222')]
     const changed = await as(tenant, 'PATCH', `${path}/${id}`, { serves })

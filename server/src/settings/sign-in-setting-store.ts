@@ -48,7 +48,7 @@ export async function saveSignInSetting(
           ${redirect_uris}::text[], ${scopes}::text[], ${email_trust}, ${subject_claim})
         on conflict (tenant_id) do update set enabled = excluded.enabled, issuer = excluded.issuer,
           client_id = excluded.client_id,
-          -- What is kept stays as it is now: it may have been sealed anew since it was read.
+          -- What is kept stays as it is now: it may have been sealed again since it was read.
           sealed_client_secret = case when ${change === 'kept'} then sign_in_setting.sealed_client_secret
             else excluded.sealed_client_secret end,
           redirect_uris = excluded.redirect_uris, scopes = excluded.scopes,

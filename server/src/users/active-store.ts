@@ -7,7 +7,7 @@ export function isSuspended(u: Statement): Statement {
 }
 
 /**
- * INVARIANT: whoever asks whether a user may sign in, act, decide, hold access or be notified asks this, and not the column
+ * INVARIANT: code that asks whether a user may sign in, act, decide, hold access or be notified asks this, and not the column
  * `active` alone. `u` names a row of tenant_user.
  */
 export function isActive(u: Statement): Statement {

@@ -116,7 +116,7 @@ async function standing(tenant_id: string): Promise<Set<string>> {
       where u.tenant_id = $1 and u.active
     union select 'key ' || k.name, scope from api_key k, unnest(k.scopes) as scope where k.tenant_id = $1
     union select u.name, 'owner' from tenant_user u where u.tenant_id = $1 and u.is_owner
-    union select 'whoever ' || issuer || ' names', 'sign-in' from sign_in_setting where tenant_id = $1`,
+    union select 'those whom ' || issuer || ' names', 'sign-in' from sign_in_setting where tenant_id = $1`,
     [tenant_id],
   )
   return new Set(rows.map(({ who, scope }) => `${who}: ${scope}`))
