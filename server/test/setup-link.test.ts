@@ -82,6 +82,12 @@ suite('a setup link', () => {
     assert.deepEqual(events, ['user.setup_link_created', 'user.set_up', 'auth.signed_in'])
   })
 
+  test('works once, also for an owner who keeps the address', async () => {
+    const key = await keyFor(await firstStart())
+    assert.equal((await use(key, { email: firstOwnerEmail })).status, 200)
+    assert.equal((await use(key)).status, 401)
+  })
+
   test('that is used, replaced, expired, forged or of an owner who was set up is refused in the same words (A24)', async () => {
     const used = await firstStart()
     const replaced = await firstStart()
