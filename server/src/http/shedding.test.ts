@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'
+import fastify from 'fastify'
 import { Type } from 'typebox'
 import { testDatabase } from '../../test/support/database.ts'
 import { openHouse } from '../../test/support/house.ts'
@@ -8,6 +9,7 @@ import { type Caller, sliceServer } from '../../test/support/slice-server.ts'
 import { until } from '../../test/support/wait.ts'
 import type { Database } from '../db/transaction.ts'
 import { newId } from '../kernel/id.ts'
+import { countInFlight } from './in-flight.ts'
 import { operation } from './operation.ts'
 
 test('a request beyond a thousand in flight is refused at once, and a later one is served when they are done (F6)', async () => {
@@ -69,6 +71,31 @@ test('bodies that are still to come take no place, and those of one source are b
   assert.equal((await login('127.0.0.1')).status, 503)
   for (const socket of sockets) socket.destroy()
   await until('their places are free', async () => (await login('127.0.0.1')).status === 401)
+})
+
+test('a body that arrives in full finds no place beyond a thousand (F23)', async () => {
+  const server = fastify()
+  countInFlight(server)
+  server.setErrorHandler((_error, _request, reply) => reply.code(503).send())
+  let entered = 0
+  let letGo = () => {}
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  server.post('/', async () => {
+    entered += 1
+    await held
+    return ''
+  })
+  const answers: Promise<{ statusCode: number }>[] = []
+  for (const sent of [400, 800, 1_200]) {
+    answers.push(...Array.from({ length: 400 }, () => server.inject({ method: 'POST', url: '/', payload: { a: 1 } })))
+    await until('they have arrived', async () => entered === Math.min(sent, 1_000))
+  }
+  letGo()
+  const refused = (await Promise.all(answers)).filter(({ statusCode }) => statusCode === 503)
+  assert.deepEqual([entered, refused.length], [1_000, 200])
+  await server.close()
 })
 
 test('a request whose caller disconnects is no longer in flight', async () => {
