@@ -2,8 +2,9 @@
 import type { PolicyJson } from '../cedar/engine.ts'
 import { printStatement } from '../cedar/parse.ts'
 import type { AskQuestion } from '../cedar/question.ts'
-import { decideAskInPieces } from '../deciding/decide.ts'
+import { type Decision, decideAskInPieces } from '../deciding/decide.ts'
 import type { PolicyRule } from '../deciding/rule-set.ts'
+import type { ApprovalMode } from '../rule.ts'
 import { isTimed, minutesOf } from './by-change.ts'
 import { type Change, changesFor, timeChanges } from './change.ts'
 import type { Faulty } from './faulty.ts'
@@ -83,8 +84,19 @@ async function judged(stage: Stage, missed: readonly Missed[], question: AskQues
     const [first, second] = fixed
     if (first === undefined || !reached(stage, decision, faulty.rule)) return []
     const { resource } = stage
-    return [{ ...first, resource, ...(second && { also: second }), approval_mode: faulty.rule.approval_mode }]
+    return [
+      { ...first, resource, ...(second && { also: second }), approval_mode: modeBy(faulty.rule, decision, question) },
+    ]
   })
+}
+
+/**
+ * How a request that the rule permits is approved, where this is the decision on copies of several rules. An `auto` permit counts as
+ * `require` where a forbid holds it back, and for the user who saved it last.
+ */
+function modeBy({ approval_mode, saved_by }: PolicyRule, { mode }: Decision, { principal }: AskQuestion): ApprovalMode {
+  if (approval_mode === 'break_glass') return approval_mode
+  return approval_mode === 'auto' && mode === 'auto' && saved_by !== principal.id ? 'auto' : 'require'
 }
 
 function without({ faulty, fixed }: Missed): PolicyJson {

@@ -40,6 +40,22 @@ test('shows a rule that would approve at once what a person decides', async () =
   ])
 })
 
+test('says of a rule whether it would approve at once, as the decision by it does', async () => {
+  const rule = '@approval_mode("auto") permit (principal in Group::"sre", action, resource);'
+  const [by, toMembers] = ['rule 1 of the policy “Accounts”', 'to members of the group `sre`; you are not']
+  const atOnce = [`${by} approves this at once ${toMembers}`]
+  assert.deepEqual(await nearMissWords([rule]), atOnce)
+  const held = [rule, '@approval_mode("auto") forbid (principal, action, resource);']
+  const [miss] = await nearMisses(held)
+  assert.deepEqual([miss?.words, miss?.approval_mode], [`${by} permits this ${toMembers}`, 'require'])
+  const own = { principal: { ...sampleQuestion.principal, id: 'editor' } }
+  assert.deepEqual(await nearMissWords([rule], own), [`${by} permits this ${toMembers}`], 'who saved it last')
+  assert.deepEqual(await nearMissWords([rule, 'permit (principal in Group::"ops", action, resource);']), [
+    ...atOnce,
+    `${by} permits this to members of the group \`ops\`; you are not`,
+  ])
+})
+
 test('shows break-glass only if nothing else is permitted, never as the quicker way', async () => {
   const glass = '@approval_mode("break_glass") permit (principal, action, resource);'
   assert.deepEqual(await nearMissWords([glass], { context: { has_reason: false } }, requester), [
