@@ -10,7 +10,14 @@ import { resourceName } from '../policy-engine/deciding/decision-text.ts'
 import type { PolicyRule } from '../policy-engine/deciding/rule-set.ts'
 import type { Changeable, Durations } from '../policy-engine/near-misses/change.ts'
 import { circumstanceWords, type WantedWords } from '../policy-engine/near-misses/circumstance-words.ts'
-import { actionWords, conditionWords, scopeWords } from '../policy-engine/near-misses/condition-words.ts'
+import {
+  actionWords,
+  type ConditionWords,
+  conditionWords,
+  type Known,
+  scopeWords,
+} from '../policy-engine/near-misses/condition-words.ts'
+import type { Side } from '../policy-engine/near-misses/near-rule.ts'
 import type { Part } from '../policy-engine/near-misses/part.ts'
 import type { Flaw, NearMiss } from '../policy-engine/near-misses/stage.ts'
 import { approvalModes } from '../policy-engine/rule.ts'
@@ -207,12 +214,13 @@ function wordsFor(
   const { principal } = question
   const mayReadAccounts = viewer.mayReadAccounts && resource.as_if === undefined
   const known = { principal, action: actionAskedOn(question, resource), resource, mayReadAccounts, people }
-  if (side !== undefined) {
-    const scope = scopeFromEngine(parseStored(textEngine, rule))
-    return side === 'action' ? actionWords(scope.action, known) : scopeWords(side, scope[side], known)
-  }
-  const words = part && conditionWords(part.clause, known)
+  const words = side === undefined ? part && conditionWords(part.clause, known) : wordsOfSide(rule, side, known)
   return words ?? { kind: 'condition', wanted: clipped(part ? codeOf(part) : ''), given: 'that is not so' }
+}
+
+function wordsOfSide(rule: PolicyRule, side: Side, known: Known): ConditionWords | undefined {
+  const scope = scopeFromEngine(parseStored(textEngine, rule))
+  return side === 'action' ? actionWords(scope.action, known) : scopeWords(side, scope[side], known)
 }
 
 const maxCodeLength = 500

@@ -7,6 +7,7 @@ import type { Clause, Expr } from '../cedar/engine.ts'
 import { attributeOf, entitiesIn, formOf, isVariable } from '../cedar/expression.ts'
 import type { Principal, Resource } from '../cedar/question.ts'
 import { entityKey } from '../cedar/reading.ts'
+import { approveAction } from '../cedar/schema.ts'
 import type { ActionScope, EntityScope } from '../cedar/scope.ts'
 import { either, type WantedWords } from './circumstance-words.ts'
 import type { Side } from './near-rule.ts'
@@ -153,7 +154,7 @@ function placeWords(body: Expr, wanted: boolean, known: Known): ConditionWords |
   const entities = right && entitiesIn(right)
   const scope = operator === '==' ? 'eq' : operator === 'in' ? 'in' : undefined
   if (scope === undefined || entities === undefined) return undefined
-  if (isVariable(left, 'action')) return actionWords({ scope: 'in', ids: entities.map(({ id }) => id) }, known)
+  if (isVariable(left, 'action')) return actionWords({ ids: entities.map(({ id }) => id) }, known)
   const side = isVariable(left, 'principal') ? 'principal' : isVariable(left, 'resource') ? 'resource' : undefined
   const scopes = entities.map((entity): EntityScope => ({ scope, ...entity }))
   return side && sideWords(side, scopes, known)
@@ -171,7 +172,10 @@ export function scopeWords(side: 'principal' | 'resource', scope: EntityScope, k
   return sideWords(side, [scope], known)
 }
 
-export function actionWords({ ids }: ActionScope, { action }: Known): ConditionWords {
+/** The actions of a scope or a set, without `approve`, which cannot be requested; undefined where it is the only one. */
+export function actionWords({ ids: all }: Pick<ActionScope, 'ids'>, { action }: Known): ConditionWords | undefined {
+  const ids = all.filter((id) => id !== approveAction)
+  if (ids.length === 0) return undefined
   const named = ids.slice(0, maxNamed).map((id) => `\`${id}\``)
   const more = ids.length > maxNamed ? [`${ids.length - maxNamed} more`] : []
   return {

@@ -56,6 +56,20 @@ test('says of a rule whether it would approve at once, as the decision by it doe
   ])
 })
 
+test('says of a rule that also names `approve` what it permits to request', async () => {
+  const rule = 'permit (principal, action in [Action::"List", Action::"approve"], resource);'
+  assert.deepEqual(await nearMissWords([rule]), [
+    'rule 1 of the policy “Accounts” permits this for the action `List`; you requested `ReadOnlyAccess`',
+  ])
+  const byCondition = 'permit (principal, action in [Action::"ReadOnlyAccess", Action::"approve"], resource)'
+  assert.deepEqual(await nearMissWords([`${byCondition} when { action in [Action::"approve", Action::"List"] };`]), [
+    'rule 1 of the policy “Accounts” permits this for the action `List`; you requested `ReadOnlyAccess`',
+  ])
+  assert.deepEqual(await nearMissWords([`${byCondition} when { action == Action::"approve" };`]), [
+    'rule 1 of the policy “Accounts” permits this when { action == Action::"approve" }; that is not so',
+  ])
+})
+
 test('shows break-glass only if nothing else is permitted, never as the quicker way', async () => {
   const glass = '@approval_mode("break_glass") permit (principal, action, resource);'
   assert.deepEqual(await nearMissWords([glass], { context: { has_reason: false } }, requester), [
