@@ -1,13 +1,13 @@
 /** Near misses that a change of the request would fix: one change, or two where one is not enough. */
 import { numberIn, otherValues, type Values } from '../cedar/circumstance.ts'
-import type { AskQuestion } from '../cedar/question.ts'
+import type { AskQuestion, RequestContext } from '../cedar/question.ts'
 import { holds } from '../cedar/range.ts'
 import { type Decision, decideAskInPieces } from '../deciding/decide.ts'
 import { type PolicyRule, takesPart } from '../deciding/rule-set.ts'
 import { type Change, changesFor, emergencyTurned, timeChanges } from './change.ts'
 import { isOfTime } from './coming-moment.ts'
 import type { Faulty } from './faulty.ts'
-import { type Part, partsAgainst } from './part.ts'
+import { bothParts, type Part, partsAgainst } from './part.ts'
 import { evaluator, type NearMiss, reached, type Stage } from './stage.ts'
 
 /** How many changed questions are evaluated, and how many misses of two changes are looked for. */
@@ -32,20 +32,36 @@ function stepsOf(faulty: Faulty, stage: Stage, minutes: readonly number[]): Step
   return [...steps, waiting(rule, first, [schedule], minutes)]
 }
 
-/** It is enough that one part of the forbid does not hold; of a part that says "unless all of these", all must hold that do not. */
+/** It is enough that one part of the forbid does not hold; by waiting, the first that ends. */
 function stepsAgainst({ rule, blamed }: Faulty, { question, durations }: Stage, minutes: readonly number[]): Step[] {
-  return blamed.flatMap((part): Step[] => {
-    if (isTimed(part)) return [waiting(rule, part, [[{ ...part, values: otherValues(part.values) }]], minutes)]
+  const { context } = question
+  const steps = blamed.flatMap((part): Step[] => {
+    if (isTimed(part)) return []
     if (part.values || part.networks) return [stepOf(rule, part, (asked) => changesFor(part, false, asked, durations))]
-    const against = partsAgainst(part)
-    const missing = against.filter(
-      ({ values }) => values === undefined || !holds(values.values, numberIn(question.context, values.circumstance)),
-    )
-    const [one, ...others] = missing
-    if (one !== undefined && missing.every(isTimed)) return [waiting(rule, part, [against.filter(isTimed)], minutes)]
-    if (one?.values === undefined || others.length > 0) return []
+    const [one, ...others] = missingAgainst(part, context)
+    if (one?.values === undefined || isTimed(one) || others.length > 0) return []
     return [stepOf(rule, part, (asked) => changesFor(one, true, asked, durations))]
   })
+  const ends = blamed
+    .map((part) => ({ part, schedule: scheduleAgainst(part, context) }))
+    .filter(({ schedule }) => schedule.length > 0)
+  if (ends.length === 0) return steps
+  const [part, schedules] = [ends.map((end) => end.part).reduce(bothParts), ends.map(({ schedule }) => schedule)]
+  return [...steps, waiting(rule, part, schedules, minutes)]
+}
+
+/** What must all hold, and does not, for a part not to hold that says "unless all of these". */
+function missingAgainst(part: Part, context: RequestContext): Part[] {
+  return partsAgainst(part).filter(
+    ({ values }) => values === undefined || !holds(values.values, numberIn(context, values.circumstance)),
+  )
+}
+
+/** The times that must all be for the part not to hold; empty where waiting alone does not end it. */
+function scheduleAgainst(part: Part, context: RequestContext): Timed[] {
+  if (isTimed(part)) return [{ ...part, values: otherValues(part.values) }]
+  const missing = missingAgainst(part, context)
+  return missing.length > 0 && missing.every(isTimed) ? partsAgainst(part).filter(isTimed) : []
 }
 
 function stepOf(rule: PolicyRule, part: Part, changes: Step['changes']): Step {

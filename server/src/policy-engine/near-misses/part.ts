@@ -27,8 +27,7 @@ export function partsOf(clauses: readonly Clause[]): Part[] {
       parts.push({ clause, ...(values !== undefined && { values }), ...(networks !== undefined && { networks }) })
       continue
     }
-    const body: Expr = { '&&': { left: positive(other.clause), right: positive(clause) } }
-    parts[beside] = { clause: { kind: 'when', body }, values: bothValues(other.values, values) }
+    parts[beside] = { ...bothParts(other, { clause }), values: bothValues(other.values, values) }
   }
   return parts
 }
@@ -41,6 +40,11 @@ export function partsAgainst({ clause: { kind, body } }: Part): Part[] {
   if (kind === 'unless') return partsOf([{ kind: 'when', body }])
   const { operator, operands } = formOf(body)
   return operator === '!' && operands.arg !== undefined ? partsOf([{ kind: 'when', body: operands.arg }]) : []
+}
+
+/** Two parts as one, which holds where both do. */
+export function bothParts({ clause: one }: Part, { clause: other }: Part): Part {
+  return { clause: { kind: 'when', body: { '&&': { left: positive(one), right: positive(other) } } } }
 }
 
 function positive({ kind, body }: Clause): Expr {
