@@ -1,7 +1,7 @@
 import type { Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import { periodicYield } from '../kernel/yield-to-event-loop.ts'
-import type { ApproveQuestion } from '../policy-engine/cedar/question.ts'
+import type { ApproveQuestion, Principal } from '../policy-engine/cedar/question.ts'
 import { decideApproveInPieces } from '../policy-engine/deciding/decide.ts'
 import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
 import { readWithRules } from '../policy-engine/deciding/rule-set-store.ts'
@@ -49,28 +49,27 @@ export async function* whoMayDecide(tx: Tx, request_id: string, at: Date): Async
   }
 }
 
-/** A recorded request, and whether each of some possible approvers may decide it, as questions. */
-export type ApproverQuestions = { request: AccessRequest; questions: ApproveQuestion[] }
+/** A recorded request, some of its possible approvers, and whether one of them may decide it, as a question to rules that need `facts`. */
+type PossibleApprovers = {
+  request: AccessRequest
+  approvers: readonly Principal[]
+  questionFor: (approver: Principal, facts: PolicyFacts) => ApproveQuestion
+}
 
 /**
  * The possible approvers of a recorded request, as `whoMayDecide` takes them, in batches, at least one.
- * The questions are asked in the circumstances of the request, with the `facts` that the rules need.
+ * The questions are asked in the circumstances of the request.
  */
-export async function* approverQuestions(
-  tx: Tx,
-  request_id: string,
-  facts: PolicyFacts,
-): AsyncGenerator<ApproverQuestions> {
+export async function* possibleApprovers(tx: Tx, request_id: string): AsyncGenerator<PossibleApprovers> {
   let after: string | null = null
   for (;;) {
     const found = await readWithApprovers(tx, request_id, { after, limit: batchSize })
     if (found === undefined) return
     const { request, requester, requested, approvers } = found
     const when = approvalCircumstances(found.when, found.when.now)
-    const known = { ...found, facts }
     yield {
-      request,
-      questions: approvers.map((approver) => approveQuestion(approver, requester, requested, when, known)),
+      ...{ request, approvers },
+      questionFor: (approver, facts) => approveQuestion(approver, requester, requested, when, { ...found, facts }),
     }
     after = approvers.at(-1)?.id ?? null
     if (approvers.length < batchSize) return

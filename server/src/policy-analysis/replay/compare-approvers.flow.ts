@@ -7,7 +7,7 @@ import { draftEvaluator } from '../../policy-engine/deciding/evaluate.ts'
 import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
 import type { PolicyFacts } from '../../policy-facts/policy-facts.flow.ts'
 import type { Span } from '../../requests/policy-question.ts'
-import { approverQuestions } from '../../requests/possible-approvers.flow.ts'
+import { possibleApprovers } from '../../requests/possible-approvers.flow.ts'
 import { listRequestsAsked } from '../../requests/recorded-question-store.ts'
 import { differenceOf, openApproverTally, openRequestTally } from './approver-tally.ts'
 import { keepAnswers, mayMindTime } from './ask-both.ts'
@@ -17,8 +17,11 @@ import type { Answers } from './tally.ts'
 /** After this many requests the run checks that it still has the replay. */
 const requestsBetweenChecks = 50
 
+/** What each of the two rule sets needs to know beyond a question's own facts. */
+export type FactsOfBoth = { before: PolicyFacts; after: PolicyFacts }
+
 export type Means = {
-  facts: PolicyFacts
+  facts: FactsOfBoth
   yieldToEventLoop: () => Promise<void>
   /** False where another worker has the replay now. */
   goesOn: () => Promise<boolean>
@@ -27,8 +30,8 @@ export type Means = {
 }
 
 /**
- * Compares the approvers of the requests of the span, the latest first, until the next request would exceed `most`. Null where both
- * rule sets have the same rules of `approve`, so that nothing can differ; undefined where another worker has the replay now.
+ * Compares the approvers of the requests of the span, the latest first, until the next request would exceed `most`. Null where nothing
+ * can differ: both rule sets have the same rules of `approve`, and can both be asked about resources of unknown accounts; undefined where another worker has the replay now.
  */
 export async function compareApprovers(
   tx: Tx,
@@ -37,7 +40,7 @@ export async function compareApprovers(
   { facts, yieldToEventLoop, goesOn, most = maxPairs }: Means,
 ): Promise<ComparedApprovers | null | undefined> {
   const [old, fresh] = [approveTextsOf(before), approveTextsOf(after)]
-  if (JSON.stringify(old) === JSON.stringify(fresh)) return null
+  if (JSON.stringify(old) === JSON.stringify(fresh) && hasTooMany(facts.before) === hasTooMany(facts.after)) return null
   const answersTo = askBothAboutApprovers({ before, after }, readableFacts([...(old ?? []), ...(fresh ?? [])], facts))
   const ids = await listRequestsAsked(tx, span, maxRequests)
   const tally = openApproverTally(ids.length)
@@ -45,12 +48,13 @@ export async function compareApprovers(
   for (const [index, id] of ids.entries()) {
     if (index % requestsBetweenChecks === 0 && !(await goesOn())) return undefined
     const one = openRequestTally()
-    for await (const { request, questions } of approverQuestions(tx, id, facts)) {
-      pairs += questions.length
+    for await (const { request, approvers, questionFor } of possibleApprovers(tx, id)) {
+      pairs += approvers.length
       if (pairs > most) return tally.result()
       one.isAbout(request)
-      for (const question of questions) {
-        one.add(question.principal.id, differenceOf(await answersTo(question)))
+      for (const approver of approvers) {
+        const questions = { before: questionFor(approver, facts.before), after: questionFor(approver, facts.after) }
+        one.add(approver.id, differenceOf(await answersTo(questions)))
         await yieldToEventLoop()
       }
     }
@@ -69,28 +73,36 @@ function approveTextsOf(ruleSet: RuleSet): string[] | undefined {
   }
 }
 
+/** Whether the rules tell so many accounts apart that nothing is decided about a resource of an unknown one. */
+function hasTooMany({ kinds }: PolicyFacts): boolean {
+  return kinds === 'too_many'
+}
+
 /** Which facts that differ from request to request the rules may read: a name, or one that is written with escapes. */
-function readableFacts(texts: readonly string[], { literals }: PolicyFacts) {
+function readableFacts(texts: readonly string[], { before, after }: FactsOfBoth) {
   const isIn = (words: RegExp) => texts.some((text) => words.test(text))
   return {
     time: texts.some(mayMindTime),
     address: isIn(/\bsource_ip\b|\\/),
     // The requester is among the entities of the question, so that a rule that reads a user by id may read the requester.
-    requester: literals.size > 0 || isIn(/\brequester\b|\\/),
+    requester: before.literals.size + after.literals.size > 0 || isIn(/\brequester\b|\\/),
     request: isIn(/\baccess_request\s*[:/]/),
   }
 }
+
+/** A question as it is put to each of the two rule sets. */
+type PutToBoth = { before: ApproveQuestion; after: ApproveQuestion }
 
 /** Decides by both rule sets. A question whose facts equal those of an earlier one, as far as rules can read them, is not evaluated again. */
 function askBothAboutApprovers(
   { before, after }: Pick<Drafted, 'before' | 'after'>,
   reads: ReturnType<typeof readableFacts>,
-): (question: ApproveQuestion) => Promise<Answers> {
+): (questions: PutToBoth) => Promise<Answers> {
   const answersTo = keepAnswers()
-  return (question) =>
-    answersTo(readFacts(question, reads), async () => ({
-      before: await decideApproveInPieces(before, question, draftEvaluator),
-      after: await decideApproveInPieces(after, question, draftEvaluator),
+  return (questions) =>
+    answersTo([readFacts(questions.before, reads), readFacts(questions.after, reads)], async () => ({
+      before: await decideApproveInPieces(before, questions.before, draftEvaluator),
+      after: await decideApproveInPieces(after, questions.after, draftEvaluator),
     }))
 }
 

@@ -10,7 +10,7 @@ import { decideApprove } from '../../policy-engine/deciding/decide.ts'
 import { draftEvaluator } from '../../policy-engine/deciding/evaluate.ts'
 import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
 import { findPolicyFacts, noFacts } from '../../policy-facts/policy-facts.flow.ts'
-import { approverQuestions, whoMayDecide } from '../../requests/possible-approvers.flow.ts'
+import { possibleApprovers, whoMayDecide } from '../../requests/possible-approvers.flow.ts'
 import { compareApprovers, type Means } from './compare-approvers.flow.ts'
 
 const house = await openHouse()
@@ -89,6 +89,47 @@ suite('a replay', () => {
     assert.equal(await approversOf(on, { policies: [{ name: 'all of them', rules: texts }] }), null)
   })
 
+  const accounts = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, n) => `cloud_account::"${600_000_000_000 + from + n}"`).join(', ')
+  const never = (action: string, named: string) =>
+    `forbid (principal, ${action}, resource) when { context.weekday == 9 && resource in [${named}] };`
+  const approving = 'action == Action::"approve"'
+  for (const [what, present, drafted, isOpened] of [
+    ['with rules about requesting that tell too many accounts apart', '', never('action', accounts(0, 200)), false],
+    [
+      'where each rule set tells few accounts apart',
+      never(approving, accounts(0, 120)),
+      never(approving, accounts(120, 240)),
+      true,
+    ],
+  ] as const)
+    test(`finds the approvers of a bucket of an unknown account ${what}`, async () => {
+      const { on, policy_id } = await securedStage()
+      const undo = present === '' ? undefined : await on.rule(present)
+      const request = await on.ask({ resource: { type: 'cloud_storage_bucket', id: 'logs' }, action: 'ReadOnly' })
+      const before = await mayDecide(on, request)
+      const gone = (await rulesOf(on)).flatMap(({ rules }) =>
+        rules.filter(({ policy_text }) => policy_text === present),
+      )
+      const approvers = await approversOf(on, {
+        changes: [
+          { create_policy: { name: 'drafted', rules: [{ policy_text: drafted }] } },
+          ...gone.map(({ id: rule_id }) => ({ delete_rule: { rule_id } })),
+          ...(isOpened ? [{ delete_policy: { policy_id } }] : []),
+        ],
+      })
+      await on.rule(drafted)
+      await undo?.()
+      if (isOpened) assert.equal((await on.call(on.owner, 'DELETE', `/v1/policies/${policy_id}`)).status, 204)
+      const after = await mayDecide(on, request)
+      assert.notDeepEqual(after, before)
+      const without = (some: string[], others: string[]) => some.filter((one) => !others.includes(one))
+      assert.deepEqual(
+        approvers?.by_request.map(({ added, removed, nobody_left }) => [added.users, removed.users, nobody_left]),
+        [[without(after, before), without(before, after), after.length === 0]],
+      )
+    })
+
   test('that an earlier version finished is shown without approvers', async () => {
     const { on } = await securedStage()
     const { id } = await replayed(on, { policies: [] })
@@ -116,7 +157,8 @@ suite('the comparison of approvers', async () => {
   })
   // What rules read of the owner, whom one of the drawn rules names.
   const reading = setOf([`forbid (principal, action, resource) when { User::"${on.owner.user_id}".is_owner };`])
-  const facts = await findPolicyFacts(tx, [reading], { accountUnknown: true, evaluator: draftEvaluator })
+  const read = await findPolicyFacts(tx, [reading], { accountUnknown: true, evaluator: draftEvaluator })
+  const facts = { before: read, after: read }
   const compare = (before: RuleSet, after: RuleSet, means: Partial<Means> = {}) => {
     const usual: Means = { facts, yieldToEventLoop: async () => undefined, goesOn: async () => true }
     return compareApprovers(tx, { before, after }, span, { ...usual, ...means })
@@ -169,14 +211,16 @@ suite('the comparison of approvers', async () => {
   test('finds what each single question answers', async () => {
     const anyRules = fc.array(anyRule, { minLength: 1, maxLength: 4 })
     const questionsOf = async (id: string) =>
-      (await Array.fromAsync(approverQuestions(tx, id, facts))).flatMap(({ questions }) => questions)
+      (await Array.fromAsync(possibleApprovers(tx, id))).flatMap(({ approvers, questionFor }) =>
+        approvers.map((approver) => questionFor(approver, read)),
+      )
     const asking = await Promise.all(ids.map(async (id) => ({ id, questions: await questionsOf(id) })))
     let changed = 0
     const property = fc.asyncProperty(anyRules, anyRules, async (old, fresh) => {
       const [before, after] = [setOf(old), setOf(fresh)]
       // Where no rule reads a user by id, the requester counts as a fact only if a rule reads the requester.
       const readsUser = [...old, ...fresh].some((text) => text.includes('User::'))
-      const found = await compare(before, after, readsUser ? {} : { facts: noFacts })
+      const found = await compare(before, after, readsUser ? {} : { facts: { before: noFacts, after: noFacts } })
       const expected: [string, string[], string[], boolean][] = []
       for (const { id, questions } of asking) {
         const may = (ruleSet: RuleSet) =>

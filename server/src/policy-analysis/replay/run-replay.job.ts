@@ -12,7 +12,7 @@ import { findPolicyFacts } from '../../policy-facts/policy-facts.flow.ts'
 import { type Recording, recordedQuestion, type Span } from '../../requests/policy-question.ts'
 import { countRecorded, readRecordings } from '../../requests/recorded-question-store.ts'
 import { openAnswers } from './ask-both.ts'
-import { compareApprovers } from './compare-approvers.flow.ts'
+import { compareApprovers, type FactsOfBoth } from './compare-approvers.flow.ts'
 import { isReadAtOnce, maxQuestions, type ReplayResult } from './replay.ts'
 import { endReplay, type OpenReplay, openReplay, removeReplay, saveProgress } from './replay-store.ts'
 import { openTally } from './tally.ts'
@@ -67,15 +67,21 @@ async function draftedNow(tx: Tx, { id }: WorkItem, { draft, created_by }: OpenR
   return drafted
 }
 
-/** Answers a recording by both rule sets, each with the facts that its own rules need: only the rules can cause a difference. */
-async function openComparison(tx: Tx, { before, after }: Drafted) {
-  const answersTo = openAnswers([before, after], draftEvaluator)
+/** For each rule set the facts that its own rules need: only the rules can cause a difference. */
+async function factsOfBoth(tx: Tx, { before, after }: Drafted): Promise<FactsOfBoth> {
   const needs = { accountUnknown: true, evaluator: draftEvaluator }
-  const [old, fresh] = [await findPolicyFacts(tx, [before], needs), await findPolicyFacts(tx, [after], needs)]
+  return { before: await findPolicyFacts(tx, [before], needs), after: await findPolicyFacts(tx, [after], needs) }
+}
+
+/** Answers a recording by both rule sets. */
+async function openComparison(tx: Tx, drafted: Drafted) {
+  const { before, after } = drafted
+  const answersTo = openAnswers([before, after], draftEvaluator)
+  const facts = await factsOfBoth(tx, drafted)
   return async (recording: Recording) => {
-    const question = recordedQuestion(recording, old)
+    const question = recordedQuestion(recording, facts.before)
     const one = { ruleSet: before, question }
-    const other = { ruleSet: after, question: recordedQuestion(recording, fresh) }
+    const other = { ruleSet: after, question: recordedQuestion(recording, facts.after) }
     return { question, answers: await answersTo(one, other) }
   }
 }
@@ -98,8 +104,7 @@ async function replayAll(tx: Tx, item: WorkItem, drafted: Drafted, span: Span): 
     asked += page.length
     after = page.at(-1)?.shown.id
     if (after === undefined || asked >= total) {
-      const needs = { accountUnknown: true, evaluator: draftEvaluator }
-      const facts = await findPolicyFacts(tx, [drafted.before, drafted.after], needs)
+      const facts = await factsOfBoth(tx, drafted)
       const means = { facts, yieldToEventLoop, goesOn: () => isOurs(asked) }
       const approvers = await compareApprovers(tx, drafted, span, means)
       return approvers === undefined ? undefined : { ...tally.result(), approvers }
