@@ -2,10 +2,12 @@ import type { AccountPolicyView } from '../cloud/cloud-account.ts'
 import type {
   ApproveQuestion,
   AskQuestion,
+  LiteralFacts,
   Principal,
   RequestContext,
   Resource,
 } from '../policy-engine/cedar/question.ts'
+import { entityKey } from '../policy-engine/cedar/reading.ts'
 import { asIfIn, maxKinds } from '../policy-facts/account-kind.ts'
 import type { PolicyFacts } from '../policy-facts/policy-facts.flow.ts'
 import { resourceIn } from '../policy-facts/resource.ts'
@@ -94,7 +96,7 @@ export function approveQuestion(
   return {
     principal,
     request: { id, requester, action, duration_seconds, break_glass },
-    targets: differentParents(resources),
+    targets: toldApart(resources, known.facts.literals),
     context: contextOf(requested, when, known.settings),
     ...beyond,
   }
@@ -145,9 +147,12 @@ const tooManyKinds = {
     'an administrator can trust it by the setting `policies.trust_named_accounts`',
 } as const
 
-/** The question of an approver depends only on what contains a target. */
-function differentParents(targets: readonly Resource[]): Resource[] {
-  const keyOf = ({ type, id, parents }: Resource) => JSON.stringify([type, id, parents])
+/** The question of an approver depends only on what contains a target, and on its tags where a rule reads it by its name. */
+function toldApart(targets: readonly Resource[], literals: LiteralFacts): Resource[] {
+  const keyOf = (target: Resource) => {
+    const { type, id, parents, tags } = target
+    return JSON.stringify([type, id, parents, literals.has(entityKey(target)) && tags])
+  }
   return [...new Map(targets.map((target) => [keyOf(target), target])).values()]
 }
 

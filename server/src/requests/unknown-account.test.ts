@@ -184,6 +184,19 @@ suite('a bucket without an account (P27)', () => {
     await on.approve(named)
   })
 
+  test('is decided by nobody where a rule reads its tags by name and forbids it in one account', async () => {
+    await on.rule('permit (principal, action, resource);')
+    const request = await on.ask(bucket())
+    for (const value of ['production', 'play']) {
+      const isSo = tagged('env', value).replaceAll('resource', 'cloud_storage_bucket::"logs"')
+      const takeAway = await on.rule(`forbid (principal, action == Action::"approve", resource) when { ${isSo} };`)
+      const refused = await on.call(on.people.approver, 'POST', `/v1/requests/${request}/approve`, {})
+      assert.deepEqual([refused.status, refused.body.code], [403, 'policy_denied'], value)
+      await takeAway()
+    }
+    await on.approve(request)
+  })
+
   test('is evaluated again in the accounts that the cache has when access is given', async () => {
     await on.rule('permit (principal, action, resource);')
     await on.rule(`forbid (principal, action, resource) when { ${tagged('secret', 'yes')} };`)
