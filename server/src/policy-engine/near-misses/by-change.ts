@@ -6,6 +6,7 @@ import { type Decision, decideAskInPieces } from '../deciding/decide.ts'
 import { type PolicyRule, takesPart } from '../deciding/rule-set.ts'
 import { type Change, changesFor, emergencyTurned, timeChanges } from './change.ts'
 import { isOfTime } from './coming-moment.ts'
+import { withTrueRange } from './duration-range.ts'
 import type { Faulty } from './faulty.ts'
 import { bothParts, type Part, partsAgainst } from './part.ts'
 import { evaluator, type NearMiss, reached, type Stage } from './stage.ts'
@@ -108,6 +109,15 @@ async function firstFix(
   return undefined
 }
 
+/** Whether the whole question gets an answer as good as this one by that rule. */
+function isAsGood(stage: Stage, rule: PolicyRule, { mode }: Decision): (question: AskQuestion) => Promise<boolean> {
+  return async (question) => {
+    await stage.yieldToEventLoop()
+    const decision = await decideAskInPieces(stage.present, question, evaluator)
+    return reached(stage, decision, rule) && (mode === 'require' || decision.mode === mode)
+  }
+}
+
 /** The misses that one change fixes. */
 export async function fixedByChange(stage: Stage, faulty: readonly Faulty[]): Promise<NearMiss[]> {
   const misses = await fixedByEmergency(stage)
@@ -119,7 +129,9 @@ export async function fixedByChange(stage: Stage, faulty: readonly Faulty[]): Pr
     for (const { rule, part, changes } of steps) {
       const fix = await firstFix(stage, rule, changes(stage.question), budget)
       if (fix === undefined) continue
-      misses.push({ rule, resource: stage.resource, part, change: fix.change, approval_mode: fix.decision.mode })
+      const asGood = isAsGood(stage, rule, fix.decision)
+      const change = await withTrueRange(fix.change, fix.change.question, stage.present.rules, asGood)
+      misses.push({ rule, resource: stage.resource, part, change, approval_mode: fix.decision.mode })
     }
   }
   return misses
@@ -149,9 +161,11 @@ export async function fixedByTwoChanges(stage: Stage, faulty: readonly Faulty[])
       const then = other.changes(change.question).filter(({ circumstance }) => circumstance !== change.circumstance)
       const fix = await firstFix(stage, first.rule, then, own)
       if (fix === undefined) continue
-      const also = { rule: other.rule, part: other.part, change: fix.change }
+      const trueRange = (some: Change) =>
+        withTrueRange(some, fix.change.question, stage.present.rules, isAsGood(stage, first.rule, fix.decision))
+      const also = { rule: other.rule, part: other.part, change: await trueRange(fix.change) }
       misses.push({
-        ...{ rule: one.rule, resource: stage.resource, part: one.part, change, also },
+        ...{ rule: one.rule, resource: stage.resource, part: one.part, change: await trueRange(change), also },
         approval_mode: fix.decision.mode,
       })
       break

@@ -7,6 +7,7 @@ import type { PolicyRule } from '../deciding/rule-set.ts'
 import type { ApprovalMode } from '../rule.ts'
 import { isTimed, minutesOf } from './by-change.ts'
 import { type Change, changesFor, timeChanges } from './change.ts'
+import { withTrueRange } from './duration-range.ts'
 import type { Faulty } from './faulty.ts'
 import type { Part } from './part.ts'
 import { evaluator, type Flaw, type NearMiss, reached, type Stage, trial } from './stage.ts'
@@ -55,7 +56,15 @@ export async function fixedByRuleAndMore(stage: Stage, faulty: readonly Faulty[]
       const [found] = await judged(stage, [one], change.question)
       if (found === undefined) continue
       const { rule, side, part: fixed, ...rest } = found
-      misses.push({ ...rest, rule, part, change, also: { rule, ...(side && { side }), ...(fixed && { part: fixed }) } })
+      const isBetter = async (question: AskQuestion) => (await judged(stage, [one], question)).length > 0
+      const range = await withTrueRange(change, change.question, [...stage.present.rules, rule], isBetter)
+      misses.push({
+        ...rest,
+        rule,
+        part,
+        change: range,
+        also: { rule, ...(side && { side }), ...(fixed && { part: fixed }) },
+      })
       break
     }
   }

@@ -86,6 +86,6 @@ export function emergencyTurned(question: AskQuestion): Change {
   return { circumstance: 'break_glass', values: only(value), question: withContext(question, context) }
 }
 
-function withContext(question: AskQuestion, context: Partial<RequestContext>): AskQuestion {
+export function withContext(question: AskQuestion, context: Partial<RequestContext>): AskQuestion {
   return { ...question, context: { ...question.context, ...context } }
 }

@@ -142,6 +142,20 @@ const lastTried = ({ change, also }: NearMiss) => (also?.change ?? change)?.ques
 const isChanged = ({ change, also }: NearMiss) =>
   change !== undefined && (also === undefined || also.change !== undefined)
 
+/** Durations that the words name: the ends of their range, and of those that rules name the ones between. */
+const durationsIn = ({ change, also }: NearMiss) =>
+  [change, also?.change].flatMap((one) => {
+    if (one?.circumstance !== 'duration_seconds') return []
+    return (
+      one.values?.flatMap(([from, to]) => [from, 1800, 1801, 7200, 7201, to].filter((n) => from <= n && n <= to)) ?? []
+    )
+  })
+
+const withDuration = (question: AskQuestion, duration_seconds: number) => ({
+  ...question,
+  context: { ...question.context, duration_seconds },
+})
+
 const looseness = ({ allowed, mode }: Decision) => (allowed ? (mode === 'require' ? 1 : 2) : 0)
 
 for (const [who, listener] of [
@@ -157,6 +171,11 @@ for (const [who, listener] of [
         const better = decideAsk(ruleSet, doneAs(one, question))
         assert.ok(looseness(better) > looseness(decision), one.words)
         assert.equal(better.mode, one.approval_mode)
+        for (const duration_seconds of durationsIn(one.miss))
+          assert.ok(
+            looseness(decideAsk(ruleSet, withDuration(doneAs(one, question), duration_seconds))) > looseness(decision),
+            one.words,
+          )
         for (const { id, effect } of [rule, ...(also === undefined ? [] : [also.rule])])
           assert.equal(better.rule_ids.includes(id), effect === 'permit', one.words)
         improved += 1

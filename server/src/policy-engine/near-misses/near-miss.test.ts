@@ -134,6 +134,38 @@ test('shows a rule only if it would give the access', async () => {
   assert.deepEqual(await nearMissWords([permitWhen('context.duration_seconds <= 600'), tooShort]), [])
 })
 
+test('names only durations that are permitted, as far as rules name durations', async () => {
+  const short = permitWhen('context.duration_seconds <= 14400')
+  const forbid = (condition: string) => `forbid (principal, action, resource) when { ${condition} };`
+  const hours = 'context.duration_seconds > 3600 && context.duration_seconds < 7200'
+  for (const [rules, wanted] of [
+    [[short, forbid('context.duration_seconds < 1800')], 'a rule permits this for 30 minutes to 4 hours'],
+    [[short, forbid(hours)], 'a rule permits this for 2 hours to 4 hours'],
+    [
+      [permitWhen('context.duration_seconds >= 1800'), forbid('context.duration_seconds > 3600')],
+      'for 30 minutes to 1 hour no rule forbids this',
+    ],
+    [
+      [
+        '@approval_mode("auto") permit (principal, action, resource) when { context.duration_seconds <= 14400 };',
+        '@approval_mode("auto") forbid (principal, action, resource) when { context.duration_seconds < 3600 };',
+      ],
+      'a rule approves this at once for 1 hour to 4 hours',
+    ],
+    [[short, forbid('context.duration_seconds != 14400')], 'a rule permits this for exactly 4 hours'],
+    [
+      [permitWhen('context.duration_seconds <= 14400 && context.via == "api_key"'), forbid(hours)],
+      'a rule permits this for 2 hours to 4 hours and with an API key',
+    ],
+  ] as const) {
+    const [words] = await nearMissWords([...rules], { context: long }, requester)
+    assert.equal(words?.split(';')[0], wanted)
+  }
+  const byTag = permitWhen('context.duration_seconds <= 14400 && resource.hasTag("tier")')
+  const [words] = await nearMissWords([byTag, forbid(hours)], { context: long })
+  assert.match(words ?? '', / permits this for 2 hours to 4 hours and where the resource has a tag `tier`; /)
+})
+
 test('shows nothing if more forbids match than can be checked', async () => {
   const rules = (forbids: number) => [
     permitWhen('context.duration_seconds <= 600'),
