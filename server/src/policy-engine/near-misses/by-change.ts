@@ -1,14 +1,13 @@
 /** Near misses that a change of the request would fix: one change, or two where one is not enough. */
-import { numberIn, otherValues, type Values } from '../cedar/circumstance.ts'
+import { numberIn, otherValues } from '../cedar/circumstance.ts'
 import type { AskQuestion, RequestContext } from '../cedar/question.ts'
 import { holds } from '../cedar/range.ts'
 import { type Decision, decideAskInPieces } from '../deciding/decide.ts'
 import { type PolicyRule, takesPart } from '../deciding/rule-set.ts'
 import { type Change, changesFor, emergencyTurned, timeChanges } from './change.ts'
-import { isOfTime } from './coming-moment.ts'
 import { withTrueRange } from './duration-range.ts'
-import type { Faulty } from './faulty.ts'
-import { bothParts, type Part, partsAgainst } from './part.ts'
+import type { Faults, Faulty } from './faulty.ts'
+import { bothParts, isTimed, type Part, partsAgainst, type Timed } from './part.ts'
 import { evaluator, type NearMiss, reached, type Stage } from './stage.ts'
 
 /** How many changed questions are evaluated, and how many misses of two changes are looked for. */
@@ -74,21 +73,6 @@ function waiting(rule: PolicyRule, part: Part, groups: readonly Timed[][], minut
   return { rule, part, isTime: true, changes: (question) => timeChanges(values, question, minutes) }
 }
 
-type Timed = Part & { values: Values }
-
-/** Whether waiting changes the part. */
-export function isTimed(part: Part): part is Timed {
-  return part.values !== undefined && isOfTime(part.values.circumstance)
-}
-
-/** The minutes of a day at which one of the rules begins to hold or stops. */
-export function minutesOf(faulty: readonly Faulty[]): number[] {
-  const every = faulty.flatMap(({ parts }) => parts.flatMap((part) => [part, ...partsAgainst(part)]))
-  const timed = every.filter(isTimed).map(({ values }) => values)
-  const ofDay = timed.filter(({ circumstance }) => circumstance === 'minute')
-  return ofDay.flatMap((values) => [...values.values, ...otherValues(values).values].map(([from]) => from))
-}
-
 /** A limit on evaluations that several searches share. */
 type Budget = { left: number }
 
@@ -119,11 +103,10 @@ function isAsGood(stage: Stage, rule: PolicyRule, { mode }: Decision): (question
 }
 
 /** The misses that one change fixes. */
-export async function fixedByChange(stage: Stage, faulty: readonly Faulty[]): Promise<NearMiss[]> {
+export async function fixedByChange(stage: Stage, { rules, minutes }: Faults): Promise<NearMiss[]> {
   const misses = await fixedByEmergency(stage)
   const budget = { left: most.changes }
-  const minutes = minutesOf(faulty)
-  for (const one of faulty) {
+  for (const one of rules) {
     const steps = stepsOf(one, stage, minutes) ?? []
     if (one.rule.effect === 'permit' && steps.length !== 1) continue
     for (const { rule, part, changes } of steps) {
@@ -148,10 +131,10 @@ async function fixedByEmergency({ question, goal, near, present, resource }: Sta
 }
 
 /** The misses that two changes fix: two of one permit, one of a permit and one of a forbid, or one each of two forbids. */
-export async function fixedByTwoChanges(stage: Stage, faulty: readonly Faulty[]): Promise<NearMiss[]> {
+export async function fixedByTwoChanges(stage: Stage, faults: Faults): Promise<NearMiss[]> {
   const misses: NearMiss[] = []
   const budget = { left: most.changesOfPairs }
-  for (const [first, second] of pairsOf(stage, faulty)) {
+  for (const [first, second] of pairsOf(stage, faults)) {
     if (misses.length >= most.pairs) break
     const own = { left: Math.min(budget.left, most.changesOfPair) }
     const before = own.left
@@ -176,10 +159,9 @@ export async function fixedByTwoChanges(stage: Stage, faulty: readonly Faulty[])
 }
 
 /** The first of each pair belongs to a permit, if either does. */
-function pairsOf(stage: Stage, faulty: readonly Faulty[]): [Step, Step][] {
-  const minutes = minutesOf(faulty)
+function pairsOf(stage: Stage, { rules, minutes }: Faults): [Step, Step][] {
   const [pairs, permits, forbids] = [[] as [Step, Step][], [] as Step[], [] as Step[]]
-  for (const one of faulty) {
+  for (const one of rules) {
     const steps = stepsOf(one, stage, minutes) ?? []
     const [first, second, third] = steps
     if (one.rule.effect === 'forbid') forbids.push(...steps)

@@ -5,11 +5,10 @@ import type { AskQuestion } from '../cedar/question.ts'
 import { type Decision, decideAskInPieces } from '../deciding/decide.ts'
 import type { PolicyRule } from '../deciding/rule-set.ts'
 import type { ApprovalMode } from '../rule.ts'
-import { isTimed, minutesOf } from './by-change.ts'
 import { type Change, changesFor, timeChanges } from './change.ts'
 import { withTrueRange } from './duration-range.ts'
-import type { Faulty } from './faulty.ts'
-import type { Part } from './part.ts'
+import type { Faults, Faulty } from './faulty.ts'
+import { isTimed, type Part } from './part.ts'
 import { evaluator, type Flaw, type NearMiss, reached, type Stage, trial } from './stage.ts'
 
 /** How many misses of two things are looked for, and how many changed questions are evaluated for each. */
@@ -36,19 +35,18 @@ function onResource({ question, resource }: Stage): AskQuestion {
 }
 
 /** Permits that would match here without one part of their condition or scope, where no rule forbids it. */
-export async function fixedByRule(stage: Stage, faulty: readonly Faulty[]): Promise<NearMiss[]> {
-  const missed = faulty.filter(({ rule }) => rule.effect === 'permit').map(missedBy)
+export async function fixedByRule(stage: Stage, { rules }: Faults): Promise<NearMiss[]> {
+  const missed = rules.filter(({ rule }) => rule.effect === 'permit').map(missedBy)
   const single = missed.filter(({ fixed, changeable }) => fixed.length === 1 && changeable.length === 0)
   return judged(stage, single, onResource(stage))
 }
 
 /** Permits that would match without one or two such parts, one of them perhaps with a change of the request instead. */
-export async function fixedByRuleAndMore(stage: Stage, faulty: readonly Faulty[]): Promise<NearMiss[]> {
-  const missed = faulty.filter(({ rule }) => rule.effect === 'permit').map(missedBy)
+export async function fixedByRuleAndMore(stage: Stage, { rules, minutes }: Faults): Promise<NearMiss[]> {
+  const missed = rules.filter(({ rule }) => rule.effect === 'permit').map(missedBy)
   const two = missed.filter(({ fixed, changeable }) => fixed.length === 2 && changeable.length === 0)
   const misses = await judged(stage, two.slice(0, most.pairs), onResource(stage))
   const mixed = missed.filter(({ fixed, changeable }) => fixed.length === 1 && changeable.length === 1)
-  const minutes = minutesOf(faulty)
   for (const one of mixed.slice(0, most.pairs)) {
     const [part] = one.changeable
     if (part === undefined) continue

@@ -4,12 +4,15 @@ import { parseStored } from '../cedar/parse.ts'
 import { actionAskedOn, askOf, type EngineQuestion, withLiterals } from '../cedar/question.ts'
 import { type PolicyRule, takesPart } from '../deciding/rule-set.ts'
 import { missedSides, type Side } from './near-rule.ts'
-import { holding, type Part, partsOf } from './part.ts'
+import { holding, minutesOf, type Part, partsOf } from './part.ts'
 import type { Pauser } from './pauser.ts'
 import { reachesOn, type Stage } from './stage.ts'
 
 /** A rule, parsed. A permit has parts that do not hold, and perhaps a side of its scope; of a forbid every part holds. */
 export type Faulty = { rule: PolicyRule; statement: PolicyJson; parts: Part[]; blamed: Part[]; side?: Side }
+
+/** The rules that prevent a better answer, and the minutes of a day at which a rule of the question begins to hold or stops. */
+export type Faults = { rules: readonly Faulty[]; minutes: readonly number[] }
 
 const most = { clausesAtOnce: 50 } as const
 
@@ -17,7 +20,7 @@ const most = { clausesAtOnce: 50 } as const
  * Permits of the question that do not match on the resource that prevents the better answer, forbids that do, and, with `strays`,
  * permits whose scope misses it in one part.
  */
-export async function faultyRules(stage: Stage, strays: boolean): Promise<Faulty[]> {
+export async function findFaults(stage: Stage, strays: boolean): Promise<Faults> {
   const { question, near, sorted, subset, resource, yieldToEventLoop } = stage
   const here = [reachesOn(question, resource)]
   const read: Omit<Faulty, 'blamed'>[] = []
@@ -42,12 +45,13 @@ export async function faultyRules(stage: Stage, strays: boolean): Promise<Faulty
     read.flatMap(({ parts }) => parts),
     yieldToEventLoop,
   )
-  return read.flatMap((one) => {
+  const rules = read.flatMap((one) => {
     const failing = one.parts.filter((part) => !isHeld(part))
     if (one.rule.effect === 'permit')
       return failing.length > 0 || one.side !== undefined ? [{ ...one, blamed: failing }] : []
     return failing.length === 0 ? [{ ...one, blamed: one.parts }] : []
   })
+  return { rules, minutes: minutesOf(read.flatMap(({ parts }) => parts)) }
 }
 
 /** Whether a part holds; a part that several rules share is evaluated once. */

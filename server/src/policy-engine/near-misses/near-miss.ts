@@ -8,7 +8,7 @@ import { nearestNames } from '../nearest-name.ts'
 import { fixedByChange, fixedByTwoChanges } from './by-change.ts'
 import { fixedByRule, fixedByRuleAndMore } from './by-rule.ts'
 import type { Change } from './change.ts'
-import { faultyRules } from './faulty.ts'
+import { findFaults } from './faulty.ts'
 import type { Pauser } from './pauser.ts'
 import { type DeniedQuestion, evaluator, type NearMiss, openStage, type Stage } from './stage.ts'
 
@@ -27,16 +27,16 @@ export async function findNearMisses(
 ): Promise<NearMiss[]> {
   const stage = await openStage(asked, yieldToEventLoop)
   if (stage === undefined) return []
-  const faulty = await faultyRules(stage, !closely)
-  const found = [...(await fixedByAccount(stage)), ...(await fixedByChange(stage, faulty))]
+  const faults = await findFaults(stage, !closely)
+  const found = [...(await fixedByAccount(stage)), ...(await fixedByChange(stage, faults))]
   if (found.length === 0) found.push(...(await fixedByAction(stage, closely)))
-  if (!closely) found.push(...(await fixedByRule(stage, faulty)))
+  if (!closely) found.push(...(await fixedByRule(stage, faults)))
   if (found.length > 0) return found
   return [
     ...(await fixedByActionAndMore(stage, closely)),
     ...(await fixedByAccountAndMore(stage)),
-    ...(await fixedByTwoChanges(stage, faulty)),
-    ...(closely ? [] : await fixedByRuleAndMore(stage, faulty)),
+    ...(await fixedByTwoChanges(stage, faults)),
+    ...(closely ? [] : await fixedByRuleAndMore(stage, faults)),
   ]
 }
 
@@ -115,7 +115,7 @@ async function fixedAfter(stage: Stage, first: Change): Promise<NearMiss[]> {
   const decision = await decideAskInPieces(ruleSet, question, evaluator)
   const changed = await openStage({ ruleSet, question, decision, durations, accountCounts }, yieldToEventLoop)
   if (changed === undefined || changed.goal !== stage.goal) return []
-  const misses = await fixedByChange(changed, await faultyRules(changed, false))
+  const misses = await fixedByChange(changed, await findFaults(changed, false))
   return misses.map(({ part, change, ...miss }) => ({
     ...miss,
     change: first,

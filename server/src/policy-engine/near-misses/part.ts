@@ -1,10 +1,11 @@
 /** A rule's condition, in parts that are each true or false; the engine evaluates which of them are true. */
 import { networksOf } from '../cedar/address.ts'
-import { bothValues, type Values, valuesOf } from '../cedar/circumstance.ts'
+import { bothValues, otherValues, type Values, valuesOf } from '../cedar/circumstance.ts'
 import { conjunctsOf } from '../cedar/conjunct.ts'
 import { type Clause, type Expr, type PolicyJson, textEngine } from '../cedar/engine.ts'
 import { formOf } from '../cedar/expression.ts'
 import type { EngineQuestion } from '../cedar/question.ts'
+import { isOfTime } from './coming-moment.ts'
 
 /** One part of a condition. */
 export type Part = {
@@ -40,6 +41,20 @@ export function partsAgainst({ clause: { kind, body } }: Part): Part[] {
   if (kind === 'unless') return partsOf([{ kind: 'when', body }])
   const { operator, operands } = formOf(body)
   return operator === '!' && operands.arg !== undefined ? partsOf([{ kind: 'when', body: operands.arg }]) : []
+}
+
+/** A part that waiting changes. */
+export type Timed = Part & { values: Values }
+
+export function isTimed(part: Part): part is Timed {
+  return part.values !== undefined && isOfTime(part.values.circumstance)
+}
+
+/** The minutes of a day at which one of the parts begins to hold or stops. */
+export function minutesOf(parts: readonly Part[]): number[] {
+  const timed = parts.flatMap((part) => [part, ...partsAgainst(part)]).filter(isTimed)
+  const ofDay = timed.map(({ values }) => values).filter(({ circumstance }) => circumstance === 'minute')
+  return ofDay.flatMap((values) => [...values.values, ...otherValues(values).values].map(([from]) => from))
 }
 
 /** Two parts as one, which holds where both do. */

@@ -51,6 +51,12 @@ for (const [what, rules, context, expected] of [
     berlin,
     ['a rule permits this from Monday 09:00 (Europe/Berlin); it is Saturday 19:30'],
   ],
+  [
+    'the first moment at which a forbid that is over now has not begun again',
+    [permitWhen('context.weekday <= 5'), 'forbid (principal, action, resource) when { context.minute < 480 };'],
+    berlin,
+    ['a rule permits this from Monday 08:00 (Europe/Berlin); it is Saturday 19:30'],
+  ],
   ['no window that is past', [permitWhen('context.now < datetime("2024-01-01")')], {}, []],
   [
     'no day of a window that ends before',
