@@ -3,7 +3,6 @@ import { networksOf } from '../cedar/address.ts'
 import { bothValues, otherValues, type Values, valuesOf } from '../cedar/circumstance.ts'
 import { conjunctsOf } from '../cedar/conjunct.ts'
 import { type Clause, type Expr, type PolicyJson, textEngine } from '../cedar/engine.ts'
-import { formOf } from '../cedar/expression.ts'
 import type { EngineQuestion } from '../cedar/question.ts'
 import { isOfTime } from './coming-moment.ts'
 
@@ -33,14 +32,9 @@ export function partsOf(clauses: readonly Clause[]): Part[] {
   return parts
 }
 
-/**
- * The parts that must all hold for the part not to hold, where it says that they do not all: `unless { a && b }`. Empty where it says
- * something else.
- */
+/** The parts that must all hold for the part not to hold: `a` and `b` of `unless { a && b }`, neither of `when { a || b }`. */
 export function partsAgainst({ clause: { kind, body } }: Part): Part[] {
-  if (kind === 'unless') return partsOf([{ kind: 'when', body }])
-  const { operator, operands } = formOf(body)
-  return operator === '!' && operands.arg !== undefined ? partsOf([{ kind: 'when', body: operands.arg }]) : []
+  return partsOf([{ kind: kind === 'when' ? 'unless' : 'when', body }])
 }
 
 /** A part that waiting changes. */

@@ -52,6 +52,15 @@ for (const [what, rules, context, expected] of [
     ['a rule permits this from Monday 09:00 (Europe/Berlin); it is Saturday 19:30'],
   ],
   [
+    'the coming end of a forbid outside office hours',
+    [
+      'permit (principal, action, resource);',
+      'forbid (principal, action, resource) when { context.weekday > 5 || context.minute < 540 || context.minute >= 1020 };',
+    ],
+    berlin,
+    ['from Monday 09:00 (Europe/Berlin) no rule forbids this; it is Saturday 19:30'],
+  ],
+  [
     'the first moment at which a forbid that is over now has not begun again',
     [permitWhen('context.weekday <= 5'), 'forbid (principal, action, resource) when { context.minute < 480 };'],
     berlin,
