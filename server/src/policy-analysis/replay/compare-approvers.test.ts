@@ -144,10 +144,12 @@ suite('the comparison of approvers', async () => {
   await on.rule('permit (principal, action, resource);')
   const { id: group } = await on.created(on.owner, '/v1/groups', { name: 'security' })
   await on.created(on.owner, `/v1/groups/${group}/members`, { user_id: on.people.approver.user_id })
-  const asked = ['600000000001', '600000000001', '600000000002']
+  const unit = 'ou-ab12-60000000'
+  await on.cache({ '600000000001': { units: [unit], tags: { env: 'prod' } }, '600000000002': { tags: { env: 'dev' } } })
+  const bucket = { resource: { type: 'cloud_storage_bucket', id: 'logs' }, action: 'ReadOnly' }
+  const asked = [...['600000000001', '600000000001', '600000000002'].map((id) => on.account(id)), bucket]
   const ids: string[] = []
-  for (const person of [on.people.user, on.owner])
-    for (const id of asked) ids.unshift(await on.ask(on.account(id), person))
+  for (const person of [on.people.user, on.owner]) for (const body of asked) ids.unshift(await on.ask(body, person))
   const tx: Tx = house.database.tenant(on.tenant_id)
   const aDay = 86_400_000
   const span = { since: new Date(Date.now() - aDay), until: new Date(Date.now() + aDay) }
@@ -155,11 +157,10 @@ suite('the comparison of approvers', async () => {
     ...sampleRuleSet(texts.map((text, index) => sampleRule(`r${index}`, text))),
     tenant_id: on.tenant_id,
   })
-  // What rules read of the owner, whom one of the drawn rules names.
-  const reading = setOf([`forbid (principal, action, resource) when { User::"${on.owner.user_id}".is_owner };`])
-  const read = await findPolicyFacts(tx, [reading], { accountUnknown: true, evaluator: draftEvaluator })
-  const facts = { before: read, after: read }
-  const compare = (before: RuleSet, after: RuleSet, means: Partial<Means> = {}) => {
+  const factsFor = (ruleSet: RuleSet) =>
+    findPolicyFacts(tx, [ruleSet], { accountUnknown: true, evaluator: draftEvaluator })
+  const compare = async (before: RuleSet, after: RuleSet, means: Partial<Means> = {}) => {
+    const facts = { before: await factsFor(before), after: await factsFor(after) }
     const usual: Means = { facts, yieldToEventLoop: async () => undefined, goesOn: async () => true }
     return compareApprovers(tx, { before, after }, span, { ...usual, ...means })
   }
@@ -167,15 +168,15 @@ suite('the comparison of approvers', async () => {
 
   test('examines the latest requests whose approvers fit its limit, and says how many', async () => {
     const all = await compare(setOf([]), setOf([permit()]))
-    assert.deepEqual([all?.requests, all?.total, all?.changed], [6, 6, 6])
+    assert.deepEqual([all?.requests, all?.total, all?.changed], [8, 8, 8])
     assert.deepEqual(
       all?.by_request.map(({ request_id }) => request_id),
       ids,
     )
-    const perRequest = (all?.added ?? 0) / 6
+    const perRequest = (all?.added ?? 0) / 8
     const some = await compare(setOf([]), setOf([permit()]), { most: 2 * perRequest + 1 })
-    assert.ok(Number(some?.requests) < 6 && Number(some?.requests) > 0)
-    assert.equal(some?.total, 6)
+    assert.ok(Number(some?.requests) < 8 && Number(some?.requests) > 0)
+    assert.equal(some?.total, 8)
     assert.deepEqual(some?.by_request, all?.by_request.slice(0, some?.requests))
   })
 
@@ -183,6 +184,7 @@ suite('the comparison of approvers', async () => {
     assert.equal(await compare(setOf([]), setOf([permit()]), { goesOn: async () => false }), undefined)
   })
 
+  const logs = 'cloud_storage_bucket::"logs"'
   const anyRule = fc
     .record({
       effect: fc.constantFrom('permit', 'permit', 'forbid'),
@@ -190,6 +192,7 @@ suite('the comparison of approvers', async () => {
       resource: fc.constantFrom(
         'resource',
         'resource in cloud_account::"600000000001"',
+        `resource in cloud_organizational_unit::"${unit}"`,
         `resource == access_request::"${ids[1]}"`,
       ),
       condition: fc.constantFrom(
@@ -201,6 +204,7 @@ suite('the comparison of approvers', async () => {
         ` when { User::"${on.owner.user_id}".is_owner && principal.is_owner }`,
         ' when { context.now > datetime("2020-01-01") }',
         ' when { principal == resource.requester }',
+        ...['prod', 'dev'].map((env) => ` unless { ${logs}.hasTag("env") && ${logs}.getTag("env") == "${env}" }`),
       ),
     })
     .map(
@@ -210,24 +214,26 @@ suite('the comparison of approvers', async () => {
 
   test('finds what each single question answers', async () => {
     const anyRules = fc.array(anyRule, { minLength: 1, maxLength: 4 })
-    const questionsOf = async (id: string) =>
-      (await Array.fromAsync(possibleApprovers(tx, id))).flatMap(({ approvers, questionFor }) =>
-        approvers.map((approver) => questionFor(approver, read)),
-      )
-    const asking = await Promise.all(ids.map(async (id) => ({ id, questions: await questionsOf(id) })))
+    const asking = await Promise.all(
+      ids.map(async (id) => ({ id, batches: await Array.fromAsync(possibleApprovers(tx, id)) })),
+    )
     let changed = 0
     const property = fc.asyncProperty(anyRules, anyRules, async (old, fresh) => {
       const [before, after] = [setOf(old), setOf(fresh)]
-      // Where no rule reads a user by id, the requester counts as a fact only if a rule reads the requester.
-      const readsUser = [...old, ...fresh].some((text) => text.includes('User::'))
-      const found = await compare(before, after, readsUser ? {} : { facts: { before: noFacts, after: noFacts } })
+      const found = await compare(before, after)
+      const facts = new Map([
+        [before, await factsFor(before)],
+        [after, await factsFor(after)],
+      ])
       const expected: [string, string[], string[], boolean][] = []
-      for (const { id, questions } of asking) {
+      for (const { id, batches } of asking) {
         const may = (ruleSet: RuleSet) =>
-          questions.flatMap((question) => {
-            const { allowed } = decideApprove(ruleSet, question, draftEvaluator)
-            return allowed ? question.principal.id : []
-          })
+          batches.flatMap(({ approvers, questionFor }) =>
+            approvers.flatMap((approver) => {
+              const question = questionFor(approver, facts.get(ruleSet) ?? noFacts)
+              return decideApprove(ruleSet, question, draftEvaluator).allowed ? approver.id : []
+            }),
+          )
         const [was, is] = [may(before), may(after)]
         const [added, removed] = [is.filter((user) => !was.includes(user)), was.filter((user) => !is.includes(user))]
         if (added.length + removed.length > 0) expected.push([id, added, removed, is.length === 0])
