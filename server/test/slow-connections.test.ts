@@ -112,6 +112,8 @@ test('the number of connections is limited, and each kind of idle time (I13)', (
 
 test('connections that wait for no answer make room when there is none (F23)', async () => {
   const server = openNodeServer((_request, response) => response.end('here'), { maxOpen: 20 })
+  // So that no connection is closed for its age.
+  Object.assign(server, { keepAliveTimeout: 0, timeout: 0 })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port: full } = server.address() as AddressInfo

@@ -13,12 +13,16 @@ import { explainAnswer } from './near-miss-explanation.flow.ts'
 /** What a requester without any right to read is told about a denial: the message, then the near misses, word for word. */
 type Asked = Partial<Omit<AskQuestion, 'context'>> & { context?: Partial<RequestContext> }
 
-async function toldOf(rules: readonly string[], { context, ...other }: Asked): Promise<string[]> {
+async function toldOf(
+  rules: readonly string[],
+  { context, ...other }: Asked,
+  stored: Record<string, string> = {},
+): Promise<string[]> {
   const ruleSet = sampleRuleSet(rules.map((text, index) => sampleRule(`secret-${index}`, text)))
   const question = { ...sampleQuestion, ...other, context: { ...sampleQuestion.context, ...context } }
   const decision = decideAsk(ruleSet, question)
   assert.equal(decision.allowed, false)
-  const settings = readSettingValues({})
+  const settings = readSettingValues(stored)
   const evaluated = { decision, question, ruleSet, settings, acts_in_named_account: true }
   const ctx = { tx: {}, actor: { scopes: new Set(['requests:create']) } }
   const { reasoning, nearest } = await explainAnswer(
@@ -149,4 +153,11 @@ suite('a requester is told of', () => {
     const none = await toldOf([], {})
     for (const rule of others) assert.deepEqual(await toldOf([rule], {}), none, rule)
   })
+})
+
+test('where every request needs a reason, nobody is told to give none', async () => {
+  const rules = [permitWhen('!context.has_reason')]
+  assert.equal((await toldOf(rules, {})).length, 2)
+  const told = await toldOf(rules, {}, { 'requests.require_reason': 'true' })
+  assert.deepEqual(told, [`${noRule}${whomToAsk}`])
 })

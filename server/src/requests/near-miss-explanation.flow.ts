@@ -46,14 +46,18 @@ async function explainNearMisses(ctx: Caller, evaluated: EvaluatedRequest): Prom
   const { ruleSet, question, decision, settings } = evaluated
   const { scopes } = ctx.actor
   const viewer = { mayReadRules: scopes.has('policies:read'), mayReadAccounts: scopes.has('cloud_accounts:read') }
-  const durations = { shortest: minSeconds, longest: settings['requests.max_duration_seconds'] }
+  const bounds = {
+    shortest: minSeconds,
+    longest: settings['requests.max_duration_seconds'],
+    needs_reason: settings['requests.require_reason'],
+  }
   const accountCounts = believesNamedAccount(evaluated)
   try {
-    const answered = { ruleSet, question, decision, durations, accountCounts }
+    const answered = { ruleSet, question, decision, bounds, accountCounts }
     const found = await findNearMisses(answered, !viewer.mayReadRules, createPauser(maxMs))
-    const misses = selectShown(found, { question, durations, viewer })
+    const misses = selectShown(found, { question, bounds, viewer })
     const names = viewer.mayReadRules ? await namesIn(ctx, misses) : nobody
-    return misses.map((miss) => explain(miss, { question, durations, viewer }, names))
+    return misses.map((miss) => explain(miss, { question, bounds, viewer }, names))
   } catch {
     return []
   }

@@ -8,7 +8,7 @@ import { type AskQuestion, actionAskedOn, type Resource } from '../policy-engine
 import { scopeFromEngine } from '../policy-engine/cedar/scope.ts'
 import { resourceName } from '../policy-engine/deciding/decision-text.ts'
 import type { PolicyRule } from '../policy-engine/deciding/rule-set.ts'
-import type { Changeable, Durations } from '../policy-engine/near-misses/change.ts'
+import type { Changeable, RequestBounds } from '../policy-engine/near-misses/change.ts'
 import { circumstanceWords, type WantedWords } from '../policy-engine/near-misses/circumstance-words.ts'
 import {
   actionWords,
@@ -77,7 +77,7 @@ export type NearMissExplanation = Static<typeof NearMissExplanation>
 export type Viewer = { mayReadRules: boolean; mayReadAccounts: boolean }
 
 /** What an explanation is written from, and how much it may show. */
-export type ExplanationLimits = { question: AskQuestion; durations: Durations; viewer: Viewer }
+export type ExplanationLimits = { question: AskQuestion; bounds: RequestBounds; viewer: Viewer }
 
 const maxShown = 5
 
@@ -204,12 +204,12 @@ function codeOf({ clause }: Part): string {
 function wordsFor(
   { rule, part, side, change }: Flaw,
   resource: Resource,
-  { question, durations, viewer }: ExplanationLimits,
+  { question, bounds, viewer }: ExplanationLimits,
   { people }: Names,
 ): WantedWords & { kind: NearMissExplanation['kind'] } {
   if (change !== undefined) {
     const networks = viewer.mayReadRules ? part?.networks : undefined
-    return { kind: change.circumstance, ...circumstanceWords(change, question, durations, networks) }
+    return { kind: change.circumstance, ...circumstanceWords(change, question, bounds, networks) }
   }
   const { principal } = question
   const mayReadAccounts = viewer.mayReadAccounts && resource.as_if === undefined

@@ -35,16 +35,16 @@ export async function nearMisses(
 ): Promise<NearMissExplanation[]> {
   const ruleSet = sampleRuleSet(texts.map((text, index) => sampleRule(`r${index + 1}`, text)))
   const question = { ...sampleQuestion, ...other, context: { ...sampleQuestion.context, ...context } }
-  const durations = { shortest: 60, longest: 604_800 }
+  const bounds = { shortest: 60, longest: 604_800 }
   const evaluated = {
     ruleSet,
     question,
     decision: decideAsk(ruleSet, question),
-    durations,
+    bounds,
     accountCounts: viewer.accountCounts ?? true,
   }
   const found = await findNearMisses(evaluated, !viewer.mayReadRules, createPauser(Number.POSITIVE_INFINITY))
-  const limits = { question, durations, viewer }
+  const limits = { question, bounds, viewer }
   return selectShown(found, limits).map((miss) =>
     explain(miss, limits, { policies: new Map([['policy', 'Accounts']]), people }),
   )

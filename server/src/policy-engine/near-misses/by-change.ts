@@ -22,9 +22,7 @@ function stepsOf(faulty: Faulty, stage: Stage, minutes: readonly number[]): Step
   const { rule, parts, blamed, side } = faulty
   const others = blamed.filter((part) => !isTimed(part))
   if (side !== undefined || others.some((part) => !part.values && !part.networks)) return undefined
-  const steps = others.map((part) =>
-    stepOf(rule, part, (question) => changesFor(part, true, question, stage.durations)),
-  )
+  const steps = others.map((part) => stepOf(rule, part, (question) => changesFor(part, true, question, stage.bounds)))
   const [first, ...more] = blamed.filter(isTimed)
   if (first === undefined) return steps
   // All of the schedule must hold then, also what holds now.
@@ -33,14 +31,14 @@ function stepsOf(faulty: Faulty, stage: Stage, minutes: readonly number[]): Step
 }
 
 /** It is enough that one part of the forbid does not hold; by waiting, the first that ends. */
-function stepsAgainst({ rule, blamed }: Faulty, { question, durations }: Stage, minutes: readonly number[]): Step[] {
+function stepsAgainst({ rule, blamed }: Faulty, { question, bounds }: Stage, minutes: readonly number[]): Step[] {
   const { context } = question
   const steps = blamed.flatMap((part): Step[] => {
     if (isTimed(part)) return []
-    if (part.values || part.networks) return [stepOf(rule, part, (asked) => changesFor(part, false, asked, durations))]
+    if (part.values || part.networks) return [stepOf(rule, part, (asked) => changesFor(part, false, asked, bounds))]
     const [one, ...others] = missingAgainst(part, context)
     if (one?.values === undefined || isTimed(one) || others.length > 0) return []
-    return [stepOf(rule, part, (asked) => changesFor(one, true, asked, durations))]
+    return [stepOf(rule, part, (asked) => changesFor(one, true, asked, bounds))]
   })
   const ends = blamed
     .map((part) => ({ part, schedule: scheduleAgainst(part, context) }))

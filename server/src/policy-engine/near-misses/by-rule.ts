@@ -71,7 +71,7 @@ export async function fixedByRuleAndMore(stage: Stage, { rules, minutes }: Fault
 
 function changesOf({ faulty }: Missed, part: Part, stage: Stage, minutes: readonly number[]): Change[] {
   const question = onResource(stage)
-  if (!isTimed(part)) return changesFor(part, true, question, stage.durations)
+  if (!isTimed(part)) return changesFor(part, true, question, stage.bounds)
   const schedule = [part, ...faulty.parts.filter((one) => one !== part).filter(isTimed)]
   return timeChanges([schedule.map(({ values }) => values)], question, minutes)
 }

@@ -17,14 +17,14 @@ export type Change = {
   question: AskQuestion
 }
 
-/** How long access may last, in seconds. */
-export type Durations = { shortest: number; longest: number }
+/** What requests are possible at all. `shortest` and `longest`: how long access may last, in seconds. */
+export type RequestBounds = { shortest: number; longest: number; needs_reason?: boolean }
 
 const most = { networks: 4 } as const
 
 /** The changes of what is no time, each applied alone, after which the part may hold or, for `held` = false, no longer hold. */
-export function changesFor(part: Part, held: boolean, question: AskQuestion, durations: Durations): Change[] {
-  if (part.values !== undefined) return valueChanges(held ? part.values : otherValues(part.values), question, durations)
+export function changesFor(part: Part, held: boolean, question: AskQuestion, bounds: RequestBounds): Change[] {
+  if (part.values !== undefined) return valueChanges(held ? part.values : otherValues(part.values), question, bounds)
   const addresses =
     part.networks === undefined ? [] : [...part.networks.slice(0, most.networks).map(firstAddress), ...strangers]
   return addresses.map((source_ip) => ({ circumstance: 'source_ip', question: withContext(question, { source_ip }) }))
@@ -47,10 +47,11 @@ export function timeChanges(
   }))
 }
 
-function valueChanges({ circumstance, values }: Values, question: AskQuestion, durations: Durations): Change[] {
+function valueChanges({ circumstance, values }: Values, question: AskQuestion, bounds: RequestBounds): Change[] {
   const { context } = question
   const isDuration = circumstance === 'duration_seconds'
-  const open = isDuration ? intersection(values, [[durations.shortest, durations.longest]]) : values
+  if (circumstance === 'has_reason' && mustGiveReason(question, bounds) && !holds(values, 1)) return []
+  const open = isDuration ? intersection(values, [[bounds.shortest, bounds.longest]]) : values
   const given = numberIn(context, circumstance)
   const value = nearest(open, given)
   if (value === undefined || value === given) return []
@@ -62,6 +63,11 @@ function valueChanges({ circumstance, values }: Values, question: AskQuestion, d
       question: withContext(question, contextWith(context, circumstance, value)),
     },
   ]
+}
+
+/** Without a reason, there is no such request for a rule to meet. */
+function mustGiveReason({ context }: AskQuestion, { needs_reason = false }: RequestBounds): boolean {
+  return needs_reason || context.break_glass
 }
 
 function contextWith(context: RequestContext, circumstance: Circumstance, value: number): Partial<RequestContext> {

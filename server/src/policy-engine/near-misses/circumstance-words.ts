@@ -2,7 +2,7 @@
 import type { roads } from '../cedar/circumstance.ts'
 import { type AskQuestion, localTime, type RequestContext } from '../cedar/question.ts'
 import type { Range } from '../cedar/range.ts'
-import type { Change, Durations } from './change.ts'
+import type { Change, RequestBounds } from './change.ts'
 
 /** What the rule wants, and what the request has: "for at most 4 hours", "you requested 8 hours". */
 export type WantedWords = { wanted: string; given: string }
@@ -11,7 +11,7 @@ export type WantedWords = { wanted: string; given: string }
 export function circumstanceWords(
   change: Change,
   { action, context }: Pick<AskQuestion, 'action' | 'context'>,
-  durations: Durations,
+  bounds: RequestBounds,
   networks: readonly string[] | undefined,
 ): WantedWords {
   const { circumstance, values = [], question } = change
@@ -22,7 +22,7 @@ export function circumstanceWords(
       return { wanted: 'in some accounts', given: 'you named none in `metadata.account_id`' }
     case 'duration_seconds':
       return {
-        wanted: `for ${either(values.map((range) => durationRange(range, durations)))}`,
+        wanted: `for ${either(values.map((range) => durationRange(range, bounds)))}`,
         given: `you requested ${inWords(context.duration_seconds)}`,
       }
     case 'has_reason':
@@ -74,7 +74,7 @@ export function either(words: readonly string[]): string {
   return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} or ${last}`
 }
 
-function durationRange([from, to]: Range, { shortest, longest }: Durations): string {
+function durationRange([from, to]: Range, { shortest, longest }: RequestBounds): string {
   if (from === to) return `exactly ${inWords(from)}`
   if (from <= shortest) return `at most ${inWords(to)}`
   return to >= longest ? `at least ${inWords(from)}` : `${inWords(from)} to ${inWords(to)}`

@@ -156,12 +156,12 @@ test('hides from a requester every condition that a wider search finds', async (
   const ruleSet = sampleRuleSet([
     sampleRule('both', permitWhen('context.duration_seconds <= 600 && resource.getTag("env") == "prod"')),
   ])
-  const durations = { shortest: 60, longest: 604_800 }
-  const asked = { ruleSet, question: sampleQuestion, decision: decideAsk(ruleSet, sampleQuestion), durations }
+  const bounds = { shortest: 60, longest: 604_800 }
+  const asked = { ruleSet, question: sampleQuestion, decision: decideAsk(ruleSet, sampleQuestion), bounds }
   const pauser = createPauser(Number.POSITIVE_INFINITY)
   const found = await findNearMisses({ ...asked, accountCounts: true }, false, pauser)
   assert.equal(found.length, 1)
-  assert.deepEqual(selectShown(found, { question: sampleQuestion, durations, viewer: requester }), [])
+  assert.deepEqual(selectShown(found, { question: sampleQuestion, bounds, viewer: requester }), [])
 })
 
 test('tells a requester of a nearest action without telling whether rules name the requested one', async () => {

@@ -85,7 +85,7 @@ const anyQuestion: fc.Arbitrary<AskQuestion> = fc
   }))
 
 const anyCase = fc.tuple(fc.array(anyRule, { minLength: 1, maxLength: 6 }), anyQuestion)
-const durations = { shortest: 60, longest: 43_200 }
+const bounds = { shortest: 60, longest: 43_200 }
 
 async function nearest(drawn: readonly Drawn[], question: AskQuestion, listener: Viewer) {
   const rules = drawn.map(ruleOf)
@@ -93,17 +93,17 @@ async function nearest(drawn: readonly Drawn[], question: AskQuestion, listener:
   const decision = decideAsk(ruleSet, question)
   const yieldToEventLoop = createPauser(Number.POSITIVE_INFINITY)
   const found = await findNearMisses(
-    { ruleSet, question, decision, durations, accountCounts: true },
+    { ruleSet, question, decision, bounds, accountCounts: true },
     !listener.mayReadRules,
     yieldToEventLoop,
   )
-  const misses = selectShown(found, { question, durations, viewer: listener })
+  const misses = selectShown(found, { question, bounds, viewer: listener })
   const names = { policies: new Map([['policy', 'hidden']]), people: new Map() }
   return {
     rules,
     ruleSet,
     decision,
-    misses: misses.map((miss) => ({ miss, ...explain(miss, { question, durations, viewer: listener }, names) })),
+    misses: misses.map((miss) => ({ miss, ...explain(miss, { question, bounds, viewer: listener }, names) })),
   }
 }
 
@@ -142,7 +142,7 @@ const lastTried = ({ change, also }: NearMiss) => (also?.change ?? change)?.ques
 const isChanged = ({ change, also }: NearMiss) =>
   change !== undefined && (also === undefined || also.change !== undefined)
 
-/** Durations that the words name: the ends of their range, and of those that rules name the ones between. */
+/** RequestBounds that the words name: the ends of their range, and of those that rules name the ones between. */
 const durationsIn = ({ change, also }: NearMiss) =>
   [change, also?.change].flatMap((one) => {
     if (one?.circumstance !== 'duration_seconds') return []

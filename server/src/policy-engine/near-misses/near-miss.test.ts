@@ -134,6 +134,18 @@ test('shows a rule only if it would give the access', async () => {
   assert.deepEqual(await nearMissWords([permitWhen('context.duration_seconds <= 600'), tooShort]), [])
 })
 
+test('suggests no emergency without a reason, which cannot be requested', async () => {
+  const unreasoned = permitWhen('!context.has_reason')
+  const forbids = [
+    'permit (principal, action, resource);',
+    'forbid (principal, action, resource) when { context.has_reason };',
+  ]
+  for (const rules of [[unreasoned], forbids]) {
+    assert.equal((await nearMissWords(rules)).length, 1)
+    assert.deepEqual(await nearMissWords(rules, { context: { break_glass: true } }), [])
+  }
+})
+
 test('names only durations that are permitted, as far as rules name durations', async () => {
   const short = permitWhen('context.duration_seconds <= 14400')
   const forbid = (condition: string) => `forbid (principal, action, resource) when { ${condition} };`

@@ -110,10 +110,10 @@ async function fixedByAccountAndMore(stage: Stage): Promise<NearMiss[]> {
 
 /** What one change of the already changed question would fix. */
 async function fixedAfter(stage: Stage, first: Change): Promise<NearMiss[]> {
-  const { ruleSet, durations, accountCounts, yieldToEventLoop } = stage
+  const { ruleSet, bounds, accountCounts, yieldToEventLoop } = stage
   const { question } = first
   const decision = await decideAskInPieces(ruleSet, question, evaluator)
-  const changed = await openStage({ ruleSet, question, decision, durations, accountCounts }, yieldToEventLoop)
+  const changed = await openStage({ ruleSet, question, decision, bounds, accountCounts }, yieldToEventLoop)
   if (changed === undefined || changed.goal !== stage.goal) return []
   const misses = await fixedByChange(changed, await findFaults(changed, false))
   return misses.map(({ part, change, ...miss }) => ({

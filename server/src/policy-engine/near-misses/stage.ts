@@ -6,7 +6,7 @@ import { createPolicyEvaluator } from '../deciding/evaluate.ts'
 import { type Reaches, reachesOf } from '../deciding/rule-index.ts'
 import type { AskSubset, PolicyRule, RuleSet, SortedRules } from '../deciding/rule-set.ts'
 import type { ApprovalMode } from '../rule.ts'
-import type { Change, Durations } from './change.ts'
+import type { Change, RequestBounds } from './change.ts'
 import type { Side } from './near-rule.ts'
 import { type Neighbourhood, neighbourhoodOf } from './neighbourhood.ts'
 import type { Part } from './part.ts'
@@ -17,7 +17,7 @@ export type DeniedQuestion = {
   ruleSet: RuleSet
   question: AskQuestion
   decision: Decision
-  durations: Durations
+  bounds: RequestBounds
   /** Whether the account counts that a request names: only then is it said to name one. */
   accountCounts: boolean
 }
