@@ -459,6 +459,7 @@ create policy tenant_wall on group_member
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on group_member to sallyport_app;
 CREATE TRIGGER group_member_authority AFTER INSERT OR DELETE OR UPDATE ON group_member FOR EACH ROW EXECUTE FUNCTION authority_changed();
+CREATE TRIGGER group_member_ended AFTER DELETE ON group_member REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION group_member_ended();
 
 create table group_role (
   tenant_id uuid not null,
@@ -481,6 +482,7 @@ create policy tenant_wall on group_role
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on group_role to sallyport_app;
 CREATE TRIGGER group_role_authority AFTER INSERT OR DELETE OR UPDATE ON group_role FOR EACH ROW EXECUTE FUNCTION authority_changed();
+CREATE TRIGGER group_role_ended AFTER DELETE ON group_role REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION group_role_ended();
 
 create table identity_provider (
   tenant_id uuid not null,
@@ -612,6 +614,31 @@ create policy tenant_wall on notification_channel
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on notification_channel to sallyport_app;
 grant update (name, config, event_filters, enabled, updated_at, sealed_secrets, previous_until) on notification_channel to sallyport_app;
+
+create table past_gift (
+  tenant_id uuid not null,
+  id uuid not null default gen_random_uuid(),
+  user_id uuid,
+  group_id uuid,
+  role_id text,
+  given_by uuid,
+  given_at timestamp with time zone not null,
+  ended_at timestamp with time zone not null default clock_timestamp(),
+  constraint past_gift_pk PRIMARY KEY (tenant_id, id),
+  constraint past_gift_given_by_fk FOREIGN KEY (tenant_id, given_by) REFERENCES tenant_user(tenant_id, id),
+  constraint past_gift_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint past_gift_user_id_fk FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_user(tenant_id, id)
+);
+CREATE INDEX past_gift_given_by_ix ON past_gift USING btree (tenant_id, given_by, given_at);
+CREATE INDEX past_gift_group_id_ix ON past_gift USING btree (tenant_id, group_id);
+CREATE INDEX past_gift_role_id_ix ON past_gift USING btree (tenant_id, role_id);
+CREATE INDEX past_gift_user_id_ix ON past_gift USING btree (tenant_id, user_id);
+alter table past_gift enable row level security;
+alter table past_gift force row level security;
+create policy tenant_wall on past_gift
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert on past_gift to sallyport_app;
 
 create table policy (
   tenant_id uuid not null,
@@ -851,6 +878,8 @@ create policy tenant_wall on role_added_scope
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on role_added_scope to sallyport_app;
 grant update (added_by, added_at) on role_added_scope to sallyport_app;
+CREATE TRIGGER role_added_scope_ended AFTER DELETE ON role_added_scope REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION role_added_scope_ended();
+CREATE TRIGGER role_added_scope_replaced AFTER UPDATE ON role_added_scope REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION role_added_scope_ended();
 
 create table root_key (
   id text not null,
@@ -1304,6 +1333,7 @@ create policy tenant_wall on user_role
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on user_role to sallyport_app;
 CREATE TRIGGER user_role_authority AFTER INSERT OR DELETE OR UPDATE ON user_role FOR EACH ROW EXECUTE FUNCTION authority_changed();
+CREATE TRIGGER user_role_ended AFTER DELETE ON user_role REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION user_role_ended();
 
 create table user_session (
   tenant_id uuid not null,
@@ -1439,6 +1469,39 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.group_member_ended()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into past_gift (tenant_id, user_id, group_id, given_by, given_at)
+    select tenant_id, user_id, group_id, added_by, created_at from gone;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.group_role_ended()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into past_gift (tenant_id, group_id, role_id, given_by, given_at)
+    select tenant_id, group_id, role_id, mapped_by, mapped_at from gone;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.role_added_scope_ended()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into past_gift (tenant_id, role_id, given_by, given_at)
+    select tenant_id, role_id, added_by, added_at from gone;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.system_role_is_fixed()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1463,6 +1526,17 @@ CREATE OR REPLACE FUNCTION public.tenant_went_live()
 AS $function$
 begin
   perform pg_notify('sallyport_authority', new.id::text);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.user_role_ended()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into past_gift (tenant_id, user_id, role_id, given_by, given_at)
+    select tenant_id, user_id, role_id, granted_by, granted_at from gone;
   return null;
 end
 $function$;

@@ -5,6 +5,7 @@ import type { Statement, Tx } from '../kernel/context.ts'
 import { lowestIdAt } from '../kernel/id.ts'
 import type { Principal } from '../policy-engine/cedar/question.ts'
 import { actsInNamedAccount } from '../provisioners/serving-store.ts'
+import { receiversOf } from '../roles/gift-store.ts'
 import { readSettingValues } from '../settings/setting.ts'
 import { settingsAsJson } from '../settings/setting-store.ts'
 import { principalAsJson } from '../users/principal-store.ts'
@@ -66,14 +67,16 @@ type PageRow = {
 /**
  * The next questions of the span after the one with this id, the latest first. One round trip, one snapshot. People are read as they
  * are now: no recording holds facts about them, so that a fact that is new to policy is known for old recordings too.
+ * `hasPastGifts`: false where the database may be of an earlier version, which kept none.
  */
 export async function readRecordings(
   tx: Tx,
   span: Span,
-  page: { after: string | undefined; limit: number },
+  page: { after: string | undefined; limit: number; hasPastGifts?: boolean },
 ): Promise<Recording[]> {
   const behind = page.after === undefined ? sql`true` : sql`d.id < ${page.after}::uuid`
-  const tainted = { granted_by: sql`page.requester_id`, after: sql`page.requested_at` }
+  const giving = { giver: sql`page.requester_id`, after: sql`page.requested_at` }
+  const tainted = { givers: receiversOf(tx, giving, page.hasPastGifts), after: giving.after }
   const account_ids = sql`array(select distinct place ->> 'account_id'
     from page, jsonb_array_elements(page.question -> 'places') place)`
   const acts = actsInNamedAccount(

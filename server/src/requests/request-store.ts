@@ -12,6 +12,8 @@ import type { Principal } from '../policy-engine/cedar/question.ts'
 import { ruleSetVersion } from '../policy-engine/deciding/rule-set-store.ts'
 import { typesInNamedAccount } from '../provisioners/provisioner.ts'
 import { actsInNamedAccount, servedAccounts } from '../provisioners/serving-store.ts'
+import { receiversOf } from '../roles/gift-store.ts'
+import type { Discounted } from '../roles/holding-store.ts'
 import { readSettingValues } from '../settings/setting.ts'
 import { settingsAsJson } from '../settings/setting-store.ts'
 import type { Mode } from '../tenants/mode.ts'
@@ -174,12 +176,21 @@ export type Deciding = Recorded & {
   approver: Principal
 }
 
+/** The request as `a`, and those through whom its requester may have made an approver since, who are computed once where needed. */
+function requestAndGivers(tx: Tx, request_id: string): Statement {
+  const giving = { giver: requester, after: requested }
+  return sql`a as materialized (select * from access_request where tenant_id = ${tx.tenant_id} and id = ${request_id}),
+    tainted as materialized (${receiversOf(tx, giving)})`
+}
+
+const requester = sql`(select requester_id from a)`
+const requested = sql`(select created_at from a)`
+const tainted: Discounted = { givers: sql`select id from tainted`, after: requested }
+
 /** The request, the approver, the rule-set version and the accounts that the request covers; one round trip. */
 export async function readDeciding(tx: Tx, request_id: string, approver_id: string): Promise<Deciding | undefined> {
-  const tainted = { granted_by: sql`a.requester_id`, after: sql`a.created_at` }
-  const [row] = await tx.read(sql<RecordedRow & { approver: Principal }>`select ${recordedColumns(tx)},
-      ${principalAsJson(tx, sql`${approver_id}`, tainted)} as approver
-    from access_request a where a.tenant_id = ${tx.tenant_id} and a.id = ${request_id}`)
+  const [row] = await tx.read(sql<RecordedRow & { approver: Principal }>`with ${requestAndGivers(tx, request_id)}
+    select ${recordedColumns(tx)}, ${principalAsJson(tx, sql`${approver_id}`, tainted)} as approver from a`)
   if (row === undefined) return undefined
   const { approver, ...recorded } = row
   return { ...asRecorded(recorded), approver }
@@ -197,13 +208,9 @@ export async function readWithApprovers(
   request_id: string,
   { after, limit }: Batch,
 ): Promise<(Recorded & { approvers: Principal[] }) | undefined> {
-  // A subquery, not a column of each row: the roles that the requester gave are then read once for all approvers.
-  const requester = sql`(select requester_id from a)`
-  const tainted = { granted_by: requester, after: sql`(select created_at from a)` }
-  const [row] = await tx.read(sql<RecordedRow & { approvers: Principal[] }>`with a as materialized (
-      select * from access_request where tenant_id = ${tx.tenant_id} and id = ${request_id})
-    select ${recordedColumns(tx)}, ${approversAsJson(tx, { except: requester, after, limit }, tainted)} as approvers
-    from a`)
+  const page = { except: requester, after, limit }
+  const [row] = await tx.read(sql<RecordedRow & { approvers: Principal[] }>`with ${requestAndGivers(tx, request_id)}
+    select ${recordedColumns(tx)}, ${approversAsJson(tx, page, tainted)} as approvers from a`)
   if (row === undefined) return undefined
   const { approvers, ...recorded } = row
   return { ...asRecorded(recorded), approvers }

@@ -5,50 +5,32 @@ import type { Scope } from '../permissions/permission.ts'
 // Embedded as arrays: each is looked up by key once, which is the cheapest for a request in a tenant of any size.
 
 /**
- * Discounts everything that this user gave after that moment (a role, a membership, the role of a group, or an added scope
- * of a role), and everything that the receivers gave since. The fields are values or columns.
+ * Discounts everything that these users (`givers`, a select of their ids) gave after that moment: a role, a membership, the role of a
+ * group, or an added scope of a role. The givers are those of `receiversOf`.
  */
-export type Discounted = { granted_by: Statement; after: Statement }
+export type Discounted = { givers: Statement; after: Statement }
 
 /** A gift of the operator (no giver) or from before the moment counts. Only for other gifts the tainted givers are computed. */
-function counts(tx: Tx, given_by: Statement, given_at: Statement, discounted: Discounted | undefined): Statement {
+function counts(given_by: Statement, given_at: Statement, discounted: Discounted | undefined): Statement {
   if (discounted === undefined) return sql`true`
-  return sql`(${given_by} is null or ${given_at} <= ${discounted.after}
-    or ${given_by} not in (${handsOf(tx, discounted)}))`
-}
-
-/** The user, and every user to whom they have given something since, directly or through others. */
-function handsOf(tx: Tx, { granted_by, after }: Discounted): Statement {
-  return sql`with recursive hand (id) as (
-      select ${granted_by}::uuid
-      union
-      select gift.receiver from hand join (
-        select user_id, granted_by, granted_at from user_role where tenant_id = ${tx.tenant_id}::uuid
-        union all
-        select user_id, added_by, created_at from group_member where tenant_id = ${tx.tenant_id}::uuid
-        union all
-        select gm.user_id, gr.mapped_by, gr.mapped_at from group_role gr
-          join group_member gm on gm.tenant_id = gr.tenant_id and gm.group_id = gr.group_id
-          where gr.tenant_id = ${tx.tenant_id}::uuid
-      ) as gift (receiver, giver, given_at) on gift.giver = hand.id and gift.given_at > ${after})
-    select id from hand`
+  return sql`(${given_by} is null or ${given_at} <= ${discounted.after} or ${given_by} not in (${discounted.givers}))`
 }
 
 /** The groups (`group_id`) of a user (a value or a column): a select to embed in another statement. */
 export function groupsHeld(tx: Tx, user_id: Statement, discounted?: Discounted): Statement {
   return sql`select gm.group_id from group_member gm
     where gm.tenant_id = ${tx.tenant_id}::uuid and gm.user_id = ${user_id}
-      and ${counts(tx, sql`gm.added_by`, sql`gm.created_at`, discounted)}`
+      and ${counts(sql`gm.added_by`, sql`gm.created_at`, discounted)}`
 }
 
 /** The roles (`role_id`) of a user, own and by their groups. A role counts when at least one path to it counts. */
 export function rolesHeld(tx: Tx, user_id: Statement, discounted?: Discounted): Statement {
   return sql`select ur.role_id from user_role ur
     where ur.tenant_id = ${tx.tenant_id}::uuid and ur.user_id = ${user_id}
-      and ${counts(tx, sql`ur.granted_by`, sql`ur.granted_at`, discounted)}
+      and ${counts(sql`ur.granted_by`, sql`ur.granted_at`, discounted)}
     union select gr.role_id from group_role gr
     where gr.tenant_id = ${tx.tenant_id}::uuid and gr.group_id = any(array(${groupsHeld(tx, user_id, discounted)}))
-      and ${counts(tx, sql`gr.mapped_by`, sql`gr.mapped_at`, discounted)}`
+      and ${counts(sql`gr.mapped_by`, sql`gr.mapped_at`, discounted)}`
 }
 
 /** The current scopes (`scope`) of a user: those of their roles, own and by their groups. */
@@ -68,18 +50,18 @@ export function holdersOf(tx: Tx, scopes: readonly Scope[], discounted?: Discoun
       and ${discounted === undefined ? sql`true` : isUntainted(tx, discounted)})`
   return sql`select ur.user_id from role r join user_role ur on ur.tenant_id = r.tenant_id and ur.role_id = r.id
     where r.tenant_id = ${tx.tenant_id}::uuid and ${carries}
-      and ${counts(tx, sql`ur.granted_by`, sql`ur.granted_at`, discounted)}
+      and ${counts(sql`ur.granted_by`, sql`ur.granted_at`, discounted)}
     union select gm.user_id from role r join group_role gr on gr.tenant_id = r.tenant_id and gr.role_id = r.id
       join group_member gm on gm.tenant_id = gr.tenant_id and gm.group_id = gr.group_id
     where r.tenant_id = ${tx.tenant_id}::uuid and ${carries}
-      and ${counts(tx, sql`gr.mapped_by`, sql`gr.mapped_at`, discounted)}
-      and ${counts(tx, sql`gm.added_by`, sql`gm.created_at`, discounted)}`
+      and ${counts(sql`gr.mapped_by`, sql`gr.mapped_at`, discounted)}
+      and ${counts(sql`gm.added_by`, sql`gm.created_at`, discounted)}`
 }
 
 function isUntainted(tx: Tx, discounted: Discounted): Statement {
   return sql`not exists (select from role_added_scope later
     where later.tenant_id = ${tx.tenant_id}::uuid and later.role_id = r.id and later.scope = carried.scope
-      and not ${counts(tx, sql`later.added_by`, sql`later.added_at`, discounted)})`
+      and not ${counts(sql`later.added_by`, sql`later.added_at`, discounted)})`
 }
 
 /** Whether the user holds the role, own or by a group. */

@@ -122,6 +122,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'requests → provisioners':
     'a live tenant refuses what no provisioner serves, and some act in the account that is named',
   'requests → tenants': 'whether the tenant is in rehearsal or live',
+  'requests → roles': 'rights that a requester gave after their request do not count for deciding it',
   'requests → settings': 'limits of durations, and whether a reason is required',
   'requests → users': 'the requester and the approver in the policy question',
   'provisioners → tenants': 'a tenant goes live with its first real target',

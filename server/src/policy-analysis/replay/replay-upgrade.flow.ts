@@ -65,7 +65,8 @@ export async function replayUpgrade(
   let after: string | undefined
   await onPage?.(0, total)
   for (let compared = 0; compared < total; ) {
-    const page = await readRecordings(tx, span, { after, limit: Math.min(pageSize, total - compared) })
+    const limit = Math.min(pageSize, total - compared)
+    const page = await readRecordings(tx, span, { after, limit, hasPastGifts: false })
     for (const recording of page) {
       const asked = recordedQuestion(recording, facts)
       const former = formerQuestion(recording, facts)
