@@ -27,6 +27,7 @@ const payments: Resource = {
 }
 const bare = { name: '', tags: {}, parents: [] }
 
+const approverNamed = (id: string) => ({ counting: person(id), whole: person(id) })
 const person = (id: string): Principal => ({
   ...{ id, email: `${id}@example.com`, email_verified: true, name: id, active: true, auth_provider: 'local' },
   ...{ is_owner: false, scopes: [], group_ids: [], role_ids: [] },
@@ -106,7 +107,7 @@ suite('the version before evaluated', () => {
       assert.deepEqual(policyQuestion.resources, resources)
     })
     test(`${what}, for an approver without the actions`, () => {
-      const { kind, policyQuestion } = formerQuestion({ ...asked, approver: person('bob') }, facts)
+      const { kind, policyQuestion } = formerQuestion({ ...asked, approver: approverNamed('bob') }, facts)
       assert.ok(kind === 'approve')
       assert.deepEqual(
         policyQuestion.targets,
@@ -123,11 +124,19 @@ suite('the version before evaluated', () => {
 
 test('the version before put the same question about people and circumstances', () => {
   const asked = single('cloud_account', one, one)
-  for (const approver of [null, person('bob')]) {
+  for (const approver of [null, approverNamed('bob')]) {
     const former = formerQuestion({ ...asked, approver }, facts)
     const now = recordedQuestion({ ...asked, approver }, facts)
     const plain = { kind: former.kind, policyQuestion: { ...former.policyQuestion, literals: null } }
     const { shown } = asked
     assert.deepEqual({ ...shown, ...plain }, { ...now, policyQuestion: { ...now.policyQuestion, literals: null } })
   }
+})
+
+test('the version before evaluated an approver without the rights that do not count alone', () => {
+  const approver = { counting: person('bob'), whole: { ...person('bob'), group_ids: ['contractors'] } }
+  const asked = { ...single('cloud_account', one, one), approver }
+  const [former, now] = [formerQuestion(asked, facts), recordedQuestion(asked, facts)]
+  assert.ok(former.kind === 'approve' && now.kind === 'approve')
+  assert.deepEqual([former.policyQuestion.whole, now.policyQuestion.whole], [undefined, approver.whole])
 })

@@ -4,7 +4,8 @@
  *
  * - what lies in an account had no tags, and no name;
  * - a resource of an unknown account was evaluated once, in no account, and a named account always counted;
- * - an entity that a rule names was known only where it was an entity of the question.
+ * - an entity that a rule names was known only where it was an entity of the question;
+ * - a right of an approver that does not count lifted a forbid about those who have it.
  */
 import type { AccountPolicyView } from '../cloud/cloud-account.ts'
 import type { Resource, ResourceReference } from '../policy-engine/cedar/question.ts'
@@ -30,7 +31,7 @@ export function formerQuestion(
     return { kind: 'ask', policyQuestion: { principal: requester, action, resources: asked, ...beyond } }
   }
   const request = { id, requester, action, duration_seconds, break_glass }
-  return { kind: 'approve', policyQuestion: { principal: approver, request, targets: resources, ...beyond } }
+  return { kind: 'approve', policyQuestion: { principal: approver.counting, request, targets: resources, ...beyond } }
 }
 
 /** The resource itself, then each place that is a different resource. */

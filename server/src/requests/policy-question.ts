@@ -1,6 +1,7 @@
 import type { AccountPolicyView } from '../cloud/cloud-account.ts'
 import type {
   ApproveQuestion,
+  Approver,
   AskQuestion,
   LiteralFacts,
   Principal,
@@ -85,7 +86,7 @@ export function askQuestion(
 
 /** May this principal decide the request? Evaluated for the resource, and for every account that the request fans out to. */
 export function approveQuestion(
-  principal: Principal,
+  { counting, whole }: Approver,
   requester: Principal,
   requested: RequestedAccess,
   when: Circumstances,
@@ -94,12 +95,18 @@ export function approveQuestion(
   const { id, action, duration_seconds, break_glass } = requested
   const { resources, ...beyond } = resourcesOf(requested, known)
   return {
-    principal,
+    principal: counting,
+    ...(!haveSameRights(counting, whole) && { whole }),
     request: { id, requester, action, duration_seconds, break_glass },
     targets: toldApart(resources, known.facts.literals),
     context: contextOf(requested, when, known.settings),
     ...beyond,
   }
+}
+
+/** Both lists are in the same order, and one is a part of the other. */
+function haveSameRights(counting: Principal, whole: Principal): boolean {
+  return (['scopes', 'group_ids', 'role_ids'] as const).every((of) => counting[of].length === whole[of].length)
 }
 
 /** The circumstances as policy sees them. */
@@ -182,7 +189,7 @@ export type Recording = {
   shown: Shown
   requester: Principal
   /** Null where no person decided. */
-  approver: Principal | null
+  approver: Approver | null
   requested: RequestedAccess
   when: Circumstances
   known: Known

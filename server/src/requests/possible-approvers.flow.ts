@@ -1,8 +1,8 @@
 import type { Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import { periodicYield } from '../kernel/yield-to-event-loop.ts'
-import type { ApproveQuestion, Principal } from '../policy-engine/cedar/question.ts'
-import { decideApproveInPieces } from '../policy-engine/deciding/decide.ts'
+import type { ApproveQuestion, Approver } from '../policy-engine/cedar/question.ts'
+import { decideApproveInPieces, evaluationsOf } from '../policy-engine/deciding/decide.ts'
 import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
 import { readWithRules } from '../policy-engine/deciding/rule-set-store.ts'
 import type { PolicyFacts } from '../policy-facts/policy-facts.flow.ts'
@@ -38,13 +38,13 @@ export async function* whoMayDecide(tx: Tx, request_id: string, at: Date): Async
     const may: string[] = []
     for (const approver of found.approvers) {
       const question = approveQuestion(approver, found.requester, found.requested, when, known)
-      evaluations += question.targets.length
+      evaluations += evaluationsOf(question)
       if (evaluations > maxEvaluations || (await decideApproveInPieces(ruleSet, question)).allowed)
-        may.push(approver.id)
+        may.push(question.principal.id)
       await yieldToEventLoop()
     }
     yield may
-    after = found.approvers.at(-1)?.id ?? null
+    after = found.approvers.at(-1)?.whole.id ?? null
     if (found.approvers.length < batchSize) return
   }
 }
@@ -52,8 +52,8 @@ export async function* whoMayDecide(tx: Tx, request_id: string, at: Date): Async
 /** A recorded request, some of its possible approvers, and whether one of them may decide it, as a question to rules that need `facts`. */
 type PossibleApprovers = {
   request: AccessRequest
-  approvers: readonly Principal[]
-  questionFor: (approver: Principal, facts: PolicyFacts) => ApproveQuestion
+  approvers: readonly Approver[]
+  questionFor: (approver: Approver, facts: PolicyFacts) => ApproveQuestion
 }
 
 /**
@@ -71,7 +71,7 @@ export async function* possibleApprovers(tx: Tx, request_id: string): AsyncGener
       ...{ request, approvers },
       questionFor: (approver, facts) => approveQuestion(approver, requester, requested, when, { ...found, facts }),
     }
-    after = approvers.at(-1)?.id ?? null
+    after = approvers.at(-1)?.whole.id ?? null
     if (approvers.length < batchSize) return
   }
 }
@@ -94,8 +94,9 @@ export async function isUnapprovable(tx: Tx, evaluated: EvaluatedRequest): Promi
   for (const limit of warningBatchSizes) {
     const approvers = await readApprovers(tx, requester_id, { after, limit })
     for (const approver of approvers) {
-      const question = approveQuestion(approver, requester, request, when, evaluated)
-      evaluations += question.targets.length
+      // Nobody gave anything after a request that is not made yet.
+      const question = approveQuestion({ counting: approver, whole: approver }, requester, request, when, evaluated)
+      evaluations += evaluationsOf(question)
       if (evaluations > maxEvaluations) return false
       const { allowed, errors } = await decideApproveInPieces(ruleSet, question)
       if (allowed || errors.some(({ rule_id }) => rule_id === null)) return false

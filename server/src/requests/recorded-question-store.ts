@@ -3,12 +3,12 @@ import { type AccountForPolicy, accountsForPolicyAsJson, readAccountsForPolicy }
 import { allOf, isoMoment, sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import { lowestIdAt } from '../kernel/id.ts'
-import type { Principal } from '../policy-engine/cedar/question.ts'
+import type { Approver, Principal } from '../policy-engine/cedar/question.ts'
 import { actsInNamedAccount } from '../provisioners/serving-store.ts'
 import { receiversOf } from '../roles/gift-store.ts'
 import { readSettingValues } from '../settings/setting.ts'
 import { settingsAsJson } from '../settings/setting-store.ts'
-import { principalAsJson } from '../users/principal-store.ts'
+import { approverAsJson, principalAsJson } from '../users/principal-store.ts'
 import type { RequestDecision } from './decision.ts'
 import type { Circumstances, Recording, RequestedAccess, Span } from './policy-question.ts'
 
@@ -52,8 +52,8 @@ export async function countRecorded(tx: Tx, span: Span, max: number): Promise<nu
 
 type QuestionRow = Omit<Recording['shown'], 'question'> & {
   question: RequestDecision['question']
-  /** The approver, without the roles that the requester gave them after the request; null where no person decided. */
-  approver: Principal | null
+  /** Null where no person decided. */
+  approver: Approver | null
   acts_in_named_account: boolean
 }
 
@@ -94,7 +94,7 @@ export async function readRecordings(
         (select coalesce(jsonb_agg(jsonb_build_object('id', page.id, 'request_id', page.request_id,
             'decided_at', ${isoMoment(sql`page.decided_at`)}, 'requester_id', page.requester_id,
             'question', page.question, 'approver', case when page.question_kind = 'approve'
-              then ${principalAsJson(tx, sql`page.principal_id`, tainted)} end,
+              then ${approverAsJson(tx, sql`page.principal_id`, tainted)} end,
             'acts_in_named_account', ${acts})
           order by page.id desc), '[]') from page) as questions,
         (select coalesce(jsonb_object_agg(asker.id, ${principalAsJson(tx, sql`asker.id`)}), '{}')

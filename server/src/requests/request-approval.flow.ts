@@ -2,7 +2,7 @@ import { refuse } from '../events/emit.ts'
 import { keepRefusal } from '../events/keep-refusal.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
-import type { Principal } from '../policy-engine/cedar/question.ts'
+import type { Approver } from '../policy-engine/cedar/question.ts'
 import { type Decision, decideApproveInPieces, factsOf } from '../policy-engine/deciding/decide.ts'
 import { readWithRules } from '../policy-engine/deciding/rule-set-store.ts'
 import { type KeptQuestion, keepRefusedTry } from './decision-store.ts'
@@ -91,15 +91,15 @@ function refuseTry(ctx: Ctx, denied: Decision, question: KeptQuestion, request_i
   return refuse(ctx, problem, { ...event, data: factsOf(denied) }, kept)
 }
 
-/** An API key decides with its own scopes at most. */
-function narrowed(approver: Principal, actor: Ctx['actor']): Principal {
-  if (actor.kind !== 'api_key') return approver
-  return { ...approver, scopes: approver.scopes.filter((scope) => actor.scopes.has(scope)) }
+/** For an API key, its own scopes count at most. */
+function narrowed({ counting, whole }: Approver, actor: Ctx['actor']): Approver {
+  if (actor.kind !== 'api_key') return { counting, whole }
+  return { counting: { ...counting, scopes: counting.scopes.filter((scope) => actor.scopes.has(scope)) }, whole }
 }
 
 /** Throws 403 when the scope to decide comes from a role that the requester gave after the request was created. */
 function requireUntaintedScope({ approver }: Deciding): void {
-  if (!approver.scopes.includes('requests:approve')) {
+  if (!approver.counting.scopes.includes('requests:approve')) {
     throw new Problem(
       'forbidden',
       'a role that the requester gave after making the request does not count for deciding it; ask another approver',

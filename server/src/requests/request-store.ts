@@ -8,7 +8,7 @@ import { allOf, sql } from '../db/sql.ts'
 import { isPlannedOutside } from '../grants/plan-store.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import type { PageRequest } from '../kernel/page.ts'
-import type { Principal } from '../policy-engine/cedar/question.ts'
+import type { Approver, Principal } from '../policy-engine/cedar/question.ts'
 import { ruleSetVersion } from '../policy-engine/deciding/rule-set-store.ts'
 import { typesInNamedAccount } from '../provisioners/provisioner.ts'
 import { actsInNamedAccount, servedAccounts } from '../provisioners/serving-store.ts'
@@ -18,7 +18,7 @@ import { readSettingValues } from '../settings/setting.ts'
 import { settingsAsJson } from '../settings/setting-store.ts'
 import type { Mode } from '../tenants/mode.ts'
 import { tenantMode } from '../tenants/mode-store.ts'
-import { approversAsJson, principalAsJson } from '../users/principal-store.ts'
+import { approverAsJson, approversAsJson, principalAsJson, principalsAsJson } from '../users/principal-store.ts'
 import { maxPlaces, namedAccounts, type Place, typeOfPlaces } from './place.ts'
 import type { Circumstances, Known, RequestedAccess } from './policy-question.ts'
 import type { AccessRequest, ResourceReference } from './request.ts'
@@ -172,8 +172,8 @@ export async function readRecorded(tx: Tx, request_ids: readonly string[]): Prom
 
 /** What an approver's decision is based on. */
 export type Deciding = Recorded & {
-  /** The approver, without the roles that the requester gave them after the request. */
-  approver: Principal
+  /** What the requester gave after the request does not count. */
+  approver: Approver
 }
 
 /** The request as `a`, and those through whom its requester may have made an approver since, who are computed once where needed. */
@@ -189,8 +189,8 @@ const tainted: Discounted = { givers: sql`select id from tainted`, after: reques
 
 /** The request, the approver, the rule-set version and the accounts that the request covers; one round trip. */
 export async function readDeciding(tx: Tx, request_id: string, approver_id: string): Promise<Deciding | undefined> {
-  const [row] = await tx.read(sql<RecordedRow & { approver: Principal }>`with ${requestAndGivers(tx, request_id)}
-    select ${recordedColumns(tx)}, ${principalAsJson(tx, sql`${approver_id}`, tainted)} as approver from a`)
+  const [row] = await tx.read(sql<RecordedRow & { approver: Approver }>`with ${requestAndGivers(tx, request_id)}
+    select ${recordedColumns(tx)}, ${approverAsJson(tx, sql`${approver_id}`, tainted)} as approver from a`)
   if (row === undefined) return undefined
   const { approver, ...recorded } = row
   return { ...asRecorded(recorded), approver }
@@ -207,9 +207,9 @@ export async function readWithApprovers(
   tx: Tx,
   request_id: string,
   { after, limit }: Batch,
-): Promise<(Recorded & { approvers: Principal[] }) | undefined> {
+): Promise<(Recorded & { approvers: Approver[] }) | undefined> {
   const page = { except: requester, after, limit }
-  const [row] = await tx.read(sql<RecordedRow & { approvers: Principal[] }>`with ${requestAndGivers(tx, request_id)}
+  const [row] = await tx.read(sql<RecordedRow & { approvers: Approver[] }>`with ${requestAndGivers(tx, request_id)}
     select ${recordedColumns(tx)}, ${approversAsJson(tx, page, tainted)} as approvers from a`)
   if (row === undefined) return undefined
   const { approvers, ...recorded } = row
@@ -218,6 +218,6 @@ export async function readWithApprovers(
 /** A batch of the people who might decide a request that is not stored yet. */
 export async function readApprovers(tx: Tx, requester_id: string, { after, limit }: Batch): Promise<Principal[]> {
   const batch = { except: sql`${requester_id}::uuid`, after, limit }
-  const [row] = await tx.read(sql<{ approvers: Principal[] }>`select ${approversAsJson(tx, batch)} as approvers`)
+  const [row] = await tx.read(sql<{ approvers: Principal[] }>`select ${principalsAsJson(tx, batch)} as approvers`)
   return row?.approvers ?? []
 }

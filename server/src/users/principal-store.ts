@@ -1,6 +1,6 @@
 import { sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
-import type { Principal } from '../policy-engine/cedar/question.ts'
+import type { Approver, Principal } from '../policy-engine/cedar/question.ts'
 import { type Discounted, groupsHeld, holdersOf, rolesHeld, scopesHeld } from '../roles/holding-store.ts'
 import { isActive } from './active-store.ts'
 
@@ -10,7 +10,7 @@ import { isActive } from './active-store.ts'
  */
 export function principalAsJson(tx: Tx, user_id: Statement, discounted?: Discounted): Statement<Principal> {
   const [u, self] = [sql`u`, sql`u.id`]
-  return sql`(select jsonb_build_object('id', u.id, 'email', u.email, 'email_verified', u.email_verified,
+  return sql<Principal>`(select jsonb_build_object('id', u.id, 'email', u.email, 'email_verified', u.email_verified,
       'name', u.name, 'active', ${isActive(u)}, 'auth_provider', u.auth_provider, 'is_owner', u.is_owner,
       'group_ids', array(${groupsHeld(tx, self, discounted)} order by 1),
       'role_ids', array(${rolesHeld(tx, self, discounted)} order by 1),
@@ -18,12 +18,32 @@ export function principalAsJson(tx: Tx, user_id: Statement, discounted?: Discoun
     from tenant_user u where u.tenant_id = ${tx.tenant_id} and u.id = ${user_id})`
 }
 
+/** A user as one who is to decide a request, as one value. `user_id` is a value or a column. */
+export function approverAsJson(tx: Tx, user_id: Statement, discounted: Discounted): Statement<Approver> {
+  return sql<Approver>`jsonb_build_object('counting', ${principalAsJson(tx, user_id, discounted)},
+    'whole', ${principalAsJson(tx, user_id)})`
+}
+
 /** A page of holders: not `except`, with ids after `after` (null: from the first), at most `limit`. */
 export type HolderPage = { except: Statement; after: string | null; limit: number }
 
-/** A page of the active users who may decide requests, as policies see them, in the order of their ids, as one value. */
-export function approversAsJson(tx: Tx, { except, after, limit }: HolderPage, discounted?: Discounted): Statement {
-  return sql`(select coalesce(jsonb_agg(${principalAsJson(tx, sql`holder.id`, discounted)} order by holder.id), '[]')
+/** A page of the active users who may decide requests, in the order of their ids, as one value. */
+export function approversAsJson(tx: Tx, page: HolderPage, discounted: Discounted): Statement<Approver[]> {
+  return pageAsJson(tx, page, approverAsJson(tx, sql`holder.id`, discounted), discounted)
+}
+
+/** The same where all rights count, as policies see a user. */
+export function principalsAsJson(tx: Tx, page: HolderPage): Statement<Principal[]> {
+  return pageAsJson(tx, page, principalAsJson(tx, sql`holder.id`))
+}
+
+function pageAsJson<Person>(
+  tx: Tx,
+  { except, after, limit }: HolderPage,
+  person: Statement<Person>,
+  discounted?: Discounted,
+): Statement<Person[]> {
+  return sql<Person[]>`(select coalesce(jsonb_agg(${person} order by holder.id), '[]')
     from (select person.id from tenant_user person
       where person.tenant_id = ${tx.tenant_id}::uuid and ${isActive(sql`person`)} and person.id <> ${except}
         and (${after}::uuid is null or person.id > ${after}::uuid)

@@ -54,7 +54,7 @@ export async function compareApprovers(
       one.isAbout(request)
       for (const approver of approvers) {
         const questions = { before: questionFor(approver, facts.before), after: questionFor(approver, facts.after) }
-        one.add(approver.id, differenceOf(await answersTo(questions)))
+        one.add(approver.whole.id, differenceOf(await answersTo(questions)))
         await yieldToEventLoop()
       }
     }

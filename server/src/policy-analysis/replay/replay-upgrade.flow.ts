@@ -95,7 +95,7 @@ function openTally(maxListed: number) {
       const account = accountDoubt(requested, known) ?? 'known'
       changed_by_account[account] += 1
       if (changed.length >= maxListed) return
-      const people = { requester_email: requester.email, approver_email: approver?.email ?? null }
+      const people = { requester_email: requester.email, approver_email: approver?.counting.email ?? null }
       changed.push({ ...changedQuestion(asked, answers, found), account, ...people })
     },
     result: () => ({ counts, changed_by_account, changed }),

@@ -27,6 +27,14 @@ export type Principal = {
   role_ids: readonly string[]
 }
 
+/** A person who is to decide a request. Rights that do not count for it permit nothing, and lift no forbid. */
+export type Approver = {
+  /** The person with the rights that count. */
+  counting: Principal
+  /** The person with all rights. */
+  whole: Principal
+}
+
 export type ResourceReference = { type: AskedType; id: string }
 
 /** A requested resource, as the account cache or the target describes it, never as the requester does. */
@@ -101,6 +109,8 @@ export function actionAskedOn({ action }: Pick<AskQuestion, 'action'>, { as_acti
 /** May the principal decide this request? Evaluated for each of `targets`: the requested resource, then each account. */
 export type ApproveQuestion = {
   principal: Principal
+  /** The same person with rights that do not count: the rules must allow it for both. Absent where all rights count. */
+  whole?: Principal
   request: AccessRequest
   targets: readonly Resource[]
   context: RequestContext

@@ -258,6 +258,28 @@ describe('approve', () => {
     assert.equal(approve([sampleRule('r', text)]).allowed, true)
   })
 
+  test('takes permits from the rights that count, and forbids from all rights too', () => {
+    const { principal } = sampleApproval
+    const plain = { ...principal, group_ids: [] }
+    const whole = { ...plain, group_ids: ['contractors'] }
+    const about = (effect: string, condition: string) =>
+      sampleRule(effect, `@notice("n") ${effect}(principal, action == Action::"approve", resource) ${condition};`)
+    const inGroup = '{ principal in Group::"contractors" }'
+    const [open, onlyThey] = [about('permit', ''), about('permit', `when ${inGroup}`)]
+    const [notThey, butThey] = [about('forbid', `when ${inGroup}`), about('forbid', `unless ${inGroup}`)]
+    const rows: [string, PolicyRule[], boolean][] = [
+      ['a permit for everybody', [open], true],
+      ['a permit by the right', [onlyThey], false],
+      ['a forbid by the right', [open, notThey], false],
+      ['a forbid unless by the right', [open, butThey], false],
+    ]
+    for (const [what, rules, allowed] of rows)
+      assert.equal(approve(rules, { principal: plain, whole }).allowed, allowed, what)
+    const denied = approve([open, notThey], { principal: plain, whole })
+    assert.deepEqual([denied.notices, denied.rule_ids], [['n'], ['forbid']])
+    assert.equal(approve([open, notThey], { principal: plain }).allowed, true, 'without the right at all')
+  })
+
   test('is denied for the approver’s own request, whatever the rules say (P5)', () => {
     const own = { ...sampleApproval.request, requester: sampleApproval.principal }
     assert.equal(approve([starting], { request: own }).allowed, false)

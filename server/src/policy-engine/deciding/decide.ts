@@ -7,6 +7,8 @@
  * | `at_once`: if so, without a person? | auto | plain, auto |
  * | `emergency`: a request with break_glass | break_glass | plain, break_glass |
  * | `approve`: may this person decide it? | all that name approve | all that name approve |
+ *
+ * Some rights of an approver may not count. `approve` is then evaluated without them and with them, and both must be allowed.
  */
 
 import { Problem } from '../../kernel/errors.ts'
@@ -17,6 +19,7 @@ import {
   actionAskedOn,
   approveOf,
   askOf,
+  type Principal,
   type Resource,
 } from '../cedar/question.ts'
 import { approveAction } from '../cedar/schema.ts'
@@ -85,7 +88,12 @@ export function decideApproveInPieces(
   evaluator = policyEvaluator,
 ): Promise<Decision> {
   const decide = () => inPieces(approving(ruleSet, question, evaluator))
-  return inTurn(ruleSet, question.targets.length, decide)
+  return inTurn(ruleSet, evaluationsOf(question), decide)
+}
+
+/** The number of evaluations that the question takes at most. */
+export function evaluationsOf({ targets, whole }: ApproveQuestion): number {
+  return targets.length * (whole === undefined ? 1 : 2)
 }
 
 /** A question about more resources than this takes so long that those of one tenant take turns. */
@@ -125,11 +133,27 @@ function* approving(
   if (principal.active !== true) return refused(ruleSet, notOffered.deactivated)
   if (principal.id === request.requester.id) return refused(ruleSet, ownRequest)
   if (question.unanswerable !== undefined) return refused(ruleSet, question.unanswerable)
-  const verdicts = yield* judgeEach(targets, (target) => {
-    const put = () => approveOf(question, target)
-    return verdictOf(target, evaluate(evaluator, ruleSet, 'approve', approveAction, put, question.literals), null)
-  })
+  const verdicts = yield* judgeEach(targets, (target) => judgeApproval(evaluator, ruleSet, question, target))
   return decided(ruleSet, verdicts, { principal, act: 'deciding the request', emergency: false })
+}
+
+/** INVARIANT: a right that does not count permits nothing (the first question), and lifts no forbid about those who have it (the second). */
+function judgeApproval(
+  evaluator: PolicyEvaluator,
+  ruleSet: RuleSet,
+  question: ApproveQuestion,
+  target: Resource,
+): Verdict {
+  const judge = (principal: Principal) => {
+    const put = () => approveOf({ ...question, principal }, target)
+    return verdictOf(target, evaluate(evaluator, ruleSet, 'approve', approveAction, put, question.literals), null)
+  }
+  const { principal, whole } = question
+  const counting = judge(principal)
+  if (whole === undefined || !counting.allowed) return counting
+  const all = judge(whole)
+  const errors = [...counting.errors, ...all.errors]
+  return all.allowed ? { ...counting, errors } : { ...all, errors }
 }
 
 /**
