@@ -1,9 +1,9 @@
 /** Entities that rules name and read: how many a rule set may have, and what the author of a rule is told about them. */
 import { Problem } from '../kernel/errors.ts'
 import type { LiteralFacts } from '../policy-engine/cedar/question.ts'
-import { type EntityReference, entityKey, maxLiterals } from '../policy-engine/cedar/reading.ts'
+import { type EntityReference, entityKey, maxLiterals, unitedReadings } from '../policy-engine/cedar/reading.ts'
 import { type PolicyEvaluator, readingOfRules } from '../policy-engine/deciding/evaluate.ts'
-import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
+import type { ReadRule, RuleSet } from '../policy-engine/deciding/rule-set.ts'
 
 /**
  * Reads the rule sets, where that is not done.
@@ -23,10 +23,23 @@ export async function requireFewLiterals(evaluator: PolicyEvaluator, before: Rul
   throw new Problem('invalid_policy', message, { details: { count, limit: maxLiterals } })
 }
 
-/** The entities that the later rules read by name and the earlier ones do not. Both rule sets must be read. */
+/**
+ * The entities that new and changed rules read by name, also where another rule reads them already: each condition tells something else
+ * of them. Both rule sets must be read.
+ */
 export function newLiterals(evaluator: PolicyEvaluator, before: RuleSet, after: RuleSet): EntityReference[] {
-  const known = new Set(readingOfRules(evaluator, before).literals.map(entityKey))
-  return readingOfRules(evaluator, after).literals.filter((one) => !known.has(entityKey(one)))
+  const texts = new Set(before.rules.map(({ policy_text }) => policy_text))
+  const changed = readRules(evaluator, after).filter(({ text }) => !texts.has(text))
+  return [...unitedReadings(changed.map(({ reading }) => reading)).literals]
+}
+
+/** None where the rules cannot be parsed, because every question is then denied. */
+function readRules(evaluator: PolicyEvaluator, ruleSet: RuleSet): ReadRule[] {
+  try {
+    return [...evaluator.rules.sorted(ruleSet).read.values()]
+  } catch {
+    return []
+  }
 }
 
 /** The scope with which a caller may read what rules can read of an entity. */
@@ -38,14 +51,16 @@ function mayRead(scopes: ReadonlySet<string>, one: EntityReference): boolean {
 }
 
 /**
- * A draft is evaluated with the tenant's own facts about entities that it names, so its outcome tells of them.
+ * Rules are evaluated with the tenant's own facts about entities that they name, so that their outcome tells of them, be it as a draft or
+ * once they are saved.
  * @throws Problem 403 naming the scope without which the caller may not read one of them
  */
 export function requireMayRead(scopes: ReadonlySet<string>, named: readonly EntityReference[]): void {
   const one = named.find((literal) => !mayRead(scopes, literal))
   if (one === undefined) return
-  const message = `the draft reads \`${entityKey(one)}\`, which you may read only with the scope \`${scopeToRead(one)}\``
-  throw new Problem('forbidden', message)
+  const scope = scopeToRead(one)
+  const message = `a new or changed rule reads \`${entityKey(one)}\`, which you may read only with the scope \`${scope}\``
+  throw new Problem('forbidden', message, { details: { scope } })
 }
 
 /** The keys of the entities of which nothing is known, as far as the caller may know that. */

@@ -41,7 +41,7 @@ export async function findPolicyFacts(
 type NeedsLiterals = { needs_literals: readonly EntityReference[]; new_literals: readonly EntityReference[] }
 
 /**
- * The entities that the rules of a draft and the current rules read, and those that only the draft reads, where the computation was not
+ * The entities that the rules of a draft and the current rules read, and those that its new and changed rules read, where the computation was not
  * given the facts about them; undefined where it can go on.
  */
 export function literalsMissing(
@@ -56,7 +56,7 @@ export function literalsMissing(
 
 /**
  * Runs a computation; where its rules read entities, once more with the facts about them.
- * @throws Problem 403 where the caller may not read what only the draft reads
+ * @throws Problem 403 where the caller may not read what new and changed rules of the draft read
  */
 export async function withLiteralFacts<Result extends object>(
   { tx, actor }: Pick<Ctx, 'tx' | 'actor'>,

@@ -14,7 +14,7 @@ import {
   readRuleSetVersion,
   readTrialRuleSet,
 } from '../../policy-engine/deciding/rule-set-store.ts'
-import { requireFewLiterals } from '../../policy-facts/literals.ts'
+import { newLiterals, requireFewLiterals, requireMayRead } from '../../policy-facts/literals.ts'
 import { findPolicyFacts } from '../../policy-facts/policy-facts.flow.ts'
 import type { PolicyCase } from './case.ts'
 import { always, lockForChange, nothing, writeIfNoneRequired } from './case-store.ts'
@@ -23,8 +23,8 @@ import { type CaseOutcome, tryCases, visibleTo } from './outcome.ts'
 /**
  * Changes the rules in one transaction. `seen` is read under the lock, in the same round trip; then `change` writes. Where the
  * tenant requires no case, this takes no further round trip. `addsLiterals`: whether rules come into force that name and read
- * entities; then they are counted.
- * @throws Problem `case_broken` or `invalid_policy`, and nothing is changed
+ * entities; then they are counted, and the caller must be allowed to read them.
+ * @throws Problem `case_broken`, `invalid_policy` or `forbidden`, and nothing is changed
  */
 export async function changeRules<Ctx extends WorkCtx, Seen, Result>(
   ctx: Ctx,
@@ -43,7 +43,10 @@ export async function changeRules<Ctx extends WorkCtx, Seen, Result>(
       const result = await change(inside, rows)
       const after = await readTrialRuleSet(tx)
       await draftEvaluator.rules.read(after, before)
-      if (adds) await requireFewLiterals(draftEvaluator, before, after)
+      if (adds) {
+        await requireFewLiterals(draftEvaluator, before, after)
+        requireMayRead(ctx.actor.scopes, newLiterals(draftEvaluator, before, after))
+      }
       await requireKept(inside, cases, { before, after })
       return { result }
     })

@@ -61,7 +61,7 @@ async function draftedNow(tx: Tx, { id }: WorkItem, { draft, created_by }: OpenR
   await requireFewLiterals(draftEvaluator, before, after)
   // The rights of the caller are checked with a draft that is read when it is sent.
   if (!isReadAtOnce(draft) && newLiterals(draftEvaluator, before, after).length > 0) {
-    const message = 'a draft of this size cannot read entities by name that the current rules do not read'
+    const message = 'a new or changed rule in a draft of this size cannot read entities by name'
     throw new Problem('invalid_policy', message)
   }
   return drafted
