@@ -231,7 +231,7 @@ suite('the comparison of approvers', async () => {
           batches.flatMap(({ approvers, questionFor }) =>
             approvers.flatMap((approver) => {
               const question = questionFor(approver, facts.get(ruleSet) ?? noFacts)
-              return decideApprove(ruleSet, question, draftEvaluator).allowed ? approver.id : []
+              return decideApprove(ruleSet, question, draftEvaluator).allowed ? approver.whole.id : []
             }),
           )
         const [was, is] = [may(before), may(after)]
