@@ -51,3 +51,12 @@ test('a file without a record is assumed to take a second', () => {
     [{ files: ['a/b/c/new'], seconds: 1 }],
   )
 })
+
+test('a process of a long run takes a twentieth of it', () => {
+  const durations = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`a/b/x/${index}`, 10]))
+  const planned = planBatches(Object.keys(durations), durations, () => false)
+  assert.deepEqual(
+    planned.map(({ seconds }) => seconds),
+    Array<number>(20).fill(100),
+  )
+})

@@ -5,10 +5,12 @@ export type Durations = Readonly<Record<string, number>>
 export type Batch = { files: readonly string[]; seconds: number }
 
 /**
- * The capacity of a process, in seconds. More would save a second for each process that is not started, and leave a longer
- * wait at the end of the run, when the other processes have ended.
+ * The capacity of a process, in seconds, and as a share of all the run's seconds, whichever is more. More would save two seconds
+ * of processor for each process that is not started, in which it loads and optimizes the same code again, and leave a longer wait
+ * at the end of the run, when the other processes have ended. Two cores run five at a time: twenty leave the shortest wait.
  */
 const fullSeconds = 45
+const fullShare = 1 / 20
 
 /** The assumed duration of a file without a record. */
 const unknownSeconds = 1
@@ -26,7 +28,12 @@ export function planBatches(files: readonly string[], durations: Durations, alon
     if (alone(file)) lonely.push(batch)
     else folders.set(folderOf(file), [...(folders.get(folderOf(file)) ?? []), batch])
   }
-  const packed = pack([...folders.values()].flatMap(pack))
+  const seconds = files.reduce((sum, file) => sum + (durations[file] ?? unknownSeconds), 0)
+  const capacity = Math.max(fullSeconds, seconds * fullShare)
+  const packed = pack(
+    [...folders.values()].flatMap((batches) => pack(batches, capacity)),
+    capacity,
+  )
   return [...lonely, ...packed].sort(longestFirst)
 }
 
@@ -36,10 +43,10 @@ function folderOf(file: string): string {
 }
 
 /** The longest first, each into the first batch with room for it. */
-function pack(batches: readonly Batch[]): Batch[] {
+function pack(batches: readonly Batch[], capacity: number): Batch[] {
   const packed: Batch[] = []
   for (const batch of [...batches].sort(longestFirst)) {
-    const index = packed.findIndex(({ seconds }) => seconds + batch.seconds <= fullSeconds)
+    const index = packed.findIndex(({ seconds }) => seconds + batch.seconds <= capacity)
     const open = packed[index] ?? { files: [], seconds: 0 }
     const filled = { files: [...open.files, ...batch.files], seconds: open.seconds + batch.seconds }
     packed.splice(index < 0 ? packed.length : index, 1, filled)
