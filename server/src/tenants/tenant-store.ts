@@ -4,7 +4,7 @@ import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import { startingPolicy, startingRule } from '../policies/starting-rule.ts'
-import { statementFromInput } from '../policy-engine/cedar/statement.ts'
+import { type RuleStatement, statementFromInput } from '../policy-engine/cedar/statement.ts'
 import type { Mode } from './mode.ts'
 import { tenantCreated } from './tenant.ts'
 
@@ -15,9 +15,13 @@ export function tenantInsert(ctx: WorkCtx, name: string): Statement {
     ${emit(ctx, tenantCreated(tenant_id), sql`made`)}`
 }
 
+/** The starting rule's statement, once it was needed: the engine gives the same one every time. */
+let starting: RuleStatement | undefined
+
 /** The statement that inserts a tenant's starting policy. */
 export function startingPolicyInsert(tx: Tx): Statement {
-  const { fields } = statementFromInput(startingRule)
+  starting ??= statementFromInput(startingRule)
+  const { fields } = starting
   return sql`with made as (
       insert into policy (tenant_id, id, name, description, priority)
       values (${tx.tenant_id}, ${newId()}, ${startingPolicy.name}, ${startingPolicy.description}, 0)
