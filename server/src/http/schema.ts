@@ -100,11 +100,22 @@ Settings.Set({ maxErrors: maxFaults })
 // The library accepts dates that PostgreSQL refuses.
 Format.Set('date-time', (text) => readMoment(text) !== undefined)
 
-/**
- * Compiles a schema once. INVARIANT: a value that does not pass has at least one fault, even when the library reports none
- * of use: it stops after `maxFaults`, and some of its errors mean nothing to a caller.
- */
+const compiled = new WeakMap<TSchema, Check>()
+
+/** The check of a schema, compiled once, however many servers a process builds. */
 export function compileCheck(schema: TSchema): Check {
+  const known = compiled.get(schema)
+  if (known !== undefined) return known
+  const check = compile(schema)
+  compiled.set(schema, check)
+  return check
+}
+
+/**
+ * INVARIANT: a value that does not pass has at least one fault, even when the library reports none of use: it stops after
+ * `maxFaults`, and some of its errors mean nothing to a caller.
+ */
+function compile(schema: TSchema): Check {
   const validator = Compile(schema)
   return (value) => {
     if (validator.Check(value)) return []
