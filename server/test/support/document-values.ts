@@ -43,6 +43,16 @@ const oddValues: unknown[] = [
 export const oddText: fc.Arbitrary<string> = fc.oneof(fc.constantFrom(...oddTexts), fc.string({ unit: 'grapheme' }))
 const odd: fc.Arbitrary<unknown> = fc.oneof(oddText, fc.constantFrom(...oddValues))
 
+/** Making one takes a millisecond, and most schemas have the same few limits. */
+const plainTexts = new Map<string, fc.Arbitrary<string>>()
+function plainText(minLength: number, maxLength: number): fc.Arbitrary<string> {
+  const known = plainTexts.get(`${minLength} ${maxLength}`)
+  if (known !== undefined) return known
+  const made = fc.string({ minLength, maxLength })
+  plainTexts.set(`${minLength} ${maxLength}`, made)
+  return made
+}
+
 /** A generator of values by a schema; at each place, one in `1 / oddness` is odd instead. */
 export function valuesBy(schemas: Readonly<Record<string, DocumentSchema>>, ids: readonly string[]) {
   const id = fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...ids) }, { weight: 1, arbitrary: fc.uuid() })
@@ -84,7 +94,7 @@ export function valuesBy(schemas: Readonly<Record<string, DocumentSchema>>, ids:
   function textOf({ format, pattern, minLength = 0, maxLength = 200 }: DocumentSchema): fc.Arbitrary<string> {
     const byFormat = formats[format ?? '']
     if (byFormat !== undefined) return byFormat
-    const plain = fc.string({ minLength, maxLength: Math.max(minLength, Math.min(maxLength, minLength + 20)) })
+    const plain = plainText(minLength, Math.max(minLength, Math.min(maxLength, minLength + 20)))
     return pattern === undefined
       ? fc.oneof(plain, id, oddText)
       : fc.oneof(fc.stringMatching(new RegExp(pattern)), plain)

@@ -1,4 +1,4 @@
-import { fc } from './chance.ts'
+import { anyCharacter, fc } from './chance.ts'
 
 /**
  * Random conditions of rules, as text. They are well typed against the schema of policy questions and use every form that
@@ -35,7 +35,7 @@ export const hostileTexts = [
 
 /** Any well-formed text. */
 export const anyText = fc.oneof(
-  { weight: 3, arbitrary: fc.string({ unit: 'binary', maxLength: 12 }).filter((text) => text.isWellFormed()) },
+  { weight: 3, arbitrary: fc.string({ unit: anyCharacter, maxLength: 12 }).filter((text) => text.isWellFormed()) },
   { weight: 2, arbitrary: fc.constantFrom(...hostileTexts) },
   { weight: 2, arbitrary: fc.constantFrom('ada', 'prod', '') },
 )
