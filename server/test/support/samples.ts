@@ -121,66 +121,116 @@ const passingUser = () => ({
 /** One record of each kind that a path can address, in one tenant. */
 export type Records = Record<string, Record<string, string>>
 
-/** Creates them as the tenant's own users would: a policy with a rule, a request, its grant, a key, a notification. */
-export async function makeRecords(house: House, tenant: TestTenant): Promise<Records> {
-  const { tenant_id, owner, people } = tenant
-  const as = async (api_key: string, method: string, url: string, body: unknown) => {
+type Making = {
+  house: House
+  tenant: TestTenant
+  /** Calls with this key; returns the answer's body. @throws Error where it is refused */
+  send(api_key: string, method: string, url: string, body?: unknown): Promise<Record<string, unknown>>
+  /** Creates by a call of the owner; returns the id. */
+  create(url: string, body: unknown): Promise<string>
+}
+
+/** Makes records of one kind, as the tenant's own users would, and returns them by the paths that address them. */
+type Maker = { paths: readonly string[]; make(making: Making): Promise<Records> }
+
+/** In this order: without a policy, nobody may ask. */
+const makers: readonly Maker[] = [
+  maker(['/v1/policies/{id}', '/v1/policies/{id}/rules/{rule_id}'], async ({ create }) => {
+    const id = await create('/v1/policies', { name: 'everybody may ask' })
+    const rule_id = await create(`/v1/policies/${id}/rules`, { effect: 'permit' })
+    return [{ id }, { id, rule_id }]
+  }),
+  maker(['/v1/requests/{id}', '/v1/access/requests/{id}'], async (making) => {
+    const id = await ask(making)
+    return [{ id }, { id }]
+  }),
+  maker(['/v1/grants/{id}'], async (making) => {
+    const { send, tenant } = making
+    const { user, approver } = tenant.people
+    const id = await ask(making)
+    await send(approver.api_key, 'POST', `/v1/requests/${id}/approve`, {})
+    const { grants } = await send(user.api_key, 'GET', `/v1/access/requests/${id}`)
+    const [grant] = grants as { id: string }[]
+    if (grant === undefined) throw new Error('the approved request has no grant')
+    return [{ id: grant.id }]
+  }),
+  maker(
+    ['/v1/notification-channels/{id}', '/v1/notification-channels/{id}/deliveries/{delivery_id}'],
+    async ({ send, create, tenant }) => {
+      const id = await create('/v1/notification-channels/email', sampleBodies.createEmailChannel)
+      const tested = await send(tenant.owner.api_key, 'POST', `/v1/notification-channels/${id}/test`)
+      const [delivery] = tested.deliveries as { id: string }[]
+      if (delivery === undefined) throw new Error('the channel that was tested has no delivery')
+      return [{ id }, { id, delivery_id: delivery.id }]
+    },
+  ),
+  maker(['/v1/identity-providers/{id}'], async ({ create }) => [
+    { id: await create('/v1/identity-providers', sampleBodies.createIdentityProvider) },
+  ]),
+  maker(['/v1/provisioners/{id}'], async ({ create }) => [
+    { id: await create('/v1/provisioners', sampleBodies.createProvisioner) },
+  ]),
+  maker(['/v1/settings/ai-providers/{type}'], async ({ send, tenant }) => {
+    await send(tenant.owner.api_key, 'PUT', '/v1/settings/ai-provider-default', sampleBodies.setAiProviderDefault)
+    return [{ type: 'provider_a' }]
+  }),
+  maker(['/v1/auth/back-channel-logout/{provider}'], async ({ send, tenant }) => {
+    const body = sampleBodies.updateSignInSettings
+    const { id } = await send(tenant.owner.api_key, 'PUT', '/v1/settings/sign-in', body)
+    return [{ provider: String(id) }]
+  }),
+  maker(['/v1/policies/replay/{id}'], async ({ house, tenant }) => [{ id: await replayOf(house, tenant) }]),
+  maker(['/v1/groups/{id}', '/v1/groups/{id}/members/{user_id}'], async ({ create, tenant }) => {
+    const { user_id } = tenant.people.user
+    const id = await create('/v1/groups', sampleBodies.createGroup)
+    await create(`/v1/groups/${id}/members`, { user_id })
+    return [{ id }, { id, user_id }]
+  }),
+  maker(['/v1/roles/{role_id}'], async ({ create }) => [
+    { role_id: await create('/v1/roles', sampleBodies.createRole) },
+  ]),
+  maker(['/v1/users/{id}'], async ({ create }) => [{ id: await create('/v1/users', passingUser()) }]),
+  maker(['/v1/api-keys/{id}'], async ({ create }) => [{ id: await create('/v1/api-keys', sampleBodies.createApiKey) }]),
+  maker(['/v1/users/me/notifications/{id}'], async ({ house, tenant }) => [
+    { id: await house.notification(tenant.tenant_id, tenant.people.user.user_id) },
+  ]),
+  maker(['/v1/users/me/second-factors/{id}'], async ({ house, tenant }) => [{ id: await beginFactor(house, tenant) }]),
+  maker(['/v1/users/me/sessions/{id}'], async ({ house, tenant }) => [
+    { id: await house.session(tenant.tenant_id, tenant.owner.user_id) },
+  ]),
+  maker(['/v1/settings/{setting_key}'], async () => [{ setting_key: 'requests.require_reason' }]),
+]
+
+/** `make` returns what stands in the place of each path's placeholders. */
+function maker(paths: readonly string[], make: (making: Making) => Promise<Record<string, string>[]>): Maker {
+  return {
+    paths,
+    make: async (making) => {
+      const made = await make(making)
+      return Object.fromEntries(paths.map((path, index) => [path, made[index] ?? {}]))
+    },
+  }
+}
+
+async function ask({ send, tenant }: Making): Promise<string> {
+  return String((await send(tenant.people.user.api_key, 'POST', '/v1/requests', sampleBodies.createRequest)).id)
+}
+
+/** Makes records of every kind, or only of those that this path addresses. */
+export async function makeRecords(house: House, tenant: TestTenant, path?: string): Promise<Records> {
+  const { tenant_id, owner } = tenant
+  const send: Making['send'] = async (api_key, method, url, body) => {
     const reply = await house.call({ method, url, api_key, tenant_id, body })
     if (reply.status >= 300) throw new Error(`${method} ${url}: ${reply.status} ${reply.text}`)
-    return String(reply.body.id)
+    return reply.body
   }
-  const policy = await as(owner.api_key, 'POST', '/v1/policies', { name: 'everybody may ask' })
-  const rule = await as(owner.api_key, 'POST', `/v1/policies/${policy}/rules`, { effect: 'permit' })
-  const request = await as(people.user.api_key, 'POST', '/v1/requests', sampleBodies.createRequest)
-  const approved = await as(people.user.api_key, 'POST', '/v1/requests', sampleBodies.createRequest)
-  await as(people.approver.api_key, 'POST', `/v1/requests/${approved}/approve`, {})
-  const status = await house.call({
-    method: 'GET',
-    url: `/v1/access/requests/${approved}`,
-    api_key: people.user.api_key,
-    tenant_id,
-  })
-  const [grant] = status.body.grants as { id: string }[]
-  if (grant === undefined) throw new Error('the approved request has no grant')
-  const channel = await as(owner.api_key, 'POST', '/v1/notification-channels/email', sampleBodies.createEmailChannel)
-  const tested = await house.call({
-    method: 'POST',
-    url: `/v1/notification-channels/${channel}/test`,
-    api_key: owner.api_key,
-    tenant_id,
-  })
-  const [delivery] = tested.body.deliveries as { id: string }[]
-  if (delivery === undefined) throw new Error('the channel that was tested has no delivery')
-  const provider = await as(owner.api_key, 'POST', '/v1/identity-providers', sampleBodies.createIdentityProvider)
-  const provisioner = await as(owner.api_key, 'POST', '/v1/provisioners', sampleBodies.createProvisioner)
-  await as(owner.api_key, 'PUT', '/v1/settings/ai-provider-default', sampleBodies.setAiProviderDefault)
-  const signIn = await as(owner.api_key, 'PUT', '/v1/settings/sign-in', sampleBodies.updateSignInSettings)
-  const replay = await replayOf(house, tenant)
-  const group = await as(owner.api_key, 'POST', '/v1/groups', sampleBodies.createGroup)
-  await as(owner.api_key, 'POST', `/v1/groups/${group}/members`, { user_id: people.user.user_id })
-  return {
-    '/v1/notification-channels/{id}': { id: channel },
-    '/v1/notification-channels/{id}/deliveries/{delivery_id}': { id: channel, delivery_id: delivery.id },
-    '/v1/identity-providers/{id}': { id: provider },
-    '/v1/provisioners/{id}': { id: provisioner },
-    '/v1/settings/ai-providers/{type}': { type: 'provider_a' },
-    '/v1/requests/{id}': { id: request },
-    '/v1/access/requests/{id}': { id: request },
-    '/v1/grants/{id}': { id: grant.id },
-    '/v1/policies/{id}/rules/{rule_id}': { id: policy, rule_id: rule },
-    '/v1/policies/{id}': { id: policy },
-    '/v1/policies/replay/{id}': { id: replay },
-    '/v1/roles/{role_id}': { role_id: await as(owner.api_key, 'POST', '/v1/roles', sampleBodies.createRole) },
-    '/v1/groups/{id}': { id: group },
-    '/v1/groups/{id}/members/{user_id}': { id: group, user_id: people.user.user_id },
-    '/v1/users/{id}': { id: await as(owner.api_key, 'POST', '/v1/users', passingUser()) },
-    '/v1/api-keys/{id}': { id: await as(owner.api_key, 'POST', '/v1/api-keys', sampleBodies.createApiKey) },
-    '/v1/users/me/notifications/{id}': { id: await house.notification(tenant_id, people.user.user_id) },
-    '/v1/users/me/second-factors/{id}': { id: await beginFactor(house, tenant) },
-    '/v1/users/me/sessions/{id}': { id: await house.session(tenant_id, owner.user_id) },
-    '/v1/auth/back-channel-logout/{provider}': { provider: signIn },
-    '/v1/settings/{setting_key}': { setting_key: 'requests.require_reason' },
+  const create: Making['create'] = async (url, body) => String((await send(owner.api_key, 'POST', url, body)).id)
+  const records: Records = {}
+  for (const { paths, make } of makers) {
+    if (path !== undefined && !paths.some((known) => path.startsWith(known))) continue
+    Object.assign(records, await make({ house, tenant, send, create }))
   }
+  return records
 }
 
 /** The path of an operation with a record's ids in it; throws for a kind of record that does not exist here. */
