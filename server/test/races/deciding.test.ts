@@ -105,7 +105,7 @@ async function raceOver(few: number, callsOn: (id: string) => (() => Promise<Ans
 }
 
 test('approve ‖ approve on two processes: one wins, the other gets the winner (R1)', async () => {
-  const seen = await raceOver(100, (id) => [approve(0, 0, id), approve(1, 1, id)])
+  const seen = await raceOver(60, (id) => [approve(0, 0, id), approve(1, 1, id)])
   const winners = new Set(seen.map((now) => now.decided_by))
   assert.deepEqual(winners, new Set(approvers.map(({ id }) => id)), 'the race is no race: one side always won')
 })
@@ -123,7 +123,7 @@ test('approve ‖ approve ‖ cancel: one wins; a cancelled request gives no acc
     else wait.shorten()
     return reply
   }
-  const seen = await raceOver(100, (id) => [approve(0, 0, id), approve(1, 1, id), cancelLate(id)])
+  const seen = await raceOver(60, (id) => [approve(0, 0, id), approve(1, 1, id), cancelLate(id)])
   const statuses = new Set(seen.map((now) => now.status))
   assert.deepEqual(statuses, new Set(['approved', 'cancelled']), 'the race is no race: one side always won')
 })
@@ -190,7 +190,7 @@ test('approve ‖ approve at the instant of expiry: one outcome, by the database
   const answers = new Map<string, Answer[]>()
   const over = new Set<string>()
   const wait = balancedWait(40)
-  await inParallel(rounds(60), width, async () => {
+  await inParallel(rounds(40), width, async () => {
     const id = await ask()
     // Every third one has already expired when the first approval comes.
     const inMs = anyOf([0, 1, 1]) * wait.next()
