@@ -31,6 +31,11 @@ const taking = Object.entries(operations).flatMap(([name, { method, path, creden
   return [{ name, send, sample: sampleBodies[name] ?? {}, fields, takesText: bodyText !== undefined }]
 })
 
+/** In a usual run each place is tried with some of them. */
+const someBroken = inTurns(['"a\\u0000b"', '"\\ud83d"', '"\\udc00\\ud83d"'], 1)
+const someDates = inTurns(oddDates, 3)
+const someNumbers = inTurns(['1e400', '9007199254740993', '0.1000000000000000000001'], 1)
+
 const isText = ({ kinds, words }: BodyField) => kinds.includes('string') && !words
 const isNumber = ({ kinds }: BodyField) => kinds.includes('integer') || kinds.includes('number')
 
@@ -40,7 +45,7 @@ for (const { name, send, sample, fields, takesText } of taking) {
 
   test(`${name} refuses NUL and half a character in all of its texts (I3)`, async () => {
     for (const { path } of fields.filter(({ kinds }) => kinds.includes('string'))) {
-      for (const text of ['"a\\u0000b"', '"\\ud83d"', '"\\udc00\\ud83d"']) {
+      for (const text of someBroken()) {
         requireRefused(await send(bodyWith(sample, path, text)), pointerOf(path), `${text} at ${pointerOf(path)}`)
       }
     }
@@ -55,7 +60,7 @@ for (const { name, send, sample, fields, takesText } of taking) {
   if (dates.length > 0) {
     test(`${name} refuses dates that the database would refuse (I3)`, async () => {
       for (const { path } of dates) {
-        for (const date of oddDates) {
+        for (const date of someDates()) {
           requireRefused(await send(bodyWith(sample, path, JSON.stringify(date))), pointerOf(path), date)
         }
       }
@@ -81,7 +86,7 @@ for (const { name, send, sample, fields, takesText } of taking) {
       requireRefused(await send(twice), pointerOf(path), `${key} twice`)
     }
     for (const { path } of [...fields.filter(isNumber), ...free.map((field) => ({ path: [...field.path, 'n'] }))]) {
-      for (const number of ['1e400', '9007199254740993', '0.1000000000000000000001']) {
+      for (const number of someNumbers()) {
         requireRefused(await send(bodyWith(sample, path, number)), pointerOf(path), number)
       }
     }
@@ -91,8 +96,8 @@ for (const { name, send, sample, fields, takesText } of taking) {
     const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
     for (const levels of [33, 20_000]) requireRefused(await send(deep(levels)), '/a'.repeat(32), `${levels} levels`)
     for (const { path } of free) {
-      const text = bodyWith(sample, path, deep(33))
-      assert.deepEqual([(await send(text)).status, (await send(text)).code], [400, 'invalid_input'])
+      const { status, code } = await send(bodyWith(sample, path, deep(33)))
+      assert.deepEqual([status, code], [400, 'invalid_input'])
     }
     const plain = JSON.stringify(sample)
     requireRefused(await send(`\ufeff${plain}`), '', 'a byte order mark')
@@ -116,7 +121,7 @@ for (const { name, send, sample, fields, takesText } of taking) {
  * Measures no time per expression: trying each letter in place of every other would take minutes, and the call times out long
  * before. The maximum time for which the service was blocked is reported at the end.
  */
-const someTexts = inTurns(cunningTexts, 4)
+const someTexts = inTurns(cunningTexts, 2)
 for (const { name, send, sample, fields } of taking) {
   test(`${name} answers soon whatever its texts contain (I12)`, async (t) => {
     const delay = monitorEventLoopDelay({ resolution: 5 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { textEngine } from '../../src/policy-engine/cedar/engine.ts'
 import { statementFromInput } from '../../src/policy-engine/cedar/statement.ts'
+import { inTurns } from '../support/in-turns.ts'
 import { policyAttack } from '../support/policy-attack.ts'
 
 /** What an author of rules may try, over HTTP. */
@@ -36,6 +37,8 @@ const smuggled = [
   '{"__extn":{"fn":"unknown","arg":"x"}}',
 ]
 
+const someSmuggled = inTurns(smuggled, 8)
+
 suite('a value with syntax in it stays a value', () => {
   const places: Record<string, (text: string) => object> = {
     principal_entity_id: (text) => ({
@@ -55,7 +58,7 @@ suite('a value with syntax in it stays a value', () => {
   }
   for (const [place, fields] of Object.entries(places)) {
     test(`in ${place} (J1)`, async () => {
-      for (const text of smuggled) {
+      for (const text of someSmuggled()) {
         const body = { effect: 'forbid', ...fields(text) }
         const reply = await attempt(body)
         if (reply.status !== 201) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { fc } from '../support/chance.ts'
+import { inTurns } from '../support/in-turns.ts'
 import { policyAttack } from '../support/policy-attack.ts'
 import { rounds } from '../support/race.ts'
 import { builders, forbiddenConditions } from '../support/worst-texts.ts'
@@ -35,10 +36,18 @@ async function endure(body: Record<string, unknown>) {
 }
 
 suite('nested conditions', () => {
+  type Build = (inner: string, n: number) => string
+  const some = inTurns<(build: Build) => Promise<void>>(
+    [
+      (build) => endure({ policy_text: whole(build('context.has_reason', 58)) }),
+      (build) => endure({ effect: 'permit', conditions: `when { ${build('context.has_reason', 28)} }` }),
+      (build) => endure({ policy_text: whole(build('context.has_reason', 3_000)) }),
+    ],
+    2,
+  )
   for (const [name, build] of Object.entries(builders))
     test(`${name}: refused, or used in a decision`, async () => {
-      await endure({ effect: 'permit', conditions: `when { ${build('context.has_reason', 28)} }` })
-      for (const n of [58, 3_000]) await endure({ policy_text: whole(build('context.has_reason', n)) })
+      for (const tried of some()) await tried(build)
     })
 
   test('random constructs within each other', async () => {
@@ -135,5 +144,5 @@ suite('fields that are large', () => {
 })
 
 test('enough rules were accepted that decisions were tested too', () => {
-  assert.ok(accepted > 60, `only ${accepted} were accepted`)
+  assert.ok(accepted > 40, `only ${accepted} were accepted`)
 })
