@@ -48,9 +48,9 @@ const received = (type: string, resource_id: string) =>
     receiver.received.find((one) => one.type === type && (one.data.resource as { id?: string })?.id === resource_id),
   )
 
-async function approved(resource_id: string): Promise<string> {
+async function approved(resource_id: string, requester = people.user): Promise<string> {
   const resource = { type: 'cloud_account', id: resource_id }
-  const created = await as(people.user, 'POST', '/v1/requests', { resource, action: 'open', duration_seconds: 3_600 })
+  const created = await as(requester, 'POST', '/v1/requests', { resource, action: 'open', duration_seconds: 3_600 })
   await as(people.approver, 'POST', `/v1/requests/${created.id}/approve`, {}, 200)
   return String(created.id)
 }
@@ -114,6 +114,33 @@ test('if a receiver reports done too early, access is active only once a check f
   Object.assign(receiver, { behave: (_received: Received, usual: () => unknown) => usual(), later: 0 })
   await grantOf(request_id, 'active')
   receiver.later = Number.POSITIVE_INFINITY
+})
+
+test('two users whose access a receiver names alike each get theirs, and the end of one is sent', async () => {
+  const account = '000000000007'
+  receiver.later = 0
+  receiver.behave = ({ type }, usual) => {
+    if (type !== 'access.plan') return usual()
+    return { status: 200, body: { status: 'absent', entitlement: 'cn=openers', session_seconds: 0 } }
+  }
+  const one = await grantOf(await approved(account), 'active')
+  // This receiver keeps what it holds by the name alone, so it would say of the second user that the access is there.
+  receiver.held.clear()
+  await grantOf(await approved(account, owner), 'active')
+  await as(owner, 'POST', `/v1/grants/${one.id}/revoke`, {}, 200)
+  await received('access.revoke', account)
+  const usersOf = (kind: string) =>
+    new Set(
+      receiver.received
+        .filter(({ type, data }) => type === kind && data.entitlement === 'cn=openers')
+        .map(({ data }) => (data.user as { id: string }).id),
+    )
+  assert.deepEqual(usersOf('access.grant'), new Set([people.user.user_id, owner.user_id]))
+  assert.deepEqual(usersOf('access.revoke'), new Set([people.user.user_id]))
+  Object.assign(receiver, {
+    behave: (_received: Received, usual: () => unknown) => usual(),
+    later: Number.POSITIVE_INFINITY,
+  })
 })
 
 test('a failed result fails the grant with the receiver’s message', async () => {

@@ -145,8 +145,11 @@ suite('a receiver', () => {
       status: 200,
       body: { ...(usual().body as object), entitlement: 'readers/ada', session_seconds: 900 },
     })
-    const [one, other] = [await driver.plan(tx, newInput(), signal), await driver.plan(tx, newInput(), signal)]
+    const input = newInput()
+    const one = await driver.plan(tx, input, signal)
+    const other = await driver.plan(tx, { ...newInput(), user: input.user, action: 'list' }, signal)
     assert.equal(one.key, other.key)
+    assert.notEqual((await driver.plan(tx, newInput(), signal)).key, one.key)
     assert.equal(one.session_seconds, 900)
     receiver.behave = (_received, usual) => usual()
     await driver.grant(tx, one.target, hours(1), signal)

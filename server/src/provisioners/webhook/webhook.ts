@@ -68,7 +68,9 @@ async function plan({ receiver, config }: Webhook, tx: Tx, input: PlanInput, sig
   const { user, resource, account_id, permission_set, action } = input
   const generated = shortened(JSON.stringify([user.id, account_id, resource.type, resource.id, permission_set, action]))
   const planOf = (entitlement: string, held: boolean, session_seconds: number | null): Plan => {
-    const key = JSON.stringify([new URL(config.url).href, entitlement])
+    // INVARIANT: with the user's id. A receiver may name access as it names a group, the same for everybody in it; the end of
+    // one person's access is not kept waiting by another's.
+    const key = JSON.stringify([new URL(config.url).href, entitlement, user.id])
     return { key, target: { ...about, entitlement, key } satisfies Target, held, session_seconds }
   }
   if (config.verifies === false) return planOf(generated, false, null)
