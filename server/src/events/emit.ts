@@ -4,7 +4,10 @@ import type { Problem } from '../kernel/errors.ts'
 import { newId } from '../kernel/id.ts'
 import type { EventType } from './catalogue.ts'
 
-/** A new event about a subject. `data` holds ids and plain facts, never secrets, and no names but the address in `user.linked`. */
+/**
+ * A new event about a subject. `data` holds ids and plain facts, never secrets, and no names but the address in `user.linked` and
+ * those in the texts of rules.
+ */
 export type NewEvent = {
   type: EventType
   subject_type: string
@@ -57,6 +60,20 @@ export function emitEach(
       jsonb_build_object('request_id', request_id) || ${JSON.stringify(event.data ?? {})}::jsonb
         || ${event.facts ?? sql`'{}'::jsonb`},
       ${event.worker ?? sql`${ctx.request_id}::text`}
+    from ${rows}`
+}
+
+/**
+ * One event about a subject for each row of a common table expression, with the row's `facts` as more data. For facts that the
+ * statement itself finds, such as what a row held before its change.
+ */
+export function emitWithFacts(ctx: WorkCtx, event: NewEvent, rows: Statement): Statement {
+  const { actor } = ctx
+  return sql`insert into event
+      (tenant_id, id, type, actor_kind, actor_id, api_key_id, subject_type, subject_id, data, request_id)
+    select ${ctx.tx.tenant_id}::uuid, gen_random_uuid(), ${event.type}::text, ${actor.kind}::text,
+      ${actor.user_id}::uuid, ${actor.api_key_id}::uuid, ${event.subject_type}::text, ${event.subject_id}::text,
+      ${JSON.stringify(event.data ?? {})}::jsonb || facts, ${ctx.request_id}::text
     from ${rows}`
 }
 

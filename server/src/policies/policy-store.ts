@@ -11,6 +11,7 @@ import {
 } from '../policy-engine/deciding/rule-set-change-store.ts'
 import type { Placed, Policy, PolicyChange } from './policy.ts'
 import { rulesOf } from './rule-store.ts'
+import { recordTexts } from './rule-texts-store.ts'
 
 /** The columns of `p`, a policy, and its rules. */
 export function policyWithRules(tx: Tx): Statement {
@@ -94,10 +95,14 @@ export async function savePolicy(
 export function deletePolicyById(ctx: WorkCtx, id: string): RuleSetChange<{ id: string }> {
   const { tx } = ctx
   const event = { type: 'policy.deleted', subject_type: 'policy', subject_id: id } as const
+  // Its rules go with the policy when the statement ends.
+  const texts = sql`select r.id as rule_id, r.policy_text as before, null::text as after
+    from policy_rule r where r.tenant_id = ${tx.tenant_id} and r.policy_id in (select id from changed)`
   return (onlyIf) => sql<{ id: string }>`with changed as (
         delete from policy where tenant_id = ${tx.tenant_id} and id = ${id} and ${onlyIf} returning id),
       bumped as (${bumpRuleSet(tx, sql`changed`)}),
-      emitted as (${emit(ctx, event, sql`changed`)})
+      emitted as (${emit(ctx, event, sql`changed`)}),
+      ${recordTexts(ctx, id, texts)}
       select id from changed`
 }
 

@@ -1,5 +1,5 @@
 import { isoMoment, sql } from '../db/sql.ts'
-import { emit, type NewEvent } from '../events/emit.ts'
+import { emit, emitWithFacts, type NewEvent } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import { approveAction } from '../policy-engine/cedar/schema.ts'
@@ -63,12 +63,26 @@ function ruleChanged(at: RuleAt, change: 'rule_created' | 'rule_changed' | 'rule
   return { type: 'policy.updated', subject_type: 'policy', subject_id: at.policy_id, data }
 }
 
-/** The expressions that follow `changed (id)` in every change of one rule: the policy's date, the version, the event. */
-function followed(ctx: WorkCtx, at: RuleAt, change: Parameters<typeof ruleChanged>[1]): Statement {
-  return sql`touched as (update policy set updated_at = clock_timestamp()
+/** What the rule `r` says, as the texts of a change on record. */
+const text = sql`r.policy_text`
+
+/**
+ * The expressions that follow `changed (id)` in every change of one rule: the policy's date, the version, the event. `texts`: what
+ * the rule said and says, for the record, where the change is one of its text.
+ */
+function followed(
+  ctx: WorkCtx,
+  at: RuleAt,
+  change: Parameters<typeof ruleChanged>[1],
+  texts: { before?: Statement; after?: Statement },
+): Statement {
+  const { before = sql`null`, after = sql`null` } = texts
+  return sql`told as (select jsonb_strip_nulls(jsonb_build_object('before', ${before}::text, 'after', ${after}::text))
+          as facts from changed r),
+      touched as (update policy set updated_at = clock_timestamp()
         where tenant_id = ${ctx.tx.tenant_id}::uuid and id = ${at.policy_id}::uuid and exists (select from changed)),
       bumped as (${bumpRuleSet(ctx.tx, sql`changed`)}),
-      emitted as (${emit(ctx, ruleChanged(at, change), sql`changed`)})`
+      emitted as (${emitWithFacts(ctx, ruleChanged(at, change), sql`told`)})`
 }
 
 type NewRule = { policy_id: string; statement: RuleStatement; ordinal?: number | undefined }
@@ -93,7 +107,7 @@ export function insertRule(ctx: WorkCtx, rule: NewRule): RuleSetChange<RuleInser
         from target, ${statementRow(rule.statement)}
         where ${onlyIf} and (select count(*) from policy_rule where tenant_id = ${tx.tenant_id}) < ${maxRules}
         returning *),
-      ${followed(ctx, { policy_id, rule_id }, 'rule_created')}
+      ${followed(ctx, { policy_id, rule_id }, 'rule_created', { after: text })}
       select exists (select from target) as has_policy, (select ${ruleAsJson} from changed r) as rule`
 }
 
@@ -116,12 +130,14 @@ export async function saveRule(ctx: WorkCtx, at: RuleAt, change: RuleChange): Pr
       ? sql``
       : sql`, saved_by = ${ctx.actor.user_id}::uuid,
           (${statementColumns}) = (select ${statementColumns} from ${statementRow(change.statement)})`
+  // The statement sees the row as it was, beside what it returns of it.
+  const before = sql`(select was.policy_text from policy_rule was where was.tenant_id = r.tenant_id and was.id = r.id)`
   const [[saved]] = await tx.write([
     sql<{ rule: Rule }>`with changed as (
         update policy_rule set ordinal = ${change.ordinal}, updated_at = clock_timestamp() ${statement}
         where tenant_id = ${tx.tenant_id} and policy_id = ${at.policy_id} and id = ${at.rule_id}
         returning *),
-      ${followed(ctx, at, 'rule_changed')}
+      ${followed(ctx, at, 'rule_changed', change.statement === undefined ? {} : { before, after: text })}
       select ${ruleAsJson} as rule from changed r`,
   ])
   if (saved === undefined) throw new Error('a rule that was locked is gone')
@@ -133,8 +149,8 @@ export function deleteRuleAt(ctx: WorkCtx, at: RuleAt): RuleSetChange<{ id: stri
   const { tx } = ctx
   return (onlyIf) => sql<{ id: string }>`with changed as (delete from policy_rule
         where tenant_id = ${tx.tenant_id} and policy_id = ${at.policy_id} and id = ${at.rule_id} and ${onlyIf}
-        returning id),
-      ${followed(ctx, at, 'rule_deleted')}
+        returning id, policy_text),
+      ${followed(ctx, at, 'rule_deleted', { before: text })}
       select id from changed`
 }
 

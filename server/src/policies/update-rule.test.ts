@@ -7,12 +7,13 @@ import { newId } from '../kernel/id.ts'
 import type { Rule } from '../policy-engine/rule.ts'
 import { createPolicy } from './create-policy.ts'
 import { createRule } from './create-rule.ts'
+import { deleteRule } from './delete-rule.ts'
 import { getRule } from './get-rule.ts'
 import { updateRule } from './update-rule.ts'
 
 const testDb = await testDatabase()
 const { database, asSuperuser } = testDb
-const operations = { createPolicy, createRule, getRule, updateRule }
+const operations = { createPolicy, createRule, deleteRule, getRule, updateRule }
 const call = await sliceServer(database, operations)
 const { newTenant, newUser, newPolicy, versionOf, eventsOf, changesNothing: tracelessly } = policyTenants(testDb, call)
 const changesNothing = <Result>(attempt: () => Promise<Result>) => tracelessly(admin, attempt)
@@ -47,8 +48,24 @@ suite('a change of a rule', () => {
     )
     assert.match(policy_text, /@approval_mode\("auto"\)/)
     assert.notEqual(updated_at, before.updated_at)
-    assert.deepEqual((await eventsOf(admin)).at(-1)?.data, { rule_id: before.id, change: 'rule_changed' })
+    assert.deepEqual((await eventsOf(admin)).at(-1)?.data, {
+      rule_id: before.id,
+      change: 'rule_changed',
+      before: before.policy_text,
+      after: policy_text,
+    })
     assert.equal(await versionOf(admin), 4)
+  })
+
+  test('of its place alone records no text, and a deletion what the rule said', async () => {
+    const before = await create(onAccount('1'))
+    const last = async () => (await eventsOf(admin)).at(-1)?.data
+    const { policy_text, id: rule_id } = before
+    assert.deepEqual(await last(), { rule_id, change: 'rule_created', after: policy_text })
+    await update(before, { ordinal: 7 })
+    assert.deepEqual(await last(), { rule_id, change: 'rule_changed' })
+    await call(admin, 'DELETE', `/v1/policies/${before.policy_id}/rules/${rule_id}`)
+    assert.deepEqual(await last(), { rule_id, change: 'rule_deleted', before: policy_text })
   })
 
   test('by text replaces the statement and keeps the ordinal', async () => {

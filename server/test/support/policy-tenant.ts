@@ -6,7 +6,13 @@ import type { Caller, sliceServer } from './slice-server.ts'
 
 type Call = Awaited<ReturnType<typeof sliceServer>>
 
-type EventRow = { type: string; subject_type: string; subject_id: string; actor_id: string; data: object }
+type EventRow = {
+  type: string
+  subject_type: string
+  subject_id: string
+  actor_id: string
+  data: Record<string, unknown>
+}
 
 /** Fixtures of policy and rule tests besides the operations: users, and reads of what changes leave in the database. */
 export function policyTenants({ asSuperuser }: TestDatabase, call: Call) {

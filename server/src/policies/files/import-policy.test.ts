@@ -117,18 +117,31 @@ suite('a policy as a file', () => {
     assert.deepEqual(rules[0], kept)
     assert.deepEqual(await savers(), [admin.user_id, other.user_id, admin.user_id, other.user_id])
     assert.equal(await versionOf(admin), version + 1)
-    assert.deepEqual((await eventsOf(admin)).at(-1), {
-      type: 'policy.updated',
-      subject_type: 'policy',
-      subject_id: policy_id,
-      actor_id: other.user_id,
-      data: {
-        change: 'rules_imported',
-        added: { ids: [added?.id], count: 1 },
-        changed: { ids: [moved.id, changed.id], count: 2 },
-        removed: { ids: [gone.id], count: 1 },
+    const events = await eventsOf(admin)
+    assert.deepEqual(
+      events.find(({ data }) => data.change === 'rules_imported'),
+      {
+        type: 'policy.updated',
+        subject_type: 'policy',
+        subject_id: policy_id,
+        actor_id: other.user_id,
+        data: {
+          change: 'rules_imported',
+          added: { ids: [added?.id], count: 1 },
+          changed: { ids: [moved.id, changed.id], count: 2 },
+          removed: { ids: [gone.id], count: 1 },
+        },
       },
-    })
+    )
+    const texts = [
+      { rule_id: changed.id, before: changed.policy_text, after: rules[1]?.policy_text },
+      { rule_id: gone.id, before: gone.policy_text },
+      { rule_id: added?.id, after: added?.policy_text },
+    ]
+    assert.deepEqual(
+      events.filter(({ type }) => type === 'policy.rule_texts').map(({ data }) => data),
+      [{ rules: texts.toSorted((one, next) => (String(one.rule_id) < String(next.rule_id) ? -1 : 1)) }],
+    )
   })
 
   test('returns in a dry run what would change, and changes nothing', async () => {

@@ -6,6 +6,7 @@ import { ruleSetVersion } from '../../policy-engine/deciding/rule-set-store.ts'
 import type { Policy } from '../policy.ts'
 import { policyWithRules } from '../policy-store.ts'
 import { statementColumns, statementRows } from '../rule-store.ts'
+import { recordTexts } from '../rule-texts-store.ts'
 import type { ImportPlan } from './policy-import.ts'
 
 /** A policy at a version of the tenant's rules, and the number of rules in all policies of the tenant. */
@@ -43,13 +44,19 @@ export function saveImport(ctx: WorkCtx, { policy_id, version, plan }: Import): 
     subject_id: policy_id,
     data: { change: 'rules_imported', added: listed(added), changed: listed(changed), removed: listedIds(removed) },
   } as const
+  // `policy_rule` is seen as it was before the statement.
+  const texts = sql`select id as rule_id, policy_text as before, null::text as after from removed
+    union all select n.id, was.policy_text, n.policy_text from rewritten n
+      join policy_rule was on was.tenant_id = ${tx.tenant_id} and was.id = n.id
+    union all select id, null, policy_text from added`
   return (onlyIf) => sql<{ saved: boolean }>`with target as (
         select p.id from policy p join tenant t on t.id = p.tenant_id
         where p.tenant_id = ${tx.tenant_id} and p.id = ${policy_id} and t.rule_set_version = ${version}::bigint
           and ${onlyIf}),
       removed as (
         delete from policy_rule r using target
-        where r.tenant_id = ${tx.tenant_id} and r.policy_id = target.id and r.id = any(${removed}::uuid[])),
+        where r.tenant_id = ${tx.tenant_id} and r.policy_id = target.id and r.id = any(${removed}::uuid[])
+        returning r.id, r.policy_text),
       moved as (
         update policy_rule r set ordinal = s.ordinal, updated_at = clock_timestamp()
         from target, ${places(moved)}
@@ -59,15 +66,18 @@ export function saveImport(ctx: WorkCtx, { policy_id, version, plan }: Import): 
           updated_at = clock_timestamp(),
           (${statementColumns}) = (select ${statementColumns} from (select s.*) one)
         from target, ${statementRows(rewritten)}
-        where r.tenant_id = ${tx.tenant_id} and r.policy_id = target.id and r.id = s.id),
+        where r.tenant_id = ${tx.tenant_id} and r.policy_id = target.id and r.id = s.id
+        returning r.id, r.policy_text),
       added as (
         insert into policy_rule (tenant_id, id, policy_id, ordinal, saved_by, ${statementColumns})
         select ${tx.tenant_id}::uuid, s.id, target.id, s.ordinal, ${ctx.actor.user_id}::uuid, ${statementColumns}
-        from target, ${statementRows(added)}),
+        from target, ${statementRows(added)}
+        returning id, policy_text),
       touched as (update policy set updated_at = clock_timestamp()
         where tenant_id = ${tx.tenant_id}::uuid and id = (select id from target)),
       bumped as (${bumpRuleSet(tx, sql`target`)}),
-      emitted as (${emit(ctx, event, sql`target`)})
+      emitted as (${emit(ctx, event, sql`target`)}),
+      ${recordTexts(ctx, policy_id, texts)}
       select exists (select from target) as saved`
 }
 

@@ -31,8 +31,9 @@ async function entitlement(name: string, planned: Name, grants: [Name, string, s
   )
   for (const [user, status, provisioning_status] of grants) {
     await db.asSuperuser(
-      `insert into access_grant (tenant_id, id, request_id, user_id, name, resource_type, resource_id, action,
-          duration_seconds, status, provisioning_status, entitlement_id, activated_at, expires_at, activate_by, ended_at)
+      `insert into access_grant (tenant_id, id, request_id, user_id, name, resource_type, resource_id,
+          action, duration_seconds, status, provisioning_status, entitlement_id, activated_at, expires_at, activate_by,
+          ended_at)
         values ($1, $2, $3, $4, 'a', 'cloud_account', $5, 'open', 60, $6, $7, $8, now(), now(), now(),
           case when $6::text in ('pending', 'active') then null else now() end)`,
       [tenant_id, newId(), newId(), users[user], newId(), status, provisioning_status, id],
