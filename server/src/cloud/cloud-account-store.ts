@@ -1,15 +1,16 @@
 import { allOf, sql } from '../db/sql.ts'
-import { emit } from '../events/emit.ts'
+import { emitWithFacts } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import type { PageRequest } from '../kernel/page.ts'
 import { type AccountPolicyView, type CloudAccount, policyViewOf } from './cloud-account.ts'
 
-/** The maximum number of entries that an event names; it always states how many there were. */
+/** The maximum number of entries that an event names in each of its lists; it always states how many there were. */
 const maxIdsShown = 100
 
 /**
  * Writes the entries, each replacing the stored one with its id, and emits the event, in one atomic statement. Rows are
- * locked in the order of their ids, so that concurrent calls cannot deadlock.
+ * locked in the order of their ids, so that concurrent calls cannot deadlock. The event names apart the entries in which
+ * something changed that rules may read: a call usually sends thousands and changes few.
  * @returns how many were inserted or updated
  */
 export async function saveCloudAccounts(ctx: WorkCtx, accounts: readonly CloudAccount[]): Promise<number> {
@@ -22,17 +23,27 @@ export async function saveCloudAccounts(ctx: WorkCtx, accounts: readonly CloudAc
     data: { upserted: accounts.length, ids },
   } as const
   const [[row]] = await ctx.tx.write([
-    sql<{ upserted: number }>`with changed as (
+    sql<{ upserted: number }>`with entry as materialized (
+        select * from jsonb_to_recordset(${JSON.stringify(accounts)}::jsonb)
+          as entry (id text, name text, account_id text, metadata jsonb, rank integer)),
+      written as (
         insert into cloud_account (tenant_id, id, name, account_id, metadata, rank)
-        select ${tenant_id}::uuid, id, name, account_id, metadata, rank
-        from jsonb_to_recordset(${JSON.stringify(accounts)}::jsonb)
-          as entry (id text, name text, account_id text, metadata jsonb, rank integer)
+        select ${tenant_id}::uuid, id, name, account_id, metadata, rank from entry
         order by id
         on conflict (tenant_id, id) do update set name = excluded.name, account_id = excluded.account_id,
           metadata = excluded.metadata, rank = excluded.rank, updated_at = clock_timestamp()
         returning id),
-      emitted as (${emit(ctx, event, sql`changed`)})
-      select count(*)::integer as upserted from changed`,
+      changed as (
+        select entry.id, row_number() over (order by entry.id) as place
+        from entry left join cloud_account was on was.tenant_id = ${tenant_id} and was.id = entry.id
+        where (was.name, was.account_id, was.metadata, was.rank)
+          is distinct from (entry.name, entry.account_id, entry.metadata, entry.rank)),
+      told as (
+        select jsonb_build_object('changed', coalesce(jsonb_agg(id order by place) filter (where place <= ${maxIdsShown}),
+          '[]'), 'changed_count', count(*)) as facts
+        from changed having exists (select from written)),
+      emitted as (${emitWithFacts(ctx, event, sql`told`)})
+      select count(*)::integer as upserted from written`,
   ])
   return row?.upserted ?? 0
 }

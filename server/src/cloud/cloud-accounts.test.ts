@@ -42,6 +42,8 @@ async function list(query = '', as = caller): Promise<Listed[]> {
 const eventsOf = ({ tenant_id }: Caller) =>
   asSuperuser('select type, actor_kind, subject_type, subject_id, data from event where tenant_id = $1', [tenant_id])
 
+const changed = (...ids: string[]) => ({ changed: ids, changed_count: ids.length })
+
 test('entries are inserted, then updated, each time with a count and an event', async () => {
   const first = { id: 'a', name: 'Alpha', account_id: '111111111111', metadata: { env: 'dev', n: [1, null] }, rank: 2 }
   assert.deepEqual(await upsert([first, { id: 'b', account_id: '2' }]), { status: 200, body: { upserted: 2 } })
@@ -52,9 +54,30 @@ test('entries are inserted, then updated, each time with a count and an event', 
   ])
   const expected = { type: 'cloud_accounts.updated', actor_kind: 'api_key', subject_type: 'tenant' }
   assert.deepEqual(await eventsOf(caller), [
-    { ...expected, subject_id: caller.tenant_id, data: { upserted: 2, ids: ['a', 'b'] } },
-    { ...expected, subject_id: caller.tenant_id, data: { upserted: 1, ids: ['a'] } },
+    { ...expected, subject_id: caller.tenant_id, data: { upserted: 2, ids: ['a', 'b'], ...changed('a', 'b') } },
+    { ...expected, subject_id: caller.tenant_id, data: { upserted: 1, ids: ['a'], ...changed('a') } },
   ])
+})
+
+test('the event names apart the entries in which something changed that rules may read, at most 100', async () => {
+  const entry = (n: number, more: object = {}) => ({
+    id: `e${String(n).padStart(3, '0')}`,
+    name: 'Alpha',
+    account_id: '111111111111',
+    metadata: { env: 'dev', organizational_unit_ids: ['ou-ab12-12345678'] },
+    rank: n,
+    ...more,
+  })
+  const all = Array.from({ length: 120 }, (_, n) => entry(n))
+  const last = async () => (await eventsOf(caller)).at(-1)?.data as Record<string, unknown>
+  await upsert(all)
+  const { ids, changed: first, changed_count } = await last()
+  assert.deepEqual([ids, changed_count], [first, 120])
+  await upsert([...all.slice(0, 110), entry(110, { metadata: { env: 'prod' } }), entry(111, { rank: -1 })])
+  const { changed: few, changed_count: count } = await last()
+  assert.deepEqual([few, count], [['e110', 'e111'], 2])
+  await upsert(all.slice(0, 110))
+  assert.deepEqual([(await last()).changed, (await last()).upserted], [[], 110])
 })
 
 test('an empty list changes nothing and emits no event', async () => {

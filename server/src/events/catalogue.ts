@@ -66,7 +66,10 @@ export const eventTable = {
   'api_key.created': { filterable: true, means: 'an API key was created' },
   'api_key.revoked': { filterable: true, means: 'an API key was revoked' },
   'setting.updated': { filterable: true, means: 'a setting was changed' },
-  'cloud_accounts.updated': { filterable: true, means: 'entries of the account cache were written' },
+  'cloud_accounts.updated': {
+    filterable: true,
+    means: 'entries of the account cache were written; `changed` names those in which something changed',
+  },
   'notification_channel.created': { filterable: true, means: 'a notification channel was created' },
   'notification_channel.updated': { filterable: true, means: 'a notification channel was changed' },
   'notification_channel.deleted': { filterable: true, means: 'a notification channel was deleted' },

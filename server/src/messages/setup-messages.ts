@@ -26,7 +26,7 @@ export const setupMessages: Record<SetupEvent, Template<RecordFacts>> = {
   }),
   'cloud_accounts.updated': (facts) => ({
     title: `${facts.actor} wrote ${countIn(facts.data, 'upserted') ?? 'some'} entries of the account cache`,
-    facts: [['Entries', listIn(facts.data, 'ids')], whenFact(facts)],
+    facts: [['Entries', listIn(facts.data, 'ids')], ['Changed', listIn(facts.data, 'changed')], whenFact(facts)],
   }),
   'notification_channel.created': did('channel', 'created {it}', ({ data }) => ({
     facts: [['Type', textIn(data, 'channel_type')], eventsOf(data), ['Enabled', yesOrNo(data.enabled)]],

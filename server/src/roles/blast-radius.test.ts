@@ -7,8 +7,16 @@ import { systemRoles } from './role.ts'
 /** Every scope that does more than read, by the level that it has alone. */
 const levels: Record<BlastLevel, Scope[]> = {
   low: ['requests:create'],
-  medium: ['notification_channels:write', 'cloud_accounts:write'],
-  high: ['requests:approve', 'requests:cancel', 'grants:revoke', 'users:write', 'groups:write', 'scim:provision'],
+  medium: ['notification_channels:write'],
+  high: [
+    'requests:approve',
+    'requests:cancel',
+    'grants:revoke',
+    'users:write',
+    'groups:write',
+    'scim:provision',
+    'cloud_accounts:write',
+  ],
   critical: [
     'policies:write',
     'roles:write',
@@ -51,7 +59,12 @@ suite('the blast radius', () => {
 
   const mixtures: [string, readonly string[], BlastLevel, number][] = [
     ['of no scopes is low, without a reason', [], 'low', 0],
-    ['of a read and a medium write is medium, for the write', ['users:read', 'cloud_accounts:write'], 'medium', 1],
+    [
+      'of a read and a medium write is medium, for the write',
+      ['users:read', 'notification_channels:write'],
+      'medium',
+      1,
+    ],
     ['of two high scopes has two reasons', ['grants:revoke', 'users:write', 'users:read'], 'high', 2],
     ['is the highest of all', ['requests:create', 'cloud_accounts:write', 'users:write', 'roles:write'], 'critical', 1],
     ['ignores a scope that does not exist any more', ['attics:write', 'users:read'], 'low', 1],

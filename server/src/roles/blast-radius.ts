@@ -24,7 +24,7 @@ const effects: Readonly<Record<Exclude<Scope, ReadScope>, Effect>> = {
   'api_keys:write': { level: 'critical', why: 'makes and revokes keys' },
   'settings:write': { level: 'critical', why: 'changes the rules of the whole tenant' },
   'notification_channels:write': { level: 'medium', why: 'changes who is notified' },
-  'cloud_accounts:write': { level: 'medium', why: 'changes the account data that policies read' },
+  'cloud_accounts:write': { level: 'high', why: 'changes the account data by which rules decide' },
   'provisioners:write': { level: 'critical', why: 'changes where access is given' },
   'scim:provision': { level: 'high', why: 'writes users and groups as a directory' },
 }

@@ -157,7 +157,10 @@ const records: Samples<RecordFacts> = {
     subject_id: 'requests.max_duration_seconds',
     data: { old: null, new: '28800' },
   },
-  'cloud_accounts.updated': { subject_type: 'tenant', data: { upserted: 2, ids: ['prod', 'staging'] } },
+  'cloud_accounts.updated': {
+    subject_type: 'tenant',
+    data: { upserted: 2, ids: ['prod', 'staging'], changed: ['prod'], changed_count: 1 },
+  },
   'notification_channel.created': {
     name: 'On call',
     data: { channel_type: 'email', event_filters: ['grant.failed'], enabled: true },
