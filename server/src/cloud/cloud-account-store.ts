@@ -39,8 +39,8 @@ export async function saveCloudAccounts(ctx: WorkCtx, accounts: readonly CloudAc
         where (was.name, was.account_id, was.metadata, was.rank)
           is distinct from (entry.name, entry.account_id, entry.metadata, entry.rank)),
       told as (
-        select jsonb_build_object('changed', coalesce(jsonb_agg(id order by place) filter (where place <= ${maxIdsShown}),
-          '[]'), 'changed_count', count(*)) as facts
+        select jsonb_build_object('changed_count', count(*), 'changed',
+            coalesce(jsonb_agg(id order by place) filter (where place <= ${maxIdsShown}), '[]')) as facts
         from changed having exists (select from written)),
       emitted as (${emitWithFacts(ctx, event, sql`told`)})
       select count(*)::integer as upserted from written`,
