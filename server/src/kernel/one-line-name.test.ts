@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { isName, isPlainLine, onOneLine } from './one-line-name.ts'
+import { isName, isPlainLine, isSeen, onOneLine } from './one-line-name.ts'
 
 /** Every code point that a text can hold. */
 const characters = Array.from({ length: 0x110000 }, (_, code) => code)
@@ -20,6 +20,15 @@ suite('a name (J8)', () => {
     const faulty = characters.filter((character) => isName(`a${character}b`) === isForging(character))
     assert.deepEqual(faulty, [])
     assert.equal(characters.filter(isForging).length, 65 + 2 + 12)
+  })
+
+  test('and a text of several lines are seen by the same characters', () => {
+    const different = characters.filter((character) => !isForging(character) && isSeen(character) !== isName(character))
+    assert.deepEqual(different, [])
+    assert.deepEqual(
+      ['\u2028\n\t\u202e', 'down\nsince\u202e nine'].map((text) => isSeen(text)),
+      [false, true],
+    )
   })
 
   test('has a character that one can see', () => {

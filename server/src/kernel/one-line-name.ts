@@ -39,6 +39,11 @@ export function isName(text: string): boolean {
   return name.test(text)
 }
 
+/** Whether a text of one or more lines has a character that one can see, by the classes of a name. */
+export function isSeen(text: string): boolean {
+  return text.replace(unseen, '').trim() !== ''
+}
+
 /** A text that nobody can be asked to correct, as a plain line: marks of the direction are left out, the rest becomes spaces. */
 export function onOneLine(text: string): string {
   return text.replace(directionMarks, '').replace(lineEnds, ' ').trim()

@@ -64,6 +64,7 @@ const refused: [string, Partial<RequestInput>, string][] = [
   ['an action with a reserved prefix', { action: '__unnamed' }, '/action'],
   ['an emergency without a reason', { break_glass: true }, '/reason'],
   ['an emergency with a blank reason', { break_glass: true, reason: '  ' }, '/reason'],
+  ['an emergency with a reason that nobody sees', { break_glass: true, reason: '\u200b\n \u2800\u3164' }, '/reason'],
   ['metadata over 16 KiB', { metadata: { note: 'x'.repeat(17_000) } }, '/metadata'],
 ]
 
@@ -85,7 +86,8 @@ test('the duration is the requested one, else the default or the cap; above the 
 
 test('a reason is required where the tenant’s setting says so', () => {
   assert.throws(() => requireReason(asking, settings), /reason/)
-  requireReason({ ...asking, reason: 'to see the bill' }, settings)
+  assert.throws(() => requireReason({ ...asking, reason: '\u2060' }, settings), /reason/)
+  requireReason({ ...asking, reason: 'to see\nthe bill' }, settings)
   requireReason(asking, readSettingValues({}))
 })
 

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { AnyObject, Body, DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
+import { isSeen } from '../kernel/one-line-name.ts'
 import { findActionFault, findIdFault } from '../policy-engine/cedar/reference-faults.ts'
 import { askedTypes } from '../policy-engine/cedar/schema.ts'
 import type { Settings } from '../settings/setting.ts'
@@ -92,7 +93,10 @@ export function requireSoundRequest(input: RequestInput): void {
   const actionFault = findActionFault(action)
   if (actionFault !== undefined) faults.push({ pointer: '/action', why: actionFault })
   if (break_glass === true && !hasReason(reason)) {
-    faults.push({ pointer: '/reason', why: 'is required in an emergency: say what is broken' })
+    faults.push({
+      pointer: '/reason',
+      why: 'is required in an emergency, as text that one can see: say what is broken',
+    })
   }
   if (metadata !== undefined && Buffer.byteLength(JSON.stringify(metadata)) > maxMetadataBytes) {
     faults.push({ pointer: '/metadata', why: 'is larger than 16 KiB' })
@@ -100,8 +104,9 @@ export function requireSoundRequest(input: RequestInput): void {
   if (faults.length > 0) throw invalidInput(faults)
 }
 
+/** Whether there is a reason that approvers, and readers of the log, can see. */
 export function hasReason(reason: string | null | undefined): boolean {
-  return reason !== undefined && reason !== null && reason.trim() !== ''
+  return reason !== undefined && reason !== null && isSeen(reason)
 }
 
 /** The seconds of access to give; throws 400 above the tenant's cap: a requested duration is never clamped. */
@@ -117,7 +122,7 @@ export function settleDuration(requested: number | null | undefined, settings: S
 /** Throws 400 where the tenant requires a reason and there is none. */
 export function requireReason(input: RequestInput, settings: Settings): void {
   if (settings['requests.require_reason'] && !hasReason(input.reason)) {
-    throw invalidInput([{ pointer: '/reason', why: 'is required in this tenant' }])
+    throw invalidInput([{ pointer: '/reason', why: 'is required in this tenant, as text that one can see' }])
   }
 }
 
