@@ -214,7 +214,8 @@ function verdictOf(resource: Resource, answer: Answer, mode: ApprovalMode | null
 
 /** Every question must be allowed; the strictest mode wins; session audit and notices are combined. */
 function decided(ruleSet: RuleSet, verdicts: Verdict[], subject: Subject): Decision {
-  if (verdicts.length === 0) return refused(ruleSet, notOffered.nothing)
+  const [first] = verdicts
+  if (first === undefined) return refused(ruleSet, notOffered.nothing)
   const denied = verdicts.filter((verdict) => !verdict.allowed)
   const errors = unique(verdicts.flatMap((verdict) => verdict.errors))
   const base = { errors, rule_set_version: ruleSet.version }
@@ -227,7 +228,7 @@ function decided(ruleSet: RuleSet, verdicts: Verdict[], subject: Subject): Decis
       mode: null,
       audit_session: false,
       notices: noticesOf(forbids),
-      reasoning: deniedText(denied, subject),
+      reasoning: deniedText(denied, first.resource, subject),
       governing_rule_id: null,
       rule_ids: united([...forbids, ...failed]).map((rule) => rule.id),
       held_by_rule_ids: [],

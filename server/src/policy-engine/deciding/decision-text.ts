@@ -62,14 +62,26 @@ export function allowedText(
   return `${rule} permits the request; ${decides}`
 }
 
-/** Why it is denied: the first denied resource by name, and the number of others. */
-export function deniedText(denied: Verdict[], subject: Subject): string {
+/**
+ * What is denied: the first denied resource by name, and the number of others. `requested` is the resource that the request names.
+ * INVARIANT: of an organizational unit, only readers of accounts are shown which accounts it has, and how many. Its requester names
+ * the unit alone, and may have no access there.
+ */
+function deniedNames(denied: readonly Verdict[], requested: Resource, subject: Subject): string {
+  const mayRead = subject.principal.scopes.includes('cloud_accounts:read')
+  if (requested.type !== 'cloud_organizational_unit' || mayRead) return resourceNames(denied)
+  const itself = denied.some(({ resource }) => resource === requested)
+  return itself ? resourceName(requested) : `an account of ${resourceName(requested)}`
+}
+
+/** Why it is denied. */
+export function deniedText(denied: Verdict[], requested: Resource, subject: Subject): string {
   const [first] = denied
   if (first === undefined) return 'denied'
   const { as_action, as_if, unknown_account } = first.resource
   const account = as_if === undefined ? '' : accountAdvice[as_if]
   const act = as_action === undefined ? subject.act : `\`${as_action}\``
-  const what = `${act} on ${resourceNames(denied)}`
+  const what = `${act} on ${deniedNames(denied, requested, subject)}`
   const { forbids, failedForbids, fault } = first.answer
   if (fault !== undefined) return `${what} is denied, because the question could not be answered: ${fault}`
   if (forbids[0] !== undefined) return `${ruleWords(forbids[0])} forbids ${what}${account}`
