@@ -127,14 +127,20 @@ suite('an account that the request names', () => {
       name: 'settings only',
       scopes: ['settings:read', 'settings:write'],
     })
-    const reply = await house.call({
-      method: 'PUT',
-      url: '/v1/settings/policies.trust_named_accounts',
-      body: { value: 'true' },
-      api_key: String(key.key),
-      tenant_id: on.tenant_id,
-    })
-    assert.deepEqual([reply.status, reply.body.code], [403, 'forbidden'])
-    assert.match(reply.text, /policies:write/)
+    // So does the zone by which rules read the weekday and the minute.
+    for (const [name, value] of [
+      ['policies.trust_named_accounts', 'true'],
+      ['timezone.default', 'Pacific/Auckland'],
+    ]) {
+      const reply = await house.call({
+        method: 'PUT',
+        url: `/v1/settings/${name}`,
+        body: { value },
+        api_key: String(key.key),
+        tenant_id: on.tenant_id,
+      })
+      assert.deepEqual([reply.status, reply.body.code], [403, 'forbidden'], name)
+      assert.match(reply.text, /policies:write/)
+    }
   })
 })

@@ -182,14 +182,14 @@ export function requireSettingValue(key: SettingKey, text: string): void {
   throw refused('/value', `is \`${shortened(text)}\`; \`${key}\` takes ${form.allowed}`, form.allowed)
 }
 
-/** Whether rules decide by this setting: it is part of the version of the rules. */
+/** Whether rules decide by this setting: it is part of the version of the rules. They read weekday and minute in the tenant's zone. */
 export function isOfRules(key: SettingKey): boolean {
-  return key.startsWith('policies.')
+  return key.startsWith('policies.') || key === 'timezone.default'
 }
 
 /**
  * INVARIANT: a setting of how users sign in (`auth.…`) is not for a caller who may only write settings: a caller who weakens it could
- * become another user. In a live tenant it needs a fresh sign-in. Nor is a setting by which rules decide (`policies.…`): that
+ * become another user. In a live tenant it needs a fresh sign-in. Nor is a setting by which rules decide (`policies.…`, the time zone): that
  * needs the right to change rules.
  * @throws Problem 403
  */
