@@ -86,7 +86,7 @@ async function runInitdb(place: Place, folder: string, binaries: Binaries, trans
     // The collation comes from PostgreSQL itself, so it does not change with the system's libraries.
     ...['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'],
     // No password on the socket: its folder, closed to all but its owner and root, protects it. A user that can enter the
-    // folder could also read the database's files.
+    // folder could also read the database's files, and change what asks for a password.
     '--auth-local=trust',
     transport === 'socket' ? '--auth-host=reject' : '--auth-host=scram-sha-256',
     ...(transport === 'socket' ? [] : [`--pwfile=${writePassword(place)}`]),

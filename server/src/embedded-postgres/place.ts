@@ -35,7 +35,8 @@ export type Place = {
 
 export type Log = (line: string, detail?: object) => void
 
-const nobody: RunAs = { uid: 65534, gid: 65534 }
+/** Until the database has a user of its own. */
+export const nobody: RunAs = { uid: 65534, gid: 65534 }
 const pointerName = 'postgres-is-at'
 /** A socket's full path, with its final NUL, must fit into 104 bytes on macOS and 108 on Linux. */
 const socketPathBytes = 103

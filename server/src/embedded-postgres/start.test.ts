@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -45,9 +45,50 @@ test('keeps the data and the socket to the user that PostgreSQL runs as', { skip
   )
   assert.deepEqual(modes, [isRoot ? '711' : '700', '700', '700'])
   assert.equal(statSync(join(postgres.host, `.s.PGSQL.${postgres.port}`)).mode & 0o777, 0o700)
-  const user = isRoot ? 65534 : process.getuid?.()
-  assert.equal(statSync(`/proc/${postgres.pid}`).uid, user)
-  assert.equal(statSync(join(dataDir, 'postgres')).uid, user)
+  const user = statSync(`/proc/${postgres.pid}`).uid
+  assert.ok(isRoot ? user >= 0x7000_0000 : user === process.getuid?.(), String(user))
+  assert.deepEqual(ownersIn(dataDir), [user])
+})
+
+/** The users that the database's files belong to. */
+function ownersIn(dataDir: string): number[] {
+  const data = join(dataDir, 'postgres')
+  const paths = readdirSync(data, { recursive: true, encoding: 'utf8' }).map((path) => join(data, path))
+  const users = [data, ...paths].map((path) => statSync(path, { throwIfNoEntry: false })?.uid)
+  return [...new Set(users.filter((uid) => uid !== undefined))]
+}
+
+test('takes the database from `nobody` at the start after a clean stop', { skip: !isRoot }, async (t) => {
+  const dataDir = join(makeFolder(t), 'data')
+  await (await start(t, dataDir)).stop()
+  execFileSync('chown', ['-R', '65534:65534', join(dataDir, 'postgres'), join(dataDir, 'postgres-socket')])
+  const lines: string[] = []
+  const earlier = await start(t, dataDir, { log: (line) => lines.push(line) })
+  await query(earlier, 'create table kept as select 1 as one')
+  const [user = 0, ...others] = ownersIn(dataDir)
+  assert.ok(user >= 0x7000_0000 && others.length === 0, `${user} ${others}`)
+  const asNobody = spawnSync('ls', [earlier.host], { uid: 65534, gid: 65534, encoding: 'utf8' })
+  assert.match(asNobody.stderr, /Permission denied/)
+  await earlier.stop()
+  assert.deepEqual(ownersIn(dataDir), [user])
+  assert.equal(await query(await start(t, dataDir), 'select one from kept'), '1')
+  assert.deepEqual(ownersIn(dataDir), [user])
+  assert.deepEqual(lines, [])
+})
+
+test('leaves a database with `nobody` that was not stopped cleanly, and says what follows', {
+  skip: !isRoot,
+}, async (t) => {
+  const dataDir = join(makeFolder(t), 'data')
+  const first = await start(t, dataDir, { onCrash() {} })
+  process.kill(first.pid, 'SIGKILL')
+  await first.stop()
+  await untilNothingRunsOn(dataDir)
+  execFileSync('chown', ['-R', '65534:65534', join(dataDir, 'postgres'), join(dataDir, 'postgres-socket')])
+  const lines: string[] = []
+  await start(t, dataDir, { log: (line) => lines.push(line) })
+  assert.deepEqual(ownersIn(dataDir), [65534])
+  assert.match(lines.join('\n'), /every other process of that user can read and change all data/)
 })
 
 test('opens a private DATA_DIR just enough for the user that PostgreSQL runs as', { skip: !isRoot }, async (t) => {

@@ -2,6 +2,7 @@ import type { Binaries } from './binaries.ts'
 import { findPackage, prepareBinaries, removeOldCopies } from './binaries.ts'
 import { ensureCluster, type Transport } from './cluster.ts'
 import { lockFolder } from './folder-lock.ts'
+import { giveOwnUser, warnOfNobody } from './own-user.ts'
 import { choosePlace, closeSocketFolder, findPlace, type Log, notePlace, type Place } from './place.ts'
 import {
   disarmStaleNote,
@@ -45,12 +46,17 @@ const watchEveryMs = 200
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const transport = options.transport ?? (process.platform === 'win32' ? 'loopback' : 'socket')
   const packageFolder = findPackage()
-  const place = choosePlace(options.dataDir, options.log)
-  const lock = await lockFolder(place)
+  const given = choosePlace(options.dataDir, options.log)
+  const lock = await lockFolder(given)
   try {
-    const binaries = prepareBinaries(packageFolder, place, options.log)
-    await ensureCluster(place, binaries, transport, options.log)
-    notePlace(options.dataDir, place)
+    const first = prepareBinaries(packageFolder, given, options.log)
+    await ensureCluster(given, first, transport, options.log)
+    notePlace(options.dataDir, given)
+    // After a crash, a process of the database may still be at work, and PostgreSQL would not see one of another user.
+    const isStopped = readPostmasterNote(given) === undefined
+    const place = isStopped ? giveOwnUser(given, options.log) : given
+    if (!isStopped) warnOfNobody(place, options.log, 'until the next start after a clean stop')
+    const binaries = place === given ? first : prepareBinaries(packageFolder, place, options.log)
     const found = await takeOver(place, binaries, options.log)
     const running = found ?? (await launch(place, binaries, transport))
     removeOldCopies(place, binaries)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import {
@@ -100,7 +100,8 @@ test('is not held up by the PID file of a dead server whose PID another process 
   await first.stop()
   await untilNothingRunsOn(dataDir)
   // Of the same user: PostgreSQL does not take a process of another user for its own.
-  const stranger = spawn('sleep', ['60'], { stdio: 'ignore', ...(isRoot ? { uid: 65534, gid: 65534 } : {}) })
+  const { uid, gid } = statSync(join(dataDir, 'postgres'))
+  const stranger = spawn('sleep', ['60'], { stdio: 'ignore', ...(isRoot && { uid, gid }) })
   atEnd(t, () => stranger.kill())
   for (const file of [join(dataDir, 'postgres/postmaster.pid'), join(first.host, `.s.PGSQL.${first.port}.lock`)]) {
     writeFileSync(file, readFileSync(file, 'utf8').replace(/^\d+/, String(stranger.pid)))
