@@ -117,7 +117,7 @@ suite('a rule', () => {
       subject_type: 'policy',
       subject_id: policy_id,
       actor_id: admin.user_id,
-      data: { rule_id: rule.id, change: 'rule_created' },
+      data: { rule_id: rule.id, change: 'rule_created', after: rule.policy_text },
     })
   })
 
@@ -222,7 +222,11 @@ suite('a deleted rule', () => {
     const rule = await create(onAccount('1'))
     const path = `${rulesPath}/${rule.id}`
     assert.deepEqual(await call(admin, 'DELETE', path), { status: 204, body: {} })
-    assert.deepEqual((await eventsOf(admin)).at(-1)?.data, { rule_id: rule.id, change: 'rule_deleted' })
+    assert.deepEqual((await eventsOf(admin)).at(-1)?.data, {
+      rule_id: rule.id,
+      change: 'rule_deleted',
+      before: rule.policy_text,
+    })
     assert.equal(await versionOf(admin), 4)
     assert.equal((await changesNothing(() => call(admin, 'DELETE', path))).status, 404)
     assert.deepEqual((await findRuleSet(database.tenant(admin.tenant_id), '4')).rules, [])
