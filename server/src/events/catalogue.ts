@@ -25,14 +25,11 @@ export const eventTable = {
     means: 'a target holds access with the mark of Sallyport that no grant ever gave: it is left unchanged',
   },
   'policy.created': { filterable: true, means: 'a policy was created' },
-  'policy.updated': {
-    filterable: true,
-    means: 'a policy or one of its rules was changed; with the text of the rule `before` and `after`',
-  },
+  'policy.updated': { filterable: true, means: 'a policy or one of its rules was changed' },
   'policy.deleted': { filterable: true, means: 'a policy was deleted with its rules' },
   'policy.rule_texts': {
     filterable: false,
-    means: 'what the rules said, `before` and `after`, that an import changed or a deletion of their policy removed',
+    means: 'what rules said, `before` and `after`, that were created, changed, imported or deleted',
   },
   'policy.reordered': { filterable: true, means: 'policies or the rules of a policy were reordered' },
   'policy.cases_changed': { filterable: true, means: 'the policy cases were changed' },

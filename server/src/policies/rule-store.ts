@@ -1,5 +1,5 @@
 import { isoMoment, sql } from '../db/sql.ts'
-import { emit, emitWithFacts, type NewEvent } from '../events/emit.ts'
+import { emit, type NewEvent } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import { approveAction } from '../policy-engine/cedar/schema.ts'
@@ -13,6 +13,7 @@ import {
 import type { Rule } from '../policy-engine/rule.ts'
 import { maxRules, type Placed } from './policy.ts'
 import type { RuleChange } from './rule-change.ts'
+import { recordTexts } from './rule-texts-store.ts'
 import type { MissingPrincipal, NeighbourRule } from './warnings.ts'
 
 /** Where a rule is. */
@@ -77,12 +78,12 @@ function followed(
   texts: { before?: Statement; after?: Statement },
 ): Statement {
   const { before = sql`null`, after = sql`null` } = texts
-  return sql`told as (select jsonb_strip_nulls(jsonb_build_object('before', ${before}::text, 'after', ${after}::text))
-          as facts from changed r),
-      touched as (update policy set updated_at = clock_timestamp()
+  const said = sql`select id as rule_id, ${before}::text as before, ${after}::text as after from changed r`
+  return sql`touched as (update policy set updated_at = clock_timestamp()
         where tenant_id = ${ctx.tx.tenant_id}::uuid and id = ${at.policy_id}::uuid and exists (select from changed)),
       bumped as (${bumpRuleSet(ctx.tx, sql`changed`)}),
-      emitted as (${emitWithFacts(ctx, ruleChanged(at, change), sql`told`)})`
+      emitted as (${emit(ctx, ruleChanged(at, change), sql`changed`)}),
+      ${recordTexts(ctx, at.policy_id, said)}`
 }
 
 type NewRule = { policy_id: string; statement: RuleStatement; ordinal?: number | undefined }

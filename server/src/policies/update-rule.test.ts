@@ -36,6 +36,8 @@ const read = async (rule: { id: string }) => (await call(admin, 'GET', `${rulesP
 const savedBy = async (rule: { id: string }) =>
   (await asSuperuser('select saved_by from policy_rule where id = $1', [rule.id]))[0]?.saved_by
 
+const lastOf = async (type: string) => (await eventsOf(admin)).findLast((event) => event.type === type)?.data
+
 suite('a change of a rule', () => {
   test('keeps fields that are not sent', async () => {
     const before = await create(onAccount('1', { notice: 'Ask.', ordinal: 4, audit_session: true }))
@@ -48,24 +50,23 @@ suite('a change of a rule', () => {
     )
     assert.match(policy_text, /@approval_mode\("auto"\)/)
     assert.notEqual(updated_at, before.updated_at)
-    assert.deepEqual((await eventsOf(admin)).at(-1)?.data, {
-      rule_id: before.id,
-      change: 'rule_changed',
-      before: before.policy_text,
-      after: policy_text,
-    })
+    assert.deepEqual(await lastOf('policy.updated'), { rule_id: before.id, change: 'rule_changed' })
+    const rules = [{ rule_id: before.id, before: before.policy_text, after: policy_text }]
+    assert.deepEqual(await lastOf('policy.rule_texts'), { rules })
     assert.equal(await versionOf(admin), 4)
   })
 
   test('of its place alone records no text, and a deletion what the rule said', async () => {
     const before = await create(onAccount('1'))
-    const last = async () => (await eventsOf(admin)).at(-1)?.data
     const { policy_text, id: rule_id } = before
-    assert.deepEqual(await last(), { rule_id, change: 'rule_created', after: policy_text })
+    const created = { rules: [{ rule_id, after: policy_text }] }
+    assert.deepEqual(await lastOf('policy.rule_texts'), created)
     await update(before, { ordinal: 7 })
-    assert.deepEqual(await last(), { rule_id, change: 'rule_changed' })
+    assert.deepEqual(await lastOf('policy.updated'), { rule_id, change: 'rule_changed' })
+    assert.deepEqual(await lastOf('policy.rule_texts'), created)
     await call(admin, 'DELETE', `/v1/policies/${before.policy_id}/rules/${rule_id}`)
-    assert.deepEqual(await last(), { rule_id, change: 'rule_deleted', before: policy_text })
+    assert.deepEqual(await lastOf('policy.updated'), { rule_id, change: 'rule_deleted' })
+    assert.deepEqual(await lastOf('policy.rule_texts'), { rules: [{ rule_id, before: policy_text }] })
   })
 
   test('by text replaces the statement and keeps the ordinal', async () => {

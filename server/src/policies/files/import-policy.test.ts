@@ -138,10 +138,9 @@ suite('a policy as a file', () => {
       { rule_id: gone.id, before: gone.policy_text },
       { rule_id: added?.id, after: added?.policy_text },
     ]
-    assert.deepEqual(
-      events.filter(({ type }) => type === 'policy.rule_texts').map(({ data }) => data),
-      [{ rules: texts.toSorted((one, next) => (String(one.rule_id) < String(next.rule_id) ? -1 : 1)) }],
-    )
+    assert.deepEqual(events.findLast(({ type }) => type === 'policy.rule_texts')?.data, {
+      rules: texts.toSorted((one, next) => (String(one.rule_id) < String(next.rule_id) ? -1 : 1)),
+    })
   })
 
   test('returns in a dry run what would change, and changes nothing', async () => {
