@@ -389,6 +389,7 @@ create table event (
   constraint event_actor_kind_ck CHECK (actor_kind = ANY (ARRAY['user'::text, 'api_key'::text, 'operator'::text, 'system'::text]))
 );
 CREATE INDEX event_actor_ix ON event USING btree (tenant_id, actor_id, seq) WHERE actor_id IS NOT NULL;
+CREATE INDEX event_commit_ix ON event USING btree (tenant_id, xid, seq);
 CREATE INDEX event_delivery_ix ON event USING btree (xid, seq);
 CREATE INDEX event_subject_ix ON event USING btree (tenant_id, subject_id, seq);
 CREATE INDEX event_tenant_ix ON event USING btree (tenant_id, seq);
@@ -425,7 +426,7 @@ create table event_parked (
   constraint event_parked_event_id_fk FOREIGN KEY (tenant_id, event_id) REFERENCES event(tenant_id, id),
   constraint event_parked_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id)
 );
-CREATE INDEX event_parked_due_ix ON event_parked USING btree (subscriber, next_look_at);
+CREATE INDEX event_parked_due_ix ON event_parked USING btree (subscriber, tenant_id, next_look_at);
 alter table event_parked enable row level security;
 alter table event_parked force row level security;
 create policy event_parked_work on event_parked for select to sallyport_work
@@ -435,6 +436,35 @@ create policy tenant_wall on event_parked
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update, delete on event_parked to sallyport_app;
 grant select (tenant_id, subscriber, event_id, next_look_at) on event_parked to sallyport_work;
+
+create table event_queue (
+  tenant_id uuid not null,
+  id uuid not null,
+  subscriber text not null,
+  xid xid8 not null,
+  seq bigint not null,
+  until_xid xid8 not null,
+  until_seq bigint not null,
+  next_look_at timestamp with time zone,
+  lease_until timestamp with time zone,
+  generation bigint not null default 0,
+  constraint event_queue_pk PRIMARY KEY (tenant_id, id),
+  constraint event_queue_subscriber_uq UNIQUE (tenant_id, subscriber),
+  constraint event_queue_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id)
+);
+CREATE INDEX event_queue_due_ix ON event_queue USING btree (next_look_at) WHERE next_look_at IS NOT NULL;
+CREATE INDEX event_queue_waiting_ix ON event_queue USING btree (subscriber) WHERE next_look_at IS NOT NULL;
+alter table event_queue enable row level security;
+alter table event_queue force row level security;
+create policy event_queue_work on event_queue to sallyport_work
+  using (true)
+  with check (true);
+create policy tenant_wall on event_queue
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, update on event_queue to sallyport_app;
+grant select, insert on event_queue to sallyport_work;
+grant update (xid, seq, until_xid, until_seq, next_look_at, lease_until, generation) on event_queue to sallyport_work;
 
 create table group_member (
   tenant_id uuid not null,

@@ -9,8 +9,9 @@ import { type Listening, listen } from './db/listen.ts'
 import type { Database } from './db/transaction.ts'
 import { readEgressAllow } from './egress/allow-list.ts'
 import { openEgress } from './egress/egress.ts'
-import { deliver, type Subscriber } from './events/deliver.ts'
+import { deliverQueued, type Subscriber } from './events/deliver.ts'
 import { emit } from './events/emit.ts'
+import { queueEvents, queueParked } from './events/queue-events.ts'
 import { sample } from './events/sample.ts'
 import { sweepSoon } from './grants/sweep-store.ts'
 import { cursorCodec } from './http/cursor.ts'
@@ -34,7 +35,7 @@ import { openSealer } from './secrets/sealer.ts'
 /** The number of rows of one work list that a process has in flight at once. */
 const workWidth = 16
 
-/** While more revokes are due than are in flight, subscribers receive events at most once in this time. */
+/** While more revokes are due than are in flight, events are queued for subscribers at most once in this time. */
 const betweenBatchesMs = 1_000
 
 export type AppOptions = {
@@ -254,8 +255,6 @@ function startLoops(
     for (const loop of deliveries) loop.wakeSoon()
   }
   const databases = { takes: revocation, others: background }
-  const due = startDueWork(databases, works, workWidth, onFault, onWorkFailure, onDone)
-  background.work.write([sweepSoon()]).catch(onFault)
   const onFailure = (subscriber: string, event_id: string, err: unknown) => {
     log.error({ err, subscriber, event_id }, 'a subscriber failed on an event; it is retried')
     metrics?.count('sallyport_event_failures_total', { subscriber })
@@ -265,13 +264,21 @@ function startLoops(
     onActed()
     due.wake()
   }
+  const delivery = deliverQueued(
+    subscribers.map((subscriber) => notifying(subscriber, acted)),
+    onFailure,
+  )
+  const due = startDueWork(databases, [...works, delivery], workWidth, onFault, onWorkFailure, onDone)
+  background.work.write([sweepSoon(), queueParked()]).catch(onFault)
   const deliveries = subscribers.map((subscriber) => {
     let last = Number.NEGATIVE_INFINITY
     const tick = async () => {
       const early = last + betweenBatchesMs - performance.now()
       if (due.isBehind() && early > 0) return early
       last = performance.now()
-      return (await deliver(background, notifying(subscriber, acted), onFailure)) ? 0 : Number.MAX_SAFE_INTEGER
+      const { queued, isBehind } = await queueEvents(background, subscriber)
+      if (queued > 0) due.wake()
+      return isBehind ? 0 : Number.MAX_SAFE_INTEGER
     }
     return startLoop(tick, onFault)
   })

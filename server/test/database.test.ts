@@ -122,6 +122,13 @@ const workTables: Record<string, { select: string[]; update: string[] }> = {
     update: ['lease_until', 'generation'],
   },
   event: { select: ['tenant_id', 'id', 'type', 'xid', 'seq', 'at'], update: [] },
+  event_queue: {
+    select: [
+      ...['tenant_id', 'id', 'subscriber', 'xid', 'seq', 'until_xid', 'until_seq'],
+      ...['next_look_at', 'lease_until', 'generation'],
+    ],
+    update: ['xid', 'seq', 'until_xid', 'until_seq', 'next_look_at', 'lease_until', 'generation'],
+  },
   event_parked: { select: ['tenant_id', 'subscriber', 'event_id', 'next_look_at'], update: [] },
   notification: { select: ['user_id', 'xid'], update: [] },
   policy_replay: {

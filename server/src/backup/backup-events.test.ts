@@ -6,10 +6,12 @@ import { after, test } from 'node:test'
 import { everything, useOwnServer } from '../../test/support/backup-database.ts'
 import { seedTenant } from '../../test/support/backup-seed.ts'
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts'
+import { deliver } from '../../test/support/deliver.ts'
 import { until } from '../../test/support/wait.ts'
 import { sql } from '../db/sql.ts'
-import { type DeliveredEvent, deliver, type Subscriber } from '../events/deliver.ts'
+import type { DeliveredEvent, Subscriber } from '../events/deliver.ts'
 import { emit } from '../events/emit.ts'
+import { queueEvents } from '../events/queue-events.ts'
 import { systemActor, type WorkCtx } from '../kernel/context.ts'
 import { writeBackup } from './backup.ts'
 import { restoreBackup } from './restore.ts'
@@ -41,7 +43,7 @@ async function deliveredTo(db: TestDatabase, name: string, atLeast: number): Pro
     void received.push(...events.map((event) => event.subject_id))
   const subscriber: Subscriber = { name, on: ['request.created'], handle }
   await until(`${atLeast} events are delivered`, async () => {
-    while (await deliver(db.database, subscriber, (_name, _id, error) => assert.fail(String(error))));
+    await deliver(db.database, subscriber, (_name, _id, error) => assert.fail(String(error)))
     return received.length >= atLeast
   })
   return received
@@ -53,11 +55,17 @@ test('a subscriber gets its pending events and later ones after a restore, and n
   assert.deepEqual(await deliveredTo(db, 'slow', 1), [request_id])
   await emitEvent(db, tenant_id, 'waiting')
   assert.deepEqual(await deliveredTo(db, 'quick', 2), [request_id, 'waiting'])
+  const queued = { name: 'queued', on: ['request.created'] } as const
+  await until('both are queued', async () => {
+    await queueEvents(db.database, queued)
+    return (await db.asSuperuser(`select from event_queue where subscriber = 'queued' and until_seq = 2`)).length === 1
+  })
   const target = await testDatabase()
   await restoreBackup(target, await backUp(db))
   await emitEvent(target, tenant_id, 'later')
   assert.deepEqual(await deliveredTo(target, 'slow', 2), ['waiting', 'later'])
   assert.deepEqual(await deliveredTo(target, 'quick', 1), ['later'])
+  assert.deepEqual(await deliveredTo(target, 'queued', 3), [request_id, 'waiting', 'later'])
 })
 
 test('an undelivered event with a lower `seq` than a delivered one is not lost', async () => {

@@ -81,11 +81,20 @@ async function writeAll(
  * The position of each subscriber to events, in the order that a restore keeps: the lowest `seq` that was not delivered to it.
  * After a restore it receives events above that a second time, which subscribers allow.
  */
-function readSubscribers(client: SingleConnection) {
+async function readSubscribers(client: SingleConnection) {
+  // A database of an earlier version has no queues.
+  const [made] = await asWorkRole<{ queues: boolean }>(
+    client,
+    `select to_regclass('public.event_queue') is not null as queues`,
+  )
+  const queued = `union all select e.seq from event_queue q join event e on e.tenant_id = q.tenant_id
+      and (e.xid, e.seq) > (q.xid, q.seq) and (e.xid, e.seq) <= (q.until_xid, q.until_seq)
+    where q.subscriber = c.subscriber`
   return asWorkRole<{ subscriber: string; undelivered_from: string | null }>(
     client,
-    `select c.subscriber,
-        (select min(e.seq)::text from event e where (e.xid, e.seq) > (c.xid, c.seq)) as undelivered_from
+    `select c.subscriber, (select min(waits.seq)::text from (
+          select e.seq from event e where (e.xid, e.seq) > (c.xid, c.seq) ${made?.queues ? queued : ''}) waits)
+        as undelivered_from
       from event_cursor c order by c.subscriber`,
   )
 }

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
+import { deliver } from '../../test/support/deliver.ts'
 import { until } from '../../test/support/wait.ts'
 import { sql } from '../db/sql.ts'
+import { startDueWork } from '../jobs/work-list.ts'
 import { systemActor, type WorkCtx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
 import { newId } from '../kernel/id.ts'
 import type { EventType } from './catalogue.ts'
-import { type DeliveredEvent, deliver, type Subscriber } from './deliver.ts'
+import { type DeliveredEvent, deliverQueued, type Subscriber } from './deliver.ts'
 import { emit, refuse } from './emit.ts'
+import { queueEvents } from './queue-events.ts'
 
 const db = await testDatabase()
 const tenants = [newId(), newId()]
@@ -63,7 +66,7 @@ async function listening(on?: EventType[]) {
   return made
 }
 
-test('delivers to each subscriber its types of events, of every tenant, once and in order', async () => {
+test('delivers to each subscriber its types of events, of every tenant, once and in the order of the tenant', async () => {
   const one = await listening()
   await emitEvent(ctxOf(), 'a')
   await emitEvent(ctxOf(tenants[1]), 'b')
@@ -71,11 +74,9 @@ test('delivers to each subscriber its types of events, of every tenant, once and
   await emitEvent(ctxOf(), 'c')
   await untilReceived(one, 3)
   await deliverTo(one.subscriber)
-  assert.deepEqual(one.subjects(), ['a', 'b', 'c'])
-  assert.deepEqual(
-    one.received.map((event) => event.tenant_id),
-    [tenants[0], tenants[1], tenants[0]],
-  )
+  const of = (tenant_id = '') =>
+    one.received.filter((event) => event.tenant_id === tenant_id).map(({ subject_id }) => subject_id)
+  assert.deepEqual([of(tenants[0]), of(tenants[1])], [['a', 'c'], ['b']])
 })
 
 test('several events of one change are delivered in the order in which they were emitted', async () => {
@@ -127,6 +128,7 @@ test('an event that a subscriber fails on does not delay later events, and is re
   assert.deepEqual(await parked(), [{ last_error: 'not ready for broken' }])
   one.fails.clear()
   await db.asSuperuser('update event_parked set next_look_at = clock_timestamp()')
+  await db.asSuperuser('update event_queue set next_look_at = clock_timestamp()')
   await untilReceived(one, 2)
   assert.deepEqual(one.subjects(), ['after', 'broken'])
   assert.deepEqual(await parked(), [])
@@ -145,6 +147,7 @@ test('an event that fails repeatedly waits twice as long each time, an hour at m
   for (const [failures, seconds] of Object.entries(waits)) {
     const before = 'update event_parked set attempts = $2, next_look_at = clock_timestamp() where subscriber = $1'
     await db.asSuperuser(before, [name, Number(failures) - 1])
+    await db.asSuperuser('update event_queue set next_look_at = clock_timestamp() where subscriber = $1', [name])
     const since = await clock()
     const select = `select extract(epoch from next_look_at)::float8 as at from event_parked
       where subscriber = $1 and attempts = $2`
@@ -156,44 +159,117 @@ test('an event that fails repeatedly waits twice as long each time, an hour at m
   }
 })
 
-test('only the process with the lease delivers, and another takes over when the lease ends', async () => {
-  const one = await listening()
-  await emitEvent(ctxOf(), 'x')
-  await db.asSuperuser(
-    `update event_cursor set lease_until = clock_timestamp() + interval '20 seconds' where subscriber = $1`,
-    [one.subscriber.name],
+/** How much waits in the queue of the first tenant. */
+const positions = (name: string) =>
+  db.asSuperuser<{ due: boolean; left: number }>(
+    `select q.next_look_at <= clock_timestamp() as due, (select count(*)::int from event e
+        where e.tenant_id = q.tenant_id and (e.xid, e.seq) > (q.xid, q.seq)
+          and (e.xid, e.seq) <= (q.until_xid, q.until_seq)) as left
+      from event_queue q where subscriber = $1 and tenant_id = $2`,
+    [name, tenants[0]],
   )
-  assert.equal(await deliverTo(one.subscriber), false)
-  assert.deepEqual(one.subjects(), [])
-  await db.asSuperuser('update event_cursor set lease_until = clock_timestamp() where subscriber = $1', [
-    one.subscriber.name,
+const queue = (one: ReturnType<typeof listener>, count: number) =>
+  until(`${count} events are queued`, async () => {
+    await queueEvents(db.database, one.subscriber)
+    return (await positions(one.subscriber.name))[0]?.left === count
+  })
+const emitMany = async (count: number) => {
+  const ctx = ctxOf()
+  const subjects = Array.from({ length: count }, (_, number) => `${number}`)
+  const one = { type: 'request.created', subject_type: 'request' } as const
+  await ctx.tx.write([
+    emit(
+      ctx,
+      subjects.map((subject_id) => ({ ...one, subject_id })),
+    ),
   ])
-  await untilReceived(one, 1)
-  assert.deepEqual(one.subjects(), ['x'])
-})
+  return subjects
+}
 
-test('a run that takes longer than a lease keeps the lease, and the next run begins after it', async () => {
+test('events of a tenant that take long delay no event of another, and all are delivered once, in order', async () => {
   const one = await listening()
-  const name = one.subscriber.name
-  await emitEvent(ctxOf(), 'long')
-  const isHeld = async () =>
-    (await db.asSuperuser('select from event_cursor where subscriber = $1 and lease_until > clock_timestamp()', [name]))
-      .length > 0
-  const long: Subscriber = {
+  const [slow = '', quick = ''] = tenants
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  let begun = 0
+  const hanging: Subscriber = {
     ...one.subscriber,
     async handle(ctx, events) {
-      // As if the lease had expired.
-      await db.asSuperuser('update event_cursor set lease_until = clock_timestamp() where subscriber = $1', [name])
-      await until('it is held again', isHeld)
+      if (ctx.tx.tenant_id === slow) {
+        begun += 1
+        await released
+      }
       await one.subscriber.handle(ctx, events)
     },
   }
-  await until('it is delivered', async () => {
-    await deliver(db.database, long, () => undefined, 10)
+  const flood = await emitMany(60)
+  await queue(one, flood.length)
+  const failed = (error: unknown) => assert.fail(String(error))
+  const both = { takes: db.database, others: db.database }
+  const loop = startDueWork(both, [deliverQueued([hanging], () => undefined)], 4, failed, () => undefined)
+  await until('the slow tenant is at work', async () => begun === 1)
+  await emitEvent(ctxOf(quick), 'quick')
+  await until('the event of the other tenant is delivered', async () => {
+    await queueEvents(db.database, one.subscriber)
+    loop.wake()
     return one.received.length > 0
   })
-  await deliverTo(one.subscriber)
-  assert.deepEqual(one.subjects(), ['long'])
+  assert.deepEqual(one.subjects(), ['quick'])
+  release()
+  await until('the rest is delivered', async () => one.received.length === flood.length + 1)
+  assert.deepEqual(one.subjects(), ['quick', ...flood])
+  await loop.stop()
+})
+
+test('a turn ends when its time is up, and the next one begins where it ended', async (t) => {
+  const one = await listening()
+  const flood = await emitMany(45)
+  await queue(one, flood.length)
+  let now = 0
+  t.mock.method(performance, 'now', () => (now += 2_000))
+  const ends: { due: boolean; left: number }[] = []
+  for (const _turn of [1, 2, 3]) {
+    await runOnce(one.subscriber)
+    const [{ due, left } = { due: false, left: 0 }] = await positions(one.subscriber.name)
+    ends.push({ due, left })
+  }
+  t.mock.restoreAll()
+  assert.deepEqual(ends.slice(0, 2), [
+    { due: true, left: 25 },
+    { due: true, left: 5 },
+  ])
+  assert.equal(ends[2]?.left, 0)
+  assert.deepEqual(one.subjects(), flood)
+})
+
+/** Claims the queue of the first tenant, and works one turn of it. */
+async function runOnce(subscriber: Subscriber): Promise<void> {
+  const [item] = await db.asSuperuser<{ tenant_id: string; id: string; generation: string }>(
+    `update event_queue set generation = generation + 1, lease_until = clock_timestamp() + interval '20 seconds'
+      where subscriber = $1 and tenant_id = $2 returning tenant_id, id, generation::text`,
+    [subscriber.name, tenants[0]],
+  )
+  assert.ok(item)
+  await deliverQueued([subscriber], () => undefined).run(ctxOf(item.tenant_id), item)
+}
+
+test('a process that lost its lease moves nothing, and the next one delivers again', async () => {
+  const one = await listening()
+  await emitEvent(ctxOf(), 'x')
+  await queue(one, 1)
+  const losing: Subscriber = {
+    ...one.subscriber,
+    async handle(ctx, events) {
+      await db.asSuperuser('update event_queue set generation = generation + 1 where subscriber = $1', [
+        one.subscriber.name,
+      ])
+      await one.subscriber.handle(ctx, events)
+    },
+  }
+  await runOnce(losing)
+  assert.equal((await positions(one.subscriber.name))[0]?.left, 1)
+  await runOnce(one.subscriber)
+  assert.equal((await positions(one.subscriber.name))[0]?.left, 0)
+  assert.deepEqual(one.subjects(), ['x', 'x'])
 })
 
 test('a refusal emits its event, although nothing else is written', async () => {

@@ -1,7 +1,8 @@
 import { sql } from '../db/sql.ts'
-import type { Database } from '../db/transaction.ts'
+import type { WorkItem } from '../jobs/claim.ts'
+import type { DueWork } from '../jobs/work-list.ts'
 import { backoffDelays } from '../kernel/backoff.ts'
-import { type Actor, type Statement, systemActor, type WorkCtx } from '../kernel/context.ts'
+import type { Actor, Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import type { EventType } from './catalogue.ts'
 
 /** An event as a subscriber receives it. */
@@ -22,7 +23,7 @@ export type DeliveredEvent = {
  * idempotent, because an event is delivered at least once, and again alone if it failed together with others.
  */
 export type Subscriber = {
-  /** Names its cursor: never change it once it has run. */
+  /** Names its cursor and its queues: never change it once it has run. */
   name: string
   on: readonly EventType[]
   handle(ctx: WorkCtx, events: readonly DeliveredEvent[]): Promise<void>
@@ -30,135 +31,133 @@ export type Subscriber = {
 
 type OnFailure = (subscriber: string, event_id: string, error: unknown) => void
 
-type Position = { tenant_id: string; id: string; type: EventType; xid: string; seq: string }
-type Cursor = { xid: string; seq: string; generation: string }
+/** A place in the order of commits. */
+type Position = { xid: string; seq: string }
+type Queue = { subscriber: string; reached: Position; until: Position; due_parked: string[] }
 
-const batchSize = 400
-const maxRunLength = 100
-const lease = sql`clock_timestamp() + interval '20 seconds'`
-/** A batch that takes longer is cut after its current run. Its progress is saved, and the rest is delivered in the next batch. */
-const maxBatchMs = 10_000
-/** A quarter of a lease. */
-const usualRenewalMs = 5_000
+/** A turn ends after the events that are under way at this time. The rest waits for the next turn, behind other due queues. */
+const maxTurnMs = 1_000
+/** The events handed over together: few at first, then more for as long as they are quick. */
+const runLength = { first: 20, max: 100, quickMs: 100 }
+/** Parked events retried in one turn, at most. */
+const maxRetried = 20
 /** Seconds until a parked event is retried, after one failure, two, and so on. */
 const parkedSeconds = backoffDelays({ base: 1, max: 3_600 })
 
 /**
- * Delivers the events since a subscriber's cursor to it, in commit order, and retries due parked events. Returns whether there is
- * more. One process at a time delivers to a subscriber; the others return false. The lease of the cursor is renewed until the
- * end: if another process took it each time, a run that takes longer than a lease would never end.
+ * Delivers the queued events of one tenant to one subscriber, in commit order, and retries its due parked events. A queue has
+ * one holder at a time, so no event overtakes another of its tenant, and a tenant whose events take long delays only its own.
  */
-export async function deliver(
-  database: Database,
+export function deliverQueued(subscribers: readonly Subscriber[], onFailure: OnFailure): DueWork {
+  return {
+    table: 'event_queue',
+    async run(ctx, item) {
+      const queue = await findQueue(ctx.tx, item)
+      if (queue === undefined) return
+      const subscriber = subscribers.find(({ name }) => name === queue.subscriber)
+      if (subscriber === undefined) throw new Error(`there is no subscriber \`${queue.subscriber}\``)
+      await retryParked(ctx, subscriber, queue.due_parked, onFailure)
+      await takeTurn(ctx, item, subscriber, queue, onFailure)
+    },
+  }
+}
+
+async function takeTurn(
+  ctx: WorkCtx,
+  item: WorkItem,
   subscriber: Subscriber,
+  { reached, until }: Queue,
   onFailure: OnFailure,
-  renewalMs = usualRenewalMs,
-): Promise<boolean> {
-  const cursor = await claimCursor(database, subscriber.name)
-  if (cursor === undefined) return false
-  const renewal = setInterval(() => void holdCursor(database, subscriber.name, cursor), renewalMs)
-  try {
-    return await deliverBatch(database, subscriber, cursor, onFailure)
-  } finally {
-    clearInterval(renewal)
+): Promise<void> {
+  const began = performance.now()
+  let position = reached
+  let length = runLength.first
+  for (;;) {
+    const since = performance.now()
+    const run = await readRun(ctx.tx, subscriber, position, until, length)
+    if (run.length > 0) await handOver(ctx, subscriber, run.map(eventOf), onFailure)
+    const isAll = run.length < length
+    position = isAll ? until : (run.at(-1) ?? until)
+    const now = performance.now()
+    if (isAll || now - began > maxTurnMs) break
+    if (!(await saveProgress(ctx.tx, item, position))) return
+    length = now - since < runLength.quickMs ? Math.min(runLength.max, length * 2) : Math.max(1, Math.floor(length / 4))
   }
+  await releaseQueue(ctx.tx, item, subscriber, position)
 }
 
-async function deliverBatch(
-  database: Database,
-  subscriber: Subscriber,
-  cursor: Cursor,
-  onFailure: OnFailure,
-): Promise<boolean> {
-  const positions = await readPositions(database, cursor)
-  const started = performance.now()
-  let reached: Position | undefined
-  for (const run of runsOfOneTenant(positions)) {
-    if (performance.now() - started > maxBatchMs) break
-    const subscribed = run.filter(({ type }) => subscriber.on.includes(type))
-    if (subscribed.length > 0) await handOver(database, subscriber, subscribed, onFailure)
-    reached = run.at(-1)
-  }
-  await retryParked(database, subscriber, onFailure)
-  await saveCursor(database, subscriber.name, cursor, reached)
-  return positions.length === batchSize || reached !== positions.at(-1)
+async function findQueue(tx: Tx, { id, generation }: WorkItem): Promise<Queue | undefined> {
+  const [queue] = await tx.read(sql<Queue>`select q.subscriber,
+      jsonb_build_object('xid', q.xid::text, 'seq', q.seq::text) as reached,
+      jsonb_build_object('xid', q.until_xid::text, 'seq', q.until_seq::text) as until,
+      array(select p.event_id::text from event_parked p
+        where p.tenant_id = q.tenant_id and p.subscriber = q.subscriber and p.next_look_at <= clock_timestamp()
+        order by p.next_look_at limit ${maxRetried}) as due_parked
+    from event_queue q where q.tenant_id = ${tx.tenant_id} and q.id = ${id} and q.generation = ${generation}::bigint`)
+  return queue
 }
 
-async function claimCursor(database: Database, subscriber: string): Promise<Cursor | undefined> {
-  const [, claimed] = await database.work.write([
-    sql`insert into event_cursor (subscriber) values (${subscriber}) on conflict do nothing`,
-    sql<Cursor>`update event_cursor
-      set lease_until = ${lease}, generation = generation + 1
-      where subscriber = ${subscriber} and (lease_until is null or lease_until <= clock_timestamp())
-      returning xid::text, seq::text, generation::text`,
+const eventColumns = sql`id, type, at, actor_kind, actor_id, subject_type, subject_id, data`
+
+/** The next events that the subscriber wants; fewer than `length` are all that are queued. */
+function readRun(tx: Tx, { on }: Subscriber, after: Position, until: Position, length: number) {
+  return tx.read(sql<DeliveredEvent & Position>`select ${eventColumns}, xid::text, seq::text from event
+    where tenant_id = ${tx.tenant_id} and type = any(${[...on]}::text[])
+      and (xid, seq) > (${after.xid}::xid8, ${after.seq}::bigint)
+      and (xid, seq) <= (${until.xid}::xid8, ${until.seq}::bigint)
+    order by event.xid, event.seq limit ${length}`)
+}
+
+function eventOf({ xid: _xid, seq: _seq, ...event }: DeliveredEvent & Position): DeliveredEvent {
+  return event
+}
+
+/** Returns false where the lease was lost meanwhile: then another process delivers. */
+async function saveProgress(tx: Tx, item: WorkItem, { xid, seq }: Position): Promise<boolean> {
+  const [saved] = await tx.write([
+    sql`update event_queue set xid = ${xid}::xid8, seq = ${seq}::bigint where ${isHeld(tx, item)} returning id`,
   ])
-  return claimed[0]
+  return saved.length > 0
 }
 
-/** After a failed renewal the next one may succeed. If the lease is lost, the next process begins where this one did. */
-async function holdCursor(database: Database, subscriber: string, { generation }: Cursor): Promise<void> {
-  const held = sql`update event_cursor set lease_until = ${lease}
-    where subscriber = ${subscriber} and generation = ${generation}::bigint and lease_until is not null`
-  await database.work.write([held]).catch(() => undefined)
-}
-
-/** Reads only below the oldest open transaction, so that events which commit late are still ahead of the cursor. */
-function readPositions(database: Database, cursor: Cursor): Promise<Position[]> {
-  return database.work.read(sql<Position>`select tenant_id, id, type, xid::text, seq::text from event
-    where (xid, seq) > (${cursor.xid}::xid8, ${cursor.seq}::bigint) and xid < pg_snapshot_xmin(pg_current_snapshot())
-    order by event.xid, event.seq limit ${batchSize}`)
-}
-
-/** Guarded by the generation: a process that lost the lease meanwhile moves nothing. */
-async function saveCursor(database: Database, subscriber: string, cursor: Cursor, reached?: Position): Promise<void> {
-  const { xid, seq } = reached ?? cursor
-  await database.work.write([
-    sql`update event_cursor set xid = ${xid}::xid8, seq = ${seq}::bigint, lease_until = null
-      where subscriber = ${subscriber} and generation = ${cursor.generation}::bigint`,
+/** The queue is due again at once if more events are queued, and otherwise when the next parked event is. */
+async function releaseQueue(tx: Tx, item: WorkItem, subscriber: Subscriber, { xid, seq }: Position): Promise<void> {
+  const reached = sql`(${xid}::xid8, ${seq}::bigint)`
+  await tx.write([
+    sql`update event_queue set (xid, seq) = ${reached}, lease_until = null,
+        next_look_at = case when ${reached} < (until_xid, until_seq) then clock_timestamp() else (
+          select min(next_look_at) from event_parked
+          where tenant_id = ${tx.tenant_id} and subscriber = ${subscriber.name}) end
+      where ${isHeld(tx, item)}`,
   ])
 }
 
-/** Groups consecutive events of one tenant. The length of a run is limited, so that a batch can be cut between runs. */
-function runsOfOneTenant(positions: readonly Position[]): Position[][] {
-  const runs: Position[][] = []
-  for (const position of positions) {
-    const last = runs.at(-1)
-    if (last !== undefined && last.length < maxRunLength && last[0]?.tenant_id === position.tenant_id)
-      last.push(position)
-    else runs.push([position])
-  }
-  return runs
+function isHeld(tx: Tx, { id, generation }: WorkItem): Statement {
+  return sql`tenant_id = ${tx.tenant_id} and id = ${id} and generation = ${generation}::bigint`
 }
-
-type Where = { tenant_id: string; id: string }
 
 /**
- * Hands events of one tenant to the subscriber. If they fail together, each is tried alone, and parked if it fails again.
- * Returns whether none failed.
+ * Hands events to the subscriber. If they fail together, each is tried alone, and parked if it fails again. Returns whether
+ * none failed.
  */
 async function handOver(
-  database: Database,
+  { tx, actor }: WorkCtx,
   subscriber: Subscriber,
-  run: readonly Where[],
+  events: readonly DeliveredEvent[],
   onFailure: OnFailure,
 ): Promise<boolean> {
-  const [first] = run
+  const [first] = events
   if (first === undefined) return true
-  const tx = database.tenant(first.tenant_id)
   try {
-    const events = await tx.read(sql<DeliveredEvent>`select id, type, at, actor_kind, actor_id, subject_type,
-        subject_id, data
-      from event where tenant_id = ${first.tenant_id} and id = any(${run.map(({ id }) => id)}::uuid[])
-      order by event.xid, event.seq`)
-    await subscriber.handle({ tx, actor: systemActor, request_id: `event:${first.id}` }, events)
+    await subscriber.handle({ tx, actor, request_id: `event:${first.id}` }, events)
     return true
   } catch (error) {
-    if (run.length > 1) {
-      for (const one of run) await handOver(database, subscriber, [one], onFailure)
+    if (events.length > 1) {
+      for (const event of events) await handOver({ tx, actor, request_id: '' }, subscriber, [event], onFailure)
       return false
     }
     onFailure(subscriber.name, first.id, error)
-    await tx.write([park(first.tenant_id, subscriber.name, first.id, error)])
+    await tx.write([park(tx.tenant_id, subscriber.name, first.id, error)])
     return false
   }
 }
@@ -177,15 +176,22 @@ function waitAfter(failures: Statement): Statement {
   return sql`make_interval(secs => (${parkedSeconds}::float8[])[least(${failures}, ${parkedSeconds.length}::int)])`
 }
 
-async function retryParked(database: Database, subscriber: Subscriber, onFailure: OnFailure): Promise<void> {
-  const due = await database.work.read(sql<{ tenant_id: string; id: string }>`select tenant_id, event_id as id
-    from event_parked where subscriber = ${subscriber.name} and next_look_at <= clock_timestamp()
-    order by next_look_at limit 20`)
-  for (const where of due) {
-    if (!(await handOver(database, subscriber, [where], onFailure))) continue
-    await database.tenant(where.tenant_id).write([
-      sql`delete from event_parked where tenant_id = ${where.tenant_id} and subscriber = ${subscriber.name}
-        and event_id = ${where.id}`,
+async function retryParked(
+  ctx: WorkCtx,
+  subscriber: Subscriber,
+  event_ids: readonly string[],
+  onFailure: OnFailure,
+): Promise<void> {
+  const { tx } = ctx
+  const began = performance.now()
+  for (const id of event_ids) {
+    if (performance.now() - began > maxTurnMs) return
+    const event = await tx.read(sql<DeliveredEvent>`select ${eventColumns} from event
+      where tenant_id = ${tx.tenant_id} and id = ${id}`)
+    if (!(await handOver(ctx, subscriber, event, onFailure))) continue
+    await tx.write([
+      sql`delete from event_parked where tenant_id = ${tx.tenant_id} and subscriber = ${subscriber.name}
+        and event_id = ${id}`,
     ])
   }
 }

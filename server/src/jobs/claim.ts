@@ -14,6 +14,7 @@ export type WorkTable =
   | 'policy_replay'
   | 'reminder'
   | 'delivery_lane'
+  | 'event_queue'
 
 /**
  * The rows of a table that form a list of their own: entitlements that a pending grant waits for, all other entitlements, and
@@ -46,6 +47,7 @@ export const workTables: Record<WorkTable, Statement> = {
   policy_replay: sql`policy_replay`,
   reminder: sql`reminder`,
   delivery_lane: sql`delivery_lane`,
+  event_queue: sql`event_queue`,
 }
 
 const parts: Record<Part, Statement> = {

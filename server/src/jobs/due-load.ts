@@ -20,7 +20,8 @@ export function dueLoad(): Statement<DueLoad> {
     union all ${of('sweep', [sql`sweep where true`])}
     union all ${of('policy_replay', [sql`policy_replay where true`])}
     union all ${of('reminder', [sql`reminder where true`])}
-    union all ${of('delivery_lane', queuesByType)}`
+    union all ${of('delivery_lane', queuesByType)}
+    union all ${of('event_queue', [sql`event_queue where true`])}`
 }
 
 /** Compares with the one moment at which the statement began. An index of each part limits the scan to due rows. */

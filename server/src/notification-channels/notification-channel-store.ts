@@ -14,7 +14,7 @@ export const channelRecord = sql`id, name, channel_type, config, event_filters, 
 /** Channels of a tenant, at most, since each event goes to all of them. Concurrent inserts may exceed it. */
 const maxChannels = 100
 
-/** Recipients of all channels of a tenant, at most: one event may make this many deliveries, and other events wait behind them. */
+/** Recipients of all channels of a tenant, at most: one event may make this many deliveries, and the tenant's other events wait behind them. */
 const maxRecipients = 500
 
 /** The recipients of a channel `c`, as a JSON array; a webhook has one recipient with an empty name. */

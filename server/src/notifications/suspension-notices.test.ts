@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { deliver, waitingFor } from '../../test/support/deliver.ts'
 import { openHouse, type Person } from '../../test/support/house.ts'
 import { until } from '../../test/support/wait.ts'
-import { deliver } from '../events/deliver.ts'
 import { listHolders } from './notification-store.ts'
 import { notifyPeople } from './notify-people.subscriber.ts'
 
@@ -16,11 +16,7 @@ async function deliverAll(): Promise<void> {
   const subscriber = notifyPeople(nobody)
   await until('every event is delivered', async () => {
     await deliver(house.database, subscriber, (_name, id) => assert.fail(`event ${id} failed`))
-    const behind = await house.asSuperuser(
-      'select from event e join event_cursor c on c.subscriber = $1 where (e.xid, e.seq) > (c.xid, c.seq) limit 1',
-      [subscriber.name],
-    )
-    return behind.length === 0
+    return (await house.asSuperuser(waitingFor, [subscriber.name])).length === 0
   })
 }
 

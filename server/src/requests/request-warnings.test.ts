@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { deliver } from '../../test/support/deliver.ts'
 import { openHouse, type Person } from '../../test/support/house.ts'
 import { requestStage } from '../../test/support/request-stage.ts'
 import { until } from '../../test/support/wait.ts'
 import { subscribers } from '../app.ts'
 import type { Database } from '../db/transaction.ts'
-import { deliver } from '../events/deliver.ts'
 import type { Tx } from '../kernel/context.ts'
 
 /** The number of statements that a call reads for its tenant. */
@@ -116,7 +116,7 @@ suite('a request that no user may approve', () => {
     const untilDelivered = () =>
       until('the event is delivered', async () => {
         for (const subscriber of subscribers)
-          while (await deliver(house.database, subscriber, (...failure) => failures.push(failure)));
+          await deliver(house.database, subscriber, (...failure) => failures.push(failure))
         const [reached] = await house.asSuperuser<{ all: boolean }>(
           `select bool_and((c.xid, c.seq) >= (e.xid, e.seq)) as all from event_cursor c, event e
             where e.subject_id = $1`,

@@ -96,6 +96,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'auth → settings': 'a tenant sets its provider',
   'auth → tenants': 'the operator gives a tenant its mail domains; a live tenant demands more of a sign-in',
   'auth → users': 'a token belongs to a user',
+  'events → jobs': 'the queues of events are due work',
   'grants → db/client': 'a worker checks whether the database is reachable',
   'grants → provisioners': 'a grant is provisioned at a target through the driver interface',
   'grants → settings': 'the setting for when the holder is notified of the end',

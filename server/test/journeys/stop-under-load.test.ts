@@ -11,7 +11,7 @@ const STOP_DELAY_SECONDS = '2'
 /** Without it a few callers keep the whole machine busy, for as long as the service takes to stop. */
 const betweenCallsMs = 20
 
-const leaseTables = ['access_request', 'access_grant', 'entitlement', 'event_cursor'] as const
+const leaseTables = ['access_request', 'access_grant', 'entitlement', 'event_queue'] as const
 const body = { resource: { type: 'cloud_account', id: '123456789012' }, action: 'Look', duration_seconds: 60 }
 
 /** Users who request access one after another, each on their own connection, until `enough`. */

@@ -74,7 +74,7 @@ function pairScenes(seed: number): Job<Pair>[] {
   const dying = [
     pointAt('after', 'entitlement claimed'),
     pointAt('after', 'create sent'),
-    pointAt('after', 'cursor claimed'),
+    pointAt('after', 'events claimed'),
   ]
   return [
     { name: 'two: both work', seed, run: (pair) => pair.share(seed) },

@@ -21,6 +21,9 @@ const underWay = `
   select subscriber || ' has not seen ' || type || ' ' || subject_id from event e, event_cursor c
     where (e.xid, e.seq) > (c.xid, c.seq)
   union all
+  select 'events wait for ' || subscriber from event_queue
+    where next_look_at <= clock_timestamp() or (xid, seq) < (until_xid, until_seq)
+  union all
   select subscriber || ' failed on ' || event_id || ': ' || last_error from event_parked`
 
 const live = `g.status = 'active' and g.expires_at > clock_timestamp()`

@@ -98,13 +98,18 @@ const steps = {
     injected: { throttled: 20 },
   },
   'check closed': { what: 'an entitlement is released', in: [closing] },
-  'cursor claimed': { what: 'events are claimed', in: [/update event_cursor/, /interval '20 seconds'/], idle: true },
+  'events queued': {
+    what: 'events are put into the queues of their tenants',
+    in: [/insert into event_queue/],
+    idle: true,
+  },
+  'events claimed': { what: 'a queue of events is claimed', in: [/update event_queue w set generation/], idle: true },
   notified: { what: 'a user is notified', in: [/insert into notification/] },
   'mails ordered': { what: 'the deliveries of events are written', in: [/insert into delivery \(/] },
   'mail begun': { what: 'the intent to send a mail is recorded', in: [/update delivery set attempts/] },
   'mail ended': { what: 'the accepted mail is recorded', in: [/update delivery set status = 'delivered'/] },
   'queue closed': { what: 'a recipient queue is released', in: [/update delivery_lane l set lease_until = null/] },
-  'cursor moved': { what: 'events are marked as delivered', in: [/update event_cursor set xid/] },
+  'events delivered': { what: 'events are marked as delivered', in: [/update event_queue set \(xid, seq\)/] },
 } as const satisfies Record<string, Step>
 
 export type StepName = keyof typeof steps
@@ -129,7 +134,7 @@ const claimedWork: readonly StepName[] = [
     'absence kept',
     'check closed',
     'notified',
-    'cursor moved',
+    'events delivered',
   ] as const),
 ]
 

@@ -7,7 +7,7 @@ import { killAt } from './killing.ts'
 killAt('sandbox', [
   pointAt('before', 'end written'),
   pointAt('after', 'polled'),
-  pointAt('before', 'cursor moved'),
+  pointAt('before', 'events delivered'),
   pointAt('before', 'mail ended'),
   ...anyBatch,
 ])

@@ -158,6 +158,8 @@ async function seedAccess(insert: Insert, { anna, ben }: People): Promise<string
   })
   const eventFields = { type: 'request.created', actor_kind: 'user', subject_type: 'request', request_id: 'r' }
   await insert('event', { id: event, ...eventFields, subject_id: request_id, data: trickyJson })
+  const places = { xid: '0', seq: '0', until_xid: '0', until_seq: '0' }
+  await insert('event_queue', { id: newId(), subscriber: 's', ...places, next_look_at: '2026-01-01Z' })
   await insert('event_parked', { subscriber: 's', event_id: event, next_look_at: '2026-01-01Z', last_error: 'e' })
   const channel_id = newId()
   const config = '{"to_addresses":["a@example.com"]}'

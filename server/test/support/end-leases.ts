@@ -1,7 +1,6 @@
 /** The tables with leases, and the key of their rows. */
 const keys = {
-  ...{ access_request: 'id', access_grant: 'id', entitlement: 'id', delivery_lane: 'id' },
-  event_cursor: 'subscriber',
+  ...{ access_request: 'id', access_grant: 'id', entitlement: 'id', delivery_lane: 'id', event_queue: 'id' },
 }
 
 /**

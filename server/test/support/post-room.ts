@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from '../../src/db/sql.ts'
-import { deliver } from '../../src/events/deliver.ts'
 import { emit, type NewEvent } from '../../src/events/emit.ts'
 import { claimDue } from '../../src/jobs/claim.ts'
 import { systemActor } from '../../src/kernel/context.ts'
@@ -8,6 +7,7 @@ import { newId } from '../../src/kernel/id.ts'
 import type { Carrier, Carriers, Delivery, Outcome } from '../../src/notification-channels/carrier.ts'
 import { type DeliveryDependencies, deliverDue } from '../../src/notification-channels/delivery/deliver-queue.job.ts'
 import { notifyChannels } from '../../src/notification-channels/delivery/notify-channels.subscriber.ts'
+import { deliver, waitingFor } from './deliver.ts'
 import type { House, TestTenant } from './house.ts'
 import { until } from './wait.ts'
 import { noPost, startWorkers } from './workers.ts'
@@ -72,9 +72,7 @@ export function openPostRoom(house: House) {
     // An event after a transaction that is still open anywhere on the server is not delivered yet.
     await until('all events are delivered', async () => {
       await deliver(house.database, notifyChannels, failed)
-      const ahead = await house.asSuperuser(`select from event e join event_cursor c on c.subscriber = 'channels'
-        where (e.xid, e.seq) > (c.xid, c.seq) limit 1`)
-      return ahead.length === 0
+      return (await house.asSuperuser(waitingFor, [notifyChannels.name])).length === 0
     })
   }
   return {
