@@ -104,6 +104,7 @@ create table access_request (
 );
 CREATE INDEX access_request_decided_by_ix ON access_request USING btree (tenant_id, decided_by);
 CREATE INDEX access_request_due_ix ON access_request USING btree (next_look_at) WHERE next_look_at IS NOT NULL;
+CREATE INDEX access_request_pending_ix ON access_request USING btree (tenant_id, requester_id) WHERE status = 'pending'::text;
 CREATE INDEX access_request_requester_id_ix ON access_request USING btree (tenant_id, requester_id, id);
 CREATE INDEX access_request_status_ix ON access_request USING btree (tenant_id, status, id);
 alter table access_request enable row level security;

@@ -34,5 +34,8 @@ grant update (xid, seq, until_xid, until_seq, next_look_at, lease_until, generat
 
 -- The lease of a cursor stays for processes of an older version, which deliver events themselves, one tenant's after another's.
 
+-- A user has a bounded number of pending requests: they are counted before another one is stored.
+create index access_request_pending_ix on access_request (tenant_id, requester_id) where status = 'pending';
+
 -- One tenant's events in commit order: for its queues, and for readers that follow the audit log.
 create index event_commit_ix on event (tenant_id, xid, seq);

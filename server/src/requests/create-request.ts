@@ -13,7 +13,8 @@ import { insertRequest } from './transition-store.ts'
 export const createRequest = operation({
   method: 'POST',
   path: '/v1/requests',
-  summary: 'Request access; policy answers at once: refused, pending, or approved',
+  summary:
+    'Request access; policy answers at once: refused, pending, or approved; 100 requests of a user may be pending',
   credential: 'any',
   scope: 'requests:create',
   body: RequestInput,

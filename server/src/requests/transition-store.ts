@@ -2,7 +2,8 @@ import { sql } from '../db/sql.ts'
 import { emit, emitEach, type NewEvent } from '../events/emit.ts'
 import { insertGrants, revokeGrantsOf } from '../grants/grant-store.ts'
 import type { WorkItem } from '../jobs/claim.ts'
-import { type Statement, systemActor, type WorkCtx } from '../kernel/context.ts'
+import { type Statement, systemActor, type Tx, type WorkCtx } from '../kernel/context.ts'
+import { Problem } from '../kernel/errors.ts'
 import { newId } from '../kernel/id.ts'
 import type { Decision } from '../policy-engine/deciding/decide.ts'
 import { rulesAreStill } from '../policy-engine/deciding/rule-set-store.ts'
@@ -26,10 +27,14 @@ export type DecidedRequest = {
   unapprovable: boolean
 }
 
+/** Pending requests of one user, at most: each is work for all who may decide it, and for the evaluation of who that is. */
+const maxPending = 100
+
 /**
  * Stores a request with its decision, its events, and its grants where it is approved at once. One guarded statement: undefined
  * when the rules changed since the evaluation, or the requester is no longer active. A deactivation of the requester at the same
  * moment comes either before the statement, or after it and then ends the request.
+ * @throws Problem 422 when the request would wait, and the requester has `maxPending` that do
  */
 export async function insertRequest(
   ctx: WorkCtx,
@@ -40,13 +45,18 @@ export async function insertRequest(
   const id = newId()
   const atOnce = decision.mode !== 'require'
   const saved = sql`saved`
+  const requester = sql`from tenant_user u where u.tenant_id = ${tx.tenant_id} and u.id = ${requester_id}`
   const subject = { subject_type: 'request', subject_id: id, data: { approval_mode: decision.mode } }
   const events: NewEvent[] = [{ type: 'request.created', ...subject }]
   if (unapprovable) events.push({ type: 'request.unapprovable', ...subject })
   if (atOnce) events.push({ type: 'request.approved', ...subject, by: systemActor })
   if (decision.mode === 'break_glass') events.push({ type: 'request.break_glass', ...subject })
-  const [rows] = await tx.write([
-    sql<RequestRow>`with saved as (
+  const [, [row]] = await tx.write([
+    // A statement of its own, so that the next one counts what the lock waited for. What is approved at once is not counted.
+    sql`select u.id ${requester} for ${atOnce ? sql`share` : sql`no key update`}`,
+    sql<RequestRow & { is_full: boolean }>`with bound as materialized (
+        select ${atOnce ? sql`false` : hasMaxPending(tx, requester_id)} as is_full),
+      saved as (
         insert into access_request (tenant_id, id, requester_id, resource_type, resource_id, action, reason, status,
           decision_reasoning, approval_mode, break_glass, duration_seconds, metadata, audit_session, places, asked_via,
           source_ip, created_at, updated_at, next_look_at)
@@ -58,18 +68,32 @@ export async function insertRequest(
           ${decision.audit_session}::boolean, ${JSON.stringify(requested.places)}::jsonb, ${when.via}::text,
           ${when.source_ip}::text, ${when.now.toISOString()}::timestamptz, ${when.now.toISOString()}::timestamptz,
           case when ${!atOnce}::boolean then clock_timestamp() + make_interval(secs => ${pending_ttl_seconds}) end
-        from tenant_user u where u.tenant_id = ${tx.tenant_id} and u.id = ${requester_id}
-          and ${isActive(sql`u`)} and ${rulesAreStill(tx, decision.rule_set_version)}
+        ${requester} and ${isActive(sql`u`)} and ${rulesAreStill(tx, decision.rule_set_version)}
+          and not (select is_full from bound)
         for share of u
         returning *),
       kept as (${keepDecision(tx, decision, { kind: 'ask', principal_id: requester_id, requested, when }, saved)}),
       granted as (${atOnce ? insertGrants(requested.places, requested.action, saved) : sql`select 1`}),
       reminded as (${insertReminder(tx, reminder_seconds, saved)}),
       emitted as (${emit(ctx, events, saved)})
-      select ${requestColumns} from saved`,
+      select ${requestColumns}, is_full from bound left join saved on true`,
   ])
-  return rows[0] && asRequest(rows[0])
+  const { is_full, ...request } = row ?? { is_full: false, id: null }
+  if (is_full) throw tooManyPending()
+  return request.id === null ? undefined : asRequest(request)
 }
+
+function hasMaxPending(tx: Tx, requester_id: string): Statement {
+  return sql`(select count(*) from (
+    select from access_request where tenant_id = ${tx.tenant_id} and requester_id = ${requester_id}
+      and status = 'pending' limit ${maxPending}) pending) >= ${maxPending}`
+}
+
+const tooManyPending = () =>
+  new Problem(
+    'unprocessable',
+    `you have ${maxPending} pending requests, the most that a user may have: cancel one, or wait until one is decided`,
+  )
 
 /** A person's decision about a pending request. */
 export type PersonsDecision = {
