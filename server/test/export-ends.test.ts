@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Database } from '../src/db/transaction.ts'
 import { openHouse, type Person } from './support/house.ts'
+import { untilEventsSettle } from './support/settled.ts'
 
 /** Run once, after the next read of events. */
 let meanwhile: (() => Promise<unknown>) | undefined
@@ -34,6 +35,7 @@ await house.asSuperuser(
     select $1, gen_random_uuid(), 'auth.signed_in', 'system', 'user', 'somebody', 'test' from generate_series(1, 700)`,
   [tenant_id],
 )
+await untilEventsSettle(house)
 
 /** The lines that an export gets, and whether it came to its end. */
 async function exportAs({ token }: Person): Promise<{ lines: number; isWhole: boolean }> {

@@ -1,31 +1,42 @@
 import { Type } from 'typebox'
 import { operation } from '../http/operation.ts'
 import type { Tx } from '../kernel/context.ts'
+import { invalidInput } from '../kernel/errors.ts'
 import { AuditEvent, type AuditFilters, auditFilters } from './audit-event.ts'
-import { listEvents } from './audit-store.ts'
+import { findPlace, followEvents } from './audit-store.ts'
 
 /** Events fetched at once. An export of any length holds no more than these in memory. */
 const batchSize = 500
 
+const after = Type.String({
+  format: 'uuid',
+  description: 'the id of the last event of an earlier export: continues after it, in the order of the commits',
+})
+
 export const exportAuditEvents = operation({
   method: 'GET',
   path: '/v1/audit-events/export',
-  summary: 'Export the audit log, oldest first, one event per line (NDJSON)',
+  summary: 'Export the audit log in the order of the commits, one event per line (NDJSON); `after` follows it',
   credential: 'any',
   scope: 'audit:read',
-  query: Type.Object(auditFilters, { additionalProperties: false }),
+  query: Type.Object({ ...auditFilters, after: Type.Optional(after) }, { additionalProperties: false }),
   replies: { 200: AuditEvent },
   streams: 'application/x-ndjson',
   errors: [],
-  run: (ctx, { query }) => allEvents(ctx.tx, query),
+  // Before the stream begins, so that it is a 400.
+  async prepare({ tx }, { query }) {
+    if (query.after === undefined || (await findPlace(tx, query.after)) !== undefined) return
+    throw invalidInput([{ pointer: 'after', why: 'is not the id of an event in this audit log' }])
+  },
+  run: ({ tx }, { query: { after, ...filters } }) => allEvents(tx, filters, after),
 })
 
-async function* allEvents(tx: Tx, filters: AuditFilters): AsyncGenerator<AuditEvent> {
-  let after: string | undefined
+async function* allEvents(tx: Tx, filters: AuditFilters, after: string | undefined): AsyncGenerator<AuditEvent> {
+  let reached = after === undefined ? undefined : await findPlace(tx, after)
   for (;;) {
-    const placed = await listEvents(tx, filters, 'oldest first', after, batchSize)
+    const placed = await followEvents(tx, filters, reached, batchSize)
     for (const { event } of placed) yield event
     if (placed.length < batchSize) return
-    after = placed.at(-1)?.seq
+    reached = placed.at(-1)?.place
   }
 }

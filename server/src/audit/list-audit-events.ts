@@ -15,8 +15,8 @@ export const listAuditEvents = operation({
   errors: [],
   async run(ctx, { query, page }) {
     const { limit: _limit, cursor: _cursor, ...filters } = query
-    const placed = await listEvents(ctx.tx, filters, 'newest first', page.after?.[0], page.limit + 1)
-    const { data, ...rest } = page.of(placed, ({ seq }) => [seq])
+    const placed = await listEvents(ctx.tx, filters, page.after?.[0], page.limit + 1)
+    const { data, ...rest } = page.of(placed, ({ place }) => [place.seq])
     return { ...rest, data: data.map(({ event }) => event) }
   },
 })
