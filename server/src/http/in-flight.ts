@@ -10,7 +10,7 @@ const maxArriving = 500
 const tooMany = new Problem('unavailable', 'too many requests in flight; retry in a moment')
 const tooManyArriving = new Problem('unavailable', 'too many bodies arrive from your address; retry in a moment')
 
-/** Where a request is: its body arrives, or the server has all of it. */
+/** Where a request is: its body arrives, or the server has all of it. Absent once its connection or its answer ended. */
 type Stage = 'arriving' | 'in flight'
 
 /**
@@ -34,14 +34,15 @@ export function countInFlight(server: FastifyInstance): void {
   server.addHook('onRequest', async (request, reply) => {
     server.underWay += 1
     stages.set(request, 'in flight')
-    // A caller may disconnect before the answer.
+    // A caller may disconnect before the answer, and between any two steps: the steps that follow then count nothing.
     reply.raw.once('close', () => {
       if (stages.get(request) === 'arriving') count(request, -1)
       else server.underWay -= 1
+      stages.delete(request)
     })
   })
   server.addHook('preParsing', async (request) => {
-    if (!hasBodyToCome(request)) return
+    if (!stages.has(request) || !hasBodyToCome(request)) return
     server.underWay -= 1
     stages.set(request, 'arriving')
     if (count(request, 1) > maxArriving) throw tooManyArriving

@@ -116,3 +116,43 @@ test('a request whose caller disconnects is no longer in flight', async () => {
   for (const socket of sockets) socket.destroy()
   await until('they are not', async () => app.server.underWay === 0)
 })
+
+test('a request whose caller disconnects between two steps is counted down once (F23)', async () => {
+  for (const step of ['its admission', 'the reading of its body']) {
+    const server = fastify()
+    countInFlight(server)
+    let entered = 0
+    let ended = 0
+    let letGo = () => {}
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve
+    })
+    const hold = async () => {
+      entered += 1
+      await held
+    }
+    server.addHook('onRequest', async (_request, reply) => {
+      reply.raw.once('close', () => {
+        ended += 1
+      })
+      if (step === 'its admission') await hold()
+    })
+    server.removeAllContentTypeParsers()
+    server.addContentTypeParser('*', { parseAs: 'buffer' }, hold)
+    server.post('/', async () => '')
+    const port = Number(new URL(await server.listen({ host: '127.0.0.1', port: 0 })).port)
+    const head = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n'
+    const sent = step === 'its admission' ? head : `${head}{}`
+    const sockets = Array.from({ length: 500 }, () => {
+      const socket = connect(port, '127.0.0.1', () => socket.write(sent))
+      return socket.on('error', () => undefined)
+    })
+    await until(`${step} has begun`, async () => entered === sockets.length)
+    for (const socket of sockets) socket.destroy()
+    await until('all have disconnected', async () => ended === sockets.length)
+    letGo()
+    assert.equal((await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' })).status, 200, step)
+    await until(`nothing is in flight after ${step}`, async () => server.underWay === 0)
+    await server.close()
+  }
+})
