@@ -90,6 +90,10 @@ suite('the first owner, in a browser', { skip: skipChromium }, async () => {
     await window.page.getByRole('heading', { name: 'You own Acme Corporation' }).waitFor()
     assert.equal(await window.page.textContent('#tenant'), tenant_id)
     assert.ok(!window.page.url().includes('#'), 'the address still holds the key')
+    await window.page.reload()
+    await window.page.getByRole('heading', { name: 'You own Acme Corporation' }).waitFor()
+    assert.equal(await window.page.textContent('#tenant'), tenant_id)
+    assert.equal(await window.page.textContent('#address'), anna.email)
     await requireSound(window, 'done')
     const own = await window.page.evaluate(`fetch('/v1/users/me/preferences').then((reply) => reply.json())`)
     assert.equal((own as { timezone?: string }).timezone, 'Europe/Berlin')
@@ -104,6 +108,29 @@ suite('the first owner, in a browser', { skip: skipChromium }, async () => {
       listed.map((user) => [user.name, user.email, user.is_owner]),
       [[anna.name, anna.email, true]],
     )
+  })
+
+  test('a time zone that the server does not know is left to the client', async () => {
+    const window = await openWindow()
+    const sent: unknown[] = []
+    await window.page.route('**/v1/auth/setup-link/check', (route) =>
+      route.fulfill({
+        json: { tenant: { id: tenant_id, name: 'default' }, expires_at: new Date(), password_min_length: 15 },
+      }),
+    )
+    await window.page.route('**/v1/auth/setup-link', (route) => {
+      const body = route.request().postDataJSON() as { timezone?: string }
+      sent.push(body.timezone)
+      const fields = [{ pointer: '/timezone', why: 'must be a time zone as IANA names it' }]
+      return body.timezone === undefined
+        ? route.fulfill({ json: { token: 'none' } })
+        : route.fulfill({ status: 400, json: { code: 'invalid_input', message: 'no zone', details: { fields } } })
+    })
+    await window.page.goto(`${sallyport.base_url}/console/setup#k=any`)
+    await window.page.getByRole('heading', { name: 'Welcome. Who are you?' }).waitFor()
+    await fillIn(window, { 'Your name': anna.name, 'E-mail address': anna.email, Passphrase: anna.password })
+    await window.page.getByRole('heading', { name: 'You own default' }).waitFor()
+    assert.deepEqual(sent, ['Europe/Berlin', undefined])
   })
 
   test('the link works once', async () => {

@@ -5,7 +5,9 @@
 
 const key = new URLSearchParams(location.hash.slice(1)).get('k') ?? ''
 const fields = /** @type {const} */ (['name', 'email', 'tenant_name', 'password'])
-const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
+
+/** Undefined when the server does not know the browser's zone: then clients detect it. @type {string | undefined} */
+let zone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
 /** @type {{ tenant: { id: string, name: string }, expires_at: string, password_min_length: number } | undefined} */
 let link
@@ -89,7 +91,7 @@ function showForm(checked) {
   // The name that the first start gave says nothing about the organization.
   if (checked.tenant.name !== 'default') input('tenant_name').value = checked.tenant.name
   write('password-hint', `At least ${checked.password_min_length} characters, such as four or five random words.`)
-  write('zone', zone)
+  write('zone', zone ?? '')
   const until = /** @type {HTMLTimeElement} */ (element('until'))
   until.dateTime = checked.expires_at
   until.textContent = new Date(checked.expires_at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
@@ -140,7 +142,13 @@ async function send(event) {
   submit.disabled = true
   submit.textContent = 'Setting up…'
   const organized = organization?.trim() === '' ? {} : { tenant_name: organization }
-  const reply = await call('/v1/auth/setup-link', { key, name, email, password, timezone: zone, ...organized })
+  const use = () => call('/v1/auth/setup-link', { key, name, email, password, timezone: zone, ...organized })
+  let reply = await use()
+  if (reply?.status === 400 && faultsOf(reply.body).has('timezone')) {
+    // Nobody entered it, so nobody could correct it.
+    zone = undefined
+    reply = await use()
+  }
   if (reply?.status === 200) return finish(reply.body.token)
   submit.disabled = false
   submit.textContent = 'Become the owner'
@@ -153,17 +161,27 @@ async function send(event) {
 /** @param {string} token */
 async function finish(token) {
   const session = await call('/v1/auth/session', undefined, token)
-  // The link is used up. A reload must not look as if something were wrong.
-  history.replaceState(null, '', location.pathname)
-  const signedIn = session?.status === 201
+  const done = {
+    signedIn: session?.status === 201,
+    owned: input('tenant_name').value.trim() || link?.tenant.name || '',
+    address: input('email').value.trim(),
+    tenant: link?.tenant.id ?? '',
+  }
+  // The link is used up. A reload shows the same again: it must not look as if something were wrong.
+  history.replaceState(done, '', location.pathname)
+  input('password').value = ''
+  showDone(done)
+}
+
+/** @param {{ signedIn: boolean, owned: string, address: string, tenant: string }} done */
+function showDone({ signedIn, owned, address, tenant }) {
   write(
     'signed-in',
     signedIn ? 'This browser is signed in.' : 'You are set up. At this address a browser cannot stay signed in.',
   )
-  write('owned', input('tenant_name').value.trim() || link?.tenant.name || '')
-  write('address', input('email').value.trim())
-  write('tenant', link?.tenant.id ?? '')
-  input('password').value = ''
+  write('owned', owned)
+  write('address', address)
+  write('tenant', tenant)
   show('done')
 }
 
@@ -173,7 +191,6 @@ element('show').addEventListener('click', () => {
   const isShown = input('password').type === 'text'
   input('password').type = isShown ? 'password' : 'text'
   write('show', isShown ? 'Show' : 'Hide')
-  element('show').setAttribute('aria-pressed', String(!isShown))
 })
 element('copy').addEventListener('click', async () => {
   const copied = await navigator.clipboard?.writeText(element('tenant').textContent ?? '').then(
@@ -185,4 +202,5 @@ element('copy').addEventListener('click', async () => {
 // Another link in the same window changes only what follows `#`.
 addEventListener('hashchange', () => location.reload())
 
-void check()
+if (history.state === null) void check()
+else showDone(history.state)
