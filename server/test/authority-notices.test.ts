@@ -3,6 +3,8 @@ import { before, test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
 import { connectAlone } from '../src/db/client/connect.ts'
 import { newId } from '../src/kernel/id.ts'
+import { makeSetupLink } from '../src/tenants/setup-link.flow.ts'
+import { firstOwnerEmail } from '../src/users/owner-store.ts'
 import { openHouse, operations } from './support/house.ts'
 import { browserOf, presentedTo } from './support/presented.ts'
 import { addressed, makeRecords, sampleBodies } from './support/samples.ts'
@@ -191,6 +193,13 @@ const changing: Record<string, () => Promise<() => ReturnType<typeof call>>> = {
   endOwnOtherSessions: async () => {
     await house.session(tenant_id, owner.user_id)
     return () => call('DELETE', '/v1/users/me/sessions')
+  },
+  useSetupLink: async () => {
+    const become = 'update tenant_user set is_owner = true, email_key = $2 where id = $1'
+    await house.asSuperuser(become, [people.auditor.user_id, firstOwnerEmail])
+    const { url } = await makeSetupLink(house.database, { public_url: '', tenant_id })
+    const body = { ...(sampleBodies.useSetupLink as object), key: url.split('#k=')[1] }
+    return () => house.call({ method: 'POST', url: '/v1/auth/setup-link', body })
   },
 }
 

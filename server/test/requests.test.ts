@@ -283,7 +283,8 @@ test('a unit fans out: one grant for each account under it, all or nothing by po
   await rule({ effect: 'forbid', ...onAccount('200000000002'), notice: 'not this one' })
   const denied = await call(people.user, 'POST', '/v1/requests', body)
   assert.deepEqual([denied.status, denied.body.notices], [403, ['not this one']])
-  assert.match(String(denied.body.message), /200000000002/)
+  assert.match(String(denied.body.message), /on an account of cloud_organizational_unit/)
+  assert.doesNotMatch(String(denied.body.message), /200000000002/)
 })
 
 test('a user who may not see a request gets not_found', async () => {

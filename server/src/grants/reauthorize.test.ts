@@ -158,7 +158,8 @@ test('a request for a unit is not given at all if one of its accounts is forbidd
   await on.rule('forbid (principal, action, resource == cloud_account::"300000000002");')
   const grants = await withWorkers(() => on.grantsAre(request, 'failed', 'failed'))
   assert.equal(grants.length, 2)
-  for (const { end_reason } of grants) assert.match(end_reason ?? '', /forbids .* on cloud_account `300000000002`/)
+  for (const { end_reason } of grants)
+    assert.match(end_reason ?? '', /forbids .* on an account of cloud_organizational_unit `ou-ab12-12345678`/)
   assert.equal((await on.heldAt('300000000001')) + (await on.heldAt('300000000002')), 0)
 })
 

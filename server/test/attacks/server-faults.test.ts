@@ -10,7 +10,7 @@ const { house, ours: tenant, ourRecords: records } = await openStage()
 
 /** The headers of an internal error; none names a program or a version. */
 const allowedHeaders = [
-  ...['connection', 'content-length', 'content-type', 'date', 'x-request-id', 'retry-after'],
+  ...['cache-control', 'connection', 'content-length', 'content-type', 'date', 'x-request-id', 'retry-after'],
   ...['cross-origin-opener-policy', 'cross-origin-resource-policy', 'origin-agent-cluster', 'referrer-policy'],
   ...['strict-transport-security', 'x-content-type-options', 'x-dns-prefetch-control', 'x-download-options'],
   ...['x-frame-options', 'x-permitted-cross-domain-policies', 'x-xss-protection'],
