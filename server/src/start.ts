@@ -78,10 +78,13 @@ async function openService(types: DriverTypes): Promise<void> {
   }
 }
 
-/** Once: a link in the log of each start would let its readers in again and again. */
+/** Once: a link in the log of each start would let its readers in again and again. The service runs without it. */
 async function sayHowToSetUp({ public_url }: Config, database: Database, say: (line: string) => void): Promise<void> {
-  const { url } = await makeSetupLink(database, { public_url })
-  say(`Open ${url} (once, within an hour; again: npm run admin -- setup-link)`)
+  const again = 'npm run admin -- setup-link'
+  await makeSetupLink(database, { public_url }).then(
+    ({ url }) => say(`Open ${url} (once, within an hour; again: ${again})`),
+    (error: unknown) => say(`no setup link could be made (${String(error)}); \`${again}\` makes one`),
+  )
 }
 
 /** A cookie over plain http could be read on the way. A tunnel makes the service reachable on loopback. */

@@ -142,7 +142,7 @@ suite('the first owner, in a browser', { skip: skipChromium }, async () => {
     let answers = false
     await window.page.route('**/v1/auth/**', (route) => (answers ? route.continue() : route.abort()))
     await window.page.goto(`${sallyport.base_url}/console/setup#k=wrong`)
-    await window.page.getByRole('heading', { name: 'Sallyport does not answer' }).waitFor()
+    await window.page.getByRole('heading', { name: 'The link could not be checked' }).waitFor()
     await requireSound(window, 'unreachable')
     answers = true
     await window.page.getByRole('button', { name: 'Try again' }).click()

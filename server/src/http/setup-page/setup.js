@@ -53,16 +53,18 @@ async function call(path, body, token) {
   const request = { method: 'POST', headers, cache: 'no-store' }
   if (body !== undefined) request.body = JSON.stringify(body)
   const reply = await fetch(path, request).catch(() => undefined)
-  return reply && { status: reply.status, body: await reply.json().catch(() => ({})) }
+  const answer = await reply?.json().catch(() => undefined)
+  // A proxy on the way may answer with a page of its own.
+  if (reply === undefined || typeof answer !== 'object' || answer === null) return undefined
+  return { status: reply.status, body: answer }
 }
 
 /** @param {{ status: number, body: { message?: string, request_id?: string } } | undefined} reply */
 function reasonOf(reply) {
-  if (reply === undefined)
-    return 'There was no answer. Is the service running, and your network up? Your entries are kept.'
+  if (reply === undefined) return 'There was no answer. Is the service running, and your network up?'
   const { message, request_id } = reply.body
   const why =
-    message === undefined ? `The answer was ${reply.status}` : message.charAt(0).toUpperCase() + message.slice(1)
+    typeof message === 'string' ? message.charAt(0).toUpperCase() + message.slice(1) : `The answer was ${reply.status}`
   return `${why}.${request_id === undefined ? '' : ` Request id: ${request_id}`}`
 }
 
@@ -154,7 +156,7 @@ async function send(event) {
   submit.textContent = 'Become the owner'
   if (reply?.status === 401) return showOver('It was used or replaced meanwhile, or its hour is over.')
   if (reply !== undefined && markAll(faultsOf(reply.body))) return
-  write('failure', reasonOf(reply))
+  write('failure', `${reasonOf(reply)} Your entries are kept.`)
   element('failure').hidden = false
 }
 
