@@ -50,7 +50,7 @@ export async function openWebhookField(): Promise<FieldTarget> {
     actionsOf: (mode) => [actionsByMode[mode]],
     setOnAccounts: 'arn:aws:sso:::permissionSet/ssoins-1/ps-1',
     holds: async () =>
-      receivers.flatMap(({ url, held }) => [...held.keys()].map((name) => JSON.stringify([url, name]))),
+      receivers.flatMap(({ url, held }) => [...held.keys()].map((name) => JSON.stringify([url, name, userIn(name)]))),
     meet(call, moment, isStruck) {
       met = { call, moment, isStruck }
     },
@@ -67,4 +67,9 @@ export async function openWebhookField(): Promise<FieldTarget> {
       for (const receiver of receivers) await receiver.stop()
     },
   }
+}
+
+/** The user's id, with which the driver's own names of entitlements begin. */
+function userIn(name: string): string {
+  return (JSON.parse(name) as string[])[0] ?? ''
 }
