@@ -7,7 +7,6 @@ import { rateLimited } from '../kernel/bucket.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
 import { challengeCleanup, challengeInsert } from '../sessions/challenge-store.ts'
-import type { SignInProof } from '../sessions/session.ts'
 import { sessionCleanup, sessionInsert } from '../sessions/session-store.ts'
 import { unknownTenants, verifyPassword } from '../users/password.ts'
 import { accountLimit, accountOf, countInMemory } from '../users/sign-in-failure.ts'
@@ -15,7 +14,7 @@ import { type Beginning, countFailure, recordPassword } from '../users/sign-in-f
 import { inactiveCause } from '../users/user.ts'
 import { findSignIn, type SignIn } from '../users/user-store.ts'
 import { makeChallenge } from './second-factor-challenge.flow.ts'
-import { newSession, SignedIn, signedInUser } from './signed-in.ts'
+import { byPassword, newSession, SignedIn, signedInUser } from './signed-in.ts'
 
 /**
  * Signs a local user in. Every refusal has the same answer and the same work, so that it does not reveal which addresses
@@ -76,9 +75,6 @@ async function begin(ctx: Ctx, email: string, found: KnownUser, beginning: Begin
   if (recorded === 'limited') return refuseLimited(ctx, found, accountLimit.seconds)
   if (recorded === undefined) return refuseFailed(ctx, email, found, 'changed_meanwhile')
 }
-
-/** Proof by a password alone, as RFC 8176 names it. */
-const byPassword: SignInProof = { amr: ['pwd'], auth_time: undefined, by: undefined }
 
 const failuresWithoutTenant = countInMemory()
 

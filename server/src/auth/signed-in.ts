@@ -16,6 +16,9 @@ export function signedInUser(user_id: string): Actor {
   return { kind: 'user', user_id, api_key_id: null, scopes: new Set() }
 }
 
+/** Proof by a password alone, as RFC 8176 names it. */
+export const byPassword: SignInProof = { amr: ['pwd'], auth_time: undefined, by: undefined }
+
 /** The session of a new sign-in: it lives as long as its token, until a browser takes it. */
 export function newSession(proof: SignInProof, from: Pick<CallerOrigin, 'source_ip' | 'user_agent'>): NewSession {
   const { source_ip, user_agent } = from

@@ -1,14 +1,13 @@
 import { Type } from 'typebox'
 import { operation } from '../http/operation.ts'
 import { Body, Name } from '../http/schema.ts'
-import { type FaultyField, invalidInput } from '../kernel/errors.ts'
 import { readSessionSecret } from '../sessions/session-secret.ts'
 import { findSetupLink, setUpFirstOwner } from '../users/owner-store.ts'
 import { hashPassword, passwordFaults } from '../users/password.ts'
-import { readTimeZone } from '../users/preferences.ts'
+import { readPreferencesChange } from '../users/preferences.ts'
 import { readNewUser } from '../users/user.ts'
 import { linkOver, SetupKey } from './setup-link.ts'
-import { newSession, SignedIn, signedInUser } from './signed-in.ts'
+import { byPassword, newSession, SignedIn, signedInUser } from './signed-in.ts'
 
 /**
  * Makes the person who has a setup link the first owner, once. The owner that the first start made gets their name, address and password,
@@ -40,13 +39,13 @@ export const useSetupLink = operation({
     const link = claim && (await findSetupLink(ctx.tx, claim))
     if (claim === undefined || link === undefined) throw linkOver()
     const owner = readNewUser({ name, email, password, roles: [] }, (text) => passwordFaults(text, link))
+    const preferences = readPreferencesChange(timezone === undefined ? {} : { timezone })
     const setup = {
-      ...{ name: owner.name, email: owner.email, tenant_name, timezone: requireTimeZone(timezone) },
+      ...{ name: owner.name, email: owner.email, tenant_name, timezone: preferences.timezone ?? null },
       password_hash: await hashPassword(ctx.tx, password),
     }
     const { source_ip } = ctx
-    const means = { amr: ['pwd'], auth_time: undefined, by: undefined }
-    const session = newSession(means, { source_ip, user_agent: header('user-agent') })
+    const session = newSession(byPassword, { source_ip, user_agent: header('user-agent') })
     const data = { source_ip, sid: session.id }
     const event = { type: 'auth.signed_in', subject_type: 'user', subject_id: claim.id, data } as const
     const as = { ...ctx, actor: signedInUser(claim.id) }
@@ -60,14 +59,3 @@ export const useSetupLink = operation({
     })
   },
 })
-
-function requireTimeZone(text: string | undefined): string | null {
-  if (text === undefined) return null
-  const zone = readTimeZone(text)
-  if (zone !== undefined) return zone
-  const fault: FaultyField = {
-    pointer: '/timezone',
-    why: 'must be a time zone as IANA names it, such as `Europe/Berlin`',
-  }
-  throw invalidInput([fault])
-}
