@@ -1,9 +1,7 @@
 import { Type } from 'typebox'
 import { operation } from '../http/operation.ts'
 import { Body, DateTime, Uuid } from '../http/schema.ts'
-import { readSessionSecret } from '../sessions/session-secret.ts'
-import { findSetupLink, type SetupLink } from '../users/owner-store.ts'
-import { linkOver, SetupKey } from './setup-link.ts'
+import { requireSetupLink, SetupKey, tenantInKey } from './setup-link.flow.ts'
 
 const ValidLink = Type.Object(
   {
@@ -25,15 +23,10 @@ export const checkSetupLink = operation({
   body: Body({ key: SetupKey }),
   replies: { 200: ValidLink },
   errors: ['unauthenticated'],
-  tenantIn: ({ key }) => readSessionSecret(key)?.tenant_id,
+  tenantIn: tenantInKey,
   async run(ctx, { body: { key } }) {
-    const claim = readSessionSecret(key)
-    const link = claim && (await findSetupLink(ctx.tx, claim))
-    if (claim === undefined || link === undefined) throw linkOver()
-    return shown(claim.tenant_id, link)
+    const { claim, link } = await requireSetupLink(ctx.tx, key)
+    const tenant = { id: claim.tenant_id, name: link.tenant_name }
+    return { tenant, expires_at: link.expires_at, password_min_length: link.min_length }
   },
 })
-
-function shown(id: string, { tenant_name, expires_at, min_length }: SetupLink) {
-  return { tenant: { id, name: tenant_name }, expires_at, password_min_length: min_length }
-}

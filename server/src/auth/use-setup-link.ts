@@ -1,12 +1,11 @@
 import { Type } from 'typebox'
 import { operation } from '../http/operation.ts'
 import { Body, Name } from '../http/schema.ts'
-import { readSessionSecret } from '../sessions/session-secret.ts'
-import { findSetupLink, setUpFirstOwner } from '../users/owner-store.ts'
+import { setUpFirstOwner } from '../users/owner-store.ts'
 import { hashPassword, passwordFaults } from '../users/password.ts'
 import { readPreferencesChange } from '../users/preferences.ts'
 import { readNewUser } from '../users/user.ts'
-import { linkOver, SetupKey } from './setup-link.ts'
+import { linkOver, requireSetupLink, SetupKey, tenantInKey } from './setup-link.flow.ts'
 import { byPassword, newSession, SignedIn, signedInUser } from './signed-in.ts'
 
 /**
@@ -33,11 +32,9 @@ export const useSetupLink = operation({
   replies: { 200: SignedIn },
   errors: ['unauthenticated', 'user_exists'],
   changes: 'authority',
-  tenantIn: ({ key }) => readSessionSecret(key)?.tenant_id,
+  tenantIn: tenantInKey,
   async run(ctx, { body: { key, name, email, password, tenant_name = null, timezone }, header }) {
-    const claim = readSessionSecret(key)
-    const link = claim && (await findSetupLink(ctx.tx, claim))
-    if (claim === undefined || link === undefined) throw linkOver()
+    const { claim, link } = await requireSetupLink(ctx.tx, key)
     const owner = readNewUser({ name, email, password, roles: [] }, (text) => passwordFaults(text, link))
     const preferences = readPreferencesChange(timezone === undefined ? {} : { timezone })
     const setup = {

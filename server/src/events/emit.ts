@@ -52,15 +52,10 @@ export function emitEach(
   },
   rows: Statement,
 ): Statement {
-  const { actor } = ctx
-  return sql`insert into event
-      (tenant_id, id, type, actor_kind, actor_id, api_key_id, subject_type, subject_id, data, request_id)
-    select ${ctx.tx.tenant_id}::uuid, gen_random_uuid(), ${event.type}::text, ${actor.kind}::text,
-      ${actor.user_id}::uuid, ${actor.api_key_id}::uuid, ${event.subject_type}::text, id::text,
-      jsonb_build_object('request_id', request_id) || ${JSON.stringify(event.data ?? {})}::jsonb
-        || ${event.facts ?? sql`'{}'::jsonb`},
-      ${event.worker ?? sql`${ctx.request_id}::text`}
-    from ${rows}`
+  const data = sql`jsonb_build_object('request_id', request_id) || ${JSON.stringify(event.data ?? {})}::jsonb
+        || ${event.facts ?? sql`'{}'::jsonb`}`
+  const worker = event.worker ?? sql`${ctx.request_id}::text`
+  return eventPerRow(ctx, event, { subject_id: sql`id::text`, data, worker }, rows)
 }
 
 /**
@@ -68,12 +63,22 @@ export function emitEach(
  * statement itself finds, such as what a row held before its change.
  */
 export function emitWithFacts(ctx: WorkCtx, event: NewEvent, rows: Statement): Statement {
-  const { actor } = ctx
+  const data = sql`${JSON.stringify(event.data ?? {})}::jsonb || facts`
+  const row = { subject_id: sql`${event.subject_id}::text`, data, worker: sql`${ctx.request_id}::text` }
+  return eventPerRow(ctx, event, row, rows)
+}
+
+/** One event for each row. What is of the row is an expression: a value, or columns of the row. */
+function eventPerRow(
+  { tx, actor }: WorkCtx,
+  { type, subject_type }: Pick<NewEvent, 'type' | 'subject_type'>,
+  { subject_id, data, worker }: { subject_id: Statement; data: Statement; worker: Statement },
+  rows: Statement,
+): Statement {
   return sql`insert into event
       (tenant_id, id, type, actor_kind, actor_id, api_key_id, subject_type, subject_id, data, request_id)
-    select ${ctx.tx.tenant_id}::uuid, gen_random_uuid(), ${event.type}::text, ${actor.kind}::text,
-      ${actor.user_id}::uuid, ${actor.api_key_id}::uuid, ${event.subject_type}::text, ${event.subject_id}::text,
-      ${JSON.stringify(event.data ?? {})}::jsonb || facts, ${ctx.request_id}::text
+    select ${tx.tenant_id}::uuid, gen_random_uuid(), ${type}::text, ${actor.kind}::text,
+      ${actor.user_id}::uuid, ${actor.api_key_id}::uuid, ${subject_type}::text, ${subject_id}, ${data}, ${worker}
     from ${rows}`
 }
 

@@ -1,8 +1,6 @@
 import type { Ctx } from '../kernel/context.ts'
-import { Problem } from '../kernel/errors.ts'
+import { refusesRights } from '../kernel/errors.ts'
 import { type NewEvent, refuse } from './emit.ts'
-
-const recorded: readonly string[] = ['forbidden', 'sign_in_again']
 
 /**
  * Does the work. If it is forbidden, the attempt is recorded in the audit log, although everything else is rolled back: an
@@ -16,7 +14,7 @@ export async function keepRefusal<Result>(
   try {
     return await work()
   } catch (thrown) {
-    if (!(thrown instanceof Problem) || !recorded.includes(thrown.code)) throw thrown
+    if (!refusesRights(thrown)) throw thrown
     const data = { code: thrown.code, source_ip: ctx.source_ip, ...thrown.details }
     return refuse(ctx, thrown, { type: 'access.refused', ...subject, data })
   }

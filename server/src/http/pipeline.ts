@@ -10,7 +10,7 @@ import {
   systemActor,
   type Tokens,
 } from '../kernel/context.ts'
-import { type ErrorCode, invalidInput, notFound, Problem } from '../kernel/errors.ts'
+import { invalidInput, notFound, type Problem, refusesRights } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/id.ts'
 import { pageLimit, pageOf } from '../kernel/page.ts'
 import {
@@ -197,13 +197,10 @@ async function recordingRefusal<Result>(target: Target, ctx: Ctx, work: () => Pr
   try {
     return await work()
   } catch (thrown) {
-    const isRefusal = thrown instanceof Problem && refusals.includes(thrown.code)
-    if (isRefusal && ctx.actor.kind !== 'system') await recordOnce(target, ctx, thrown)
+    if (refusesRights(thrown) && ctx.actor.kind !== 'system') await recordOnce(target, ctx, thrown)
     throw thrown
   }
 }
-
-const refusals: readonly ErrorCode[] = ['forbidden', 'sign_in_again']
 
 async function recordOnce({ parts, operationId }: Pick<Target, 'parts' | 'operationId'>, ctx: Ctx, refusal: Problem) {
   if (refusal.isRecorded) return

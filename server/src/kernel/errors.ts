@@ -103,6 +103,11 @@ export class Problem extends Error {
   }
 }
 
+/** Whether this refuses what the caller's rights, or the age of their sign-in, do not permit: such a refusal is kept in the audit log. */
+export function refusesRights(thrown: unknown): thrown is Problem {
+  return thrown instanceof Problem && (thrown.code === 'forbidden' || thrown.code === 'sign_in_again')
+}
+
 /** One faulty field of a request: `pointer` is a JSON pointer into the body, or the parameter's name. */
 export type FaultyField = { pointer: string; why: string }
 

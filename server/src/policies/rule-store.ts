@@ -1,7 +1,7 @@
 import { isoMoment, sql } from '../db/sql.ts'
 import { emit, type NewEvent } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
-import { newId } from '../kernel/id.ts'
+import { isUuid, newId } from '../kernel/id.ts'
 import { approveAction } from '../policy-engine/cedar/schema.ts'
 import type { RuleStatement } from '../policy-engine/cedar/statement.ts'
 import {
@@ -261,7 +261,6 @@ const principalTables: Record<string, PrincipalTable> = {
   Group: { table: sql`tenant_group`, name: sql`name`, key: 'uuid', scope: 'groups:read' },
   Role: { table: sql`role`, name: sql`name`, key: 'text', scope: 'roles:read' },
 }
-const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /**
  * The principal, where the tenant has none with its id. Ids are compared as in policy, case-sensitively. `scopes`: of the caller, who does
@@ -276,7 +275,7 @@ export async function findMissingPrincipal(
   if (place === undefined) return undefined
   const { table, name, key, scope } = place
   const mine = sql`from ${table} t where t.tenant_id = ${tx.tenant_id}`
-  const isId = key === 'text' ? sql`t.id = ${id}::text` : sql`t.id = ${uuidForm.test(id) ? id : null}::uuid`
+  const isId = key === 'text' ? sql`t.id = ${id}::text` : sql`t.id = ${isUuid(id) ? id : null}::uuid`
   const [found] = await tx.read(sql<{ is_there: boolean; is_name: boolean }>`select
     exists (select ${mine} and ${isId}) as is_there,
     exists (select ${mine} and lower(t.${name}) = lower(${id})) as is_name`)

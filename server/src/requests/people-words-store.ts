@@ -1,9 +1,8 @@
 import { sql } from '../db/sql.ts'
 import type { Tx } from '../kernel/context.ts'
+import { isUuid } from '../kernel/id.ts'
 import type { EntityReference } from '../policy-engine/cedar/reading.ts'
 import { type PersonName, peopleWords } from './people-words.ts'
-
-const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** The words for these groups, roles and people, for a caller with these scopes. One round trip, none for nobody. */
 export async function findPeopleWords(
@@ -13,7 +12,7 @@ export async function findPeopleWords(
 ): Promise<ReadonlyMap<string, string>> {
   if (named.length === 0) return new Map()
   const idsOf = (type: string) => named.flatMap((one) => (one.type === type ? one.id : []))
-  const [users, groups] = [idsOf('User'), idsOf('Group')].map((ids) => ids.filter((id) => uuidForm.test(id)))
+  const [users, groups] = [idsOf('User'), idsOf('Group')].map((ids) => ids.filter(isUuid))
   const known = await tx.read(sql<PersonName>`
     select 'User' as type, id::text as id, name, email from tenant_user
       where tenant_id = ${tx.tenant_id} and id = any(${users ?? []}::uuid[])

@@ -5,7 +5,7 @@ import { operatorCtx } from './create-tenant.flow.ts'
 import { findOneOwner } from './operator.flow.ts'
 
 /** A link by which a person becomes the first owner, once. `url` holds the secret behind `#`, which browsers do not send. */
-export type SetupLink = { tenant_id: string; url: string; expires_at: string }
+type MadeLink = { tenant_id: string; url: string; expires_at: string }
 
 /**
  * Makes a setup link, which is valid for an hour and replaces the one before. `tenant_id`: if several tenants have a first owner.
@@ -14,7 +14,7 @@ export type SetupLink = { tenant_id: string; url: string; expires_at: string }
 export async function makeSetupLink(
   database: Database,
   { public_url, tenant_id }: { public_url: string; tenant_id?: string | undefined },
-): Promise<SetupLink> {
+): Promise<MadeLink> {
   const owner = await findOneOwner(database, { email: firstOwnerEmail, tenant_id })
   if (owner === undefined) throw new Error(setUpAlready)
   const { text, cookie_hash } = makeSessionSecret(owner.tenant_id, owner.user.id)

@@ -100,9 +100,8 @@ export async function setUpFirstOwner(
   const renamed = { type: 'tenant.renamed', subject_type: 'tenant', subject_id: tenant_id } as const
   return ctx.tx.interactive(async (tx) => {
     const [[done]] = await tx.write([
-      sql<{
-        now: string
-      }>`with link as (select l.user_id from setup_link l where ${isLink(sql`l`, tx, claim)} for update),
+      sql<{ now: string }>`with link as (
+          select l.user_id from setup_link l where ${isLink(sql`l`, tx, claim)} for update),
         owner as (
           update tenant_user u set email = ${email}, email_key = ${emailKey(email)}, name = ${name},
             email_verified = false, timezone = ${timezone}, updated_at = clock_timestamp()

@@ -59,13 +59,13 @@ async function call(path, body, token) {
   return { status: reply.status, body: answer }
 }
 
-/** @param {{ status: number, body: { message?: string, request_id?: string } } | undefined} reply */
+/** @param {{ status: number, body: { message?: string } } | undefined} reply */
 function reasonOf(reply) {
   if (reply === undefined) return 'There was no answer. Is the service running, and your network up?'
-  const { message, request_id } = reply.body
+  const { message } = reply.body
   const why =
     typeof message === 'string' ? message.charAt(0).toUpperCase() + message.slice(1) : `The answer was ${reply.status}`
-  return `${why}.${request_id === undefined ? '' : ` Request id: ${request_id}`}`
+  return `${why}.`
 }
 
 /** @param {string} why */
@@ -125,13 +125,13 @@ function emptyFields() {
   return new Map(empty.map((field) => [field, 'Fill this in.']))
 }
 
-/** @param {{ code?: string, message?: string, details?: { fields?: { pointer: string, why: string }[] } }} body */
-function faultsOf({ code, message = '', details }) {
+/** @param {{ code?: string, details?: { fields?: { pointer: string, why: string }[] } }} body */
+function faultsOf({ code, details }) {
   if (code === 'user_exists') return new Map([['email', 'Another user of the tenant has this address.']])
   const listed = (details?.fields ?? []).map(
     ({ pointer, why }) => /** @type {const} */ ([pointer.slice(1), `This ${why}.`]),
   )
-  return new Map(listed.length > 0 ? listed : [['', message]])
+  return new Map(listed)
 }
 
 /** @param {SubmitEvent} event */
