@@ -102,11 +102,15 @@ create table access_request (
   constraint access_request_pending_ck CHECK ((status = 'pending'::text) = (next_look_at IS NOT NULL)),
   constraint access_request_status_ck CHECK (status = ANY (ARRAY['pending'::text, 'approved'::text, 'denied'::text, 'expired'::text, 'cancelled'::text]))
 );
+CREATE INDEX access_request_break_glass_ix ON access_request USING btree (tenant_id, created_at, id) WHERE break_glass;
+CREATE INDEX access_request_created_at_ix ON access_request USING btree (tenant_id, created_at, id);
 CREATE INDEX access_request_decided_by_ix ON access_request USING btree (tenant_id, decided_by);
 CREATE INDEX access_request_due_ix ON access_request USING btree (next_look_at) WHERE next_look_at IS NOT NULL;
 CREATE INDEX access_request_pending_ix ON access_request USING btree (tenant_id, requester_id) WHERE status = 'pending'::text;
-CREATE INDEX access_request_requester_id_ix ON access_request USING btree (tenant_id, requester_id, id);
-CREATE INDEX access_request_status_ix ON access_request USING btree (tenant_id, status, id);
+CREATE INDEX access_request_requester_id_ix ON access_request USING btree (tenant_id, requester_id, created_at, id);
+CREATE INDEX access_request_resource_id_ix ON access_request USING btree (tenant_id, resource_id, created_at, id);
+CREATE INDEX access_request_resource_type_ix ON access_request USING btree (tenant_id, resource_type, created_at, id);
+CREATE INDEX access_request_status_ix ON access_request USING btree (tenant_id, status, created_at, id);
 alter table access_request enable row level security;
 alter table access_request force row level security;
 create policy access_request_work on access_request to sallyport_work
@@ -119,6 +123,7 @@ grant select, insert, update on access_request to sallyport_app;
 grant select (tenant_id, id, next_look_at, lease_until, generation) on access_request to sallyport_work;
 grant update (lease_until, generation) on access_request to sallyport_work;
 CREATE TRIGGER access_request_decided BEFORE UPDATE OF status ON access_request FOR EACH ROW WHEN (old.status <> 'pending'::text) EXECUTE FUNCTION access_request_moves();
+CREATE TRIGGER access_request_words AFTER INSERT ON access_request REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION access_request_words();
 
 create table ai_provider (
   tenant_id uuid not null,
@@ -865,6 +870,21 @@ grant select, insert, update, delete on reminder to sallyport_app;
 grant select (tenant_id, id, next_look_at, lease_until, generation) on reminder to sallyport_work;
 grant update (lease_until, generation) on reminder to sallyport_work;
 
+create table request_word (
+  tenant_id uuid not null,
+  request_id uuid not null,
+  word text not null,
+  constraint request_word_pk PRIMARY KEY (tenant_id, request_id, word),
+  constraint request_word_request_id_fk FOREIGN KEY (tenant_id, request_id) REFERENCES access_request(tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX request_word_word_ix ON request_word USING btree (tenant_id, word, request_id);
+alter table request_word enable row level security;
+alter table request_word force row level security;
+create policy tenant_wall on request_word
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert on request_word to sallyport_app;
+
 create table role (
   tenant_id uuid not null,
   id text not null,
@@ -1472,6 +1492,17 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.access_request_words()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into request_word (tenant_id, request_id, word)
+    select tenant_id, id, unnest(search_words(concat_ws(' ', resource_id, action, reason))) from made;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.authority_changed()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1531,6 +1562,20 @@ begin
     select tenant_id, role_id, added_by, added_at from gone;
   return null;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_words(text)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select coalesce(array_agg(word order by place), '{}')
+  from (
+    select left(word, 64) as word, min(place) as place
+    from regexp_split_to_table(
+      lower(regexp_replace(normalize($1, nfkd), '[\u0300-\u036f]', '', 'g')),
+      '[\u0001-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u00bf\u2000-\u206f\u3000-\u303f]+') with ordinality as t (word, place)
+    where word <> '' group by 1 order by 2 limit 64) as words
 $function$;
 
 CREATE OR REPLACE FUNCTION public.system_role_is_fixed()

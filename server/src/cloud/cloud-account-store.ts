@@ -79,6 +79,12 @@ export function accountsForPolicyAsJson(tx: Tx, account_ids: Statement): Stateme
     from (${speakingEntries(tx)} and account_id = any(${account_ids}::text[]) ${oneAnAccount}) as known)`
 }
 
+/** The name of the account, as policy sees it; null for an account that is not cached, or has no name. */
+export function accountName(tx: Tx, account_id: Statement): Statement {
+  return sql`(select nullif(name, '') from cloud_account
+    where tenant_id = ${tx.tenant_id}::uuid and account_id = ${account_id} order by rank, name, id limit 1)`
+}
+
 function speakingEntries(tx: Tx): Statement {
   return sql`select distinct on (account_id) account_id, name, metadata from cloud_account
     where tenant_id = ${tx.tenant_id}::uuid`

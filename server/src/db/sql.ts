@@ -45,6 +45,20 @@ export function sqlLiteral(text: string): Statement {
   return fragmentOf([`'${text}'`], [])
 }
 
+/** A number of our own, written into the statement: unlike with a bound value, PostgreSQL plans for it. */
+export function sqlInteger(value: number): Statement {
+  if (!Number.isSafeInteger(value) || value < 0) throw new Error('an SQL integer has to be a whole number from 0 on')
+  return fragmentOf([String(value)], [])
+}
+
+/**
+ * A read that `read` runs without bitmap scans. On a table without statistics PostgreSQL expects few rows, so it would collect all
+ * of a tenant's rows and sort them for one page.
+ */
+export function inIndexOrder<Row>(statement: Statement<Row>): Statement<Row> {
+  return { ...statement, in_index_order: true }
+}
+
 /** Fragments joined by ` and `; `true` if there is none. */
 export function allOf(conditions: Statement[]): Statement {
   return conditions.length === 0 ? sql`true` : conditions.reduce((all, next) => sql`${all} and ${next}`)

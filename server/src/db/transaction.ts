@@ -42,10 +42,15 @@ export function openDatabase(target: ConnectionTarget, limits: ConnectionLimits)
 /** `set local role` works only in an explicit transaction; a batch is an implicit one. */
 const takeWorkRole = sql`select set_config('role', ${workRole}, true)`
 
+const readInIndexOrder = sql`select set_config('enable_bitmapscan', 'off', true)`
+
 function openUnrestricted(connections: Connections, opening: readonly Statement[]): UnrestrictedTx {
+  const openingInOrder = [...opening, readInIndexOrder]
   return {
     read: <Row>(statement: Statement<Row>) =>
-      connections.read(opening, statement).catch(translateDatabaseError) as Promise<Row[]>,
+      connections
+        .read(statement.in_index_order ? openingInOrder : opening, statement)
+        .catch(translateDatabaseError) as Promise<Row[]>,
     write: <const Statements extends readonly Statement[]>(statements: Statements) =>
       connections.write(opening, statements).catch(translateDatabaseError) as Promise<RowsOf<Statements>>,
   }

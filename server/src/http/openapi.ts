@@ -220,6 +220,8 @@ function parametersIn(place: 'path' | 'query', operation: Operation): Json[] {
     in: place,
     required: required.includes(name),
     schema: property,
+    // `status=pending,approved`, as `readQuery` reads it.
+    ...(property.type === 'array' && { style: 'form', explode: false }),
     ...(description !== undefined && { description }),
   }))
 }

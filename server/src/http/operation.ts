@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox'
 import type { Ctx } from '../kernel/context.ts'
 import type { ErrorCode } from '../kernel/errors.ts'
-import type { PageReply } from '../kernel/page.ts'
+import type { PageReply, PageRows } from '../kernel/page.ts'
 import type { CredentialKind } from './admission.ts'
 import type { SourceLimit } from './limits.ts'
 
@@ -23,6 +23,8 @@ export type Page = {
   after: readonly string[] | undefined
   /** Makes the reply from `limit + 1` rows. `keyOf` gives the key after which the next page begins. */
   of<Row>(rows: Row[], keyOf: (row: Row) => readonly string[]): PageReply<Row>
+  /** Makes the reply from a page that says itself where the next one begins. */
+  reply<Row>(page: PageRows<Row>): PageReply<Row>
 }
 
 export type Input<Params, Query, Body> = {

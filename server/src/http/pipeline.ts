@@ -12,7 +12,7 @@ import {
 } from '../kernel/context.ts'
 import { invalidInput, notFound, type Problem, refusesRights } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/id.ts'
-import { pageLimit, pageOf } from '../kernel/page.ts'
+import { pageLimit, pageOf, replyOf } from '../kernel/page.ts'
 import {
   type Admission,
   type Authenticate,
@@ -269,14 +269,19 @@ function requireValid(check: Check | undefined, value: unknown): void {
   if (fields.length > 0) throw invalidInput(fields)
 }
 
+/** Changes when the keys of a list do: a cursor of an earlier version would name another place. */
+const keyVersion = '2'
+
 /** `list` identifies the list; the filters are part of its identity. */
 function readPage(cursors: CursorCodec, list: readonly string[], query: Record<string, unknown>): Page {
   const { limit: requested, cursor, ...filters } = query as { limit?: number; cursor?: string }
   const limit = pageLimit(requested)
-  const boundTo = [...list, JSON.stringify(Object.entries(filters).sort())]
+  const boundTo = [...list, keyVersion, JSON.stringify(Object.entries(filters).sort())]
+  const seal = (key: readonly string[]) => cursors.seal(key, boundTo)
   return {
     limit,
     after: cursor === undefined ? undefined : cursors.open(cursor, boundTo),
-    of: (rows, keyOf) => pageOf(rows, limit, keyOf, (key) => cursors.seal(key, boundTo)),
+    of: (rows, keyOf) => pageOf(rows, limit, keyOf, seal),
+    reply: (found) => replyOf(found, seal),
   }
 }

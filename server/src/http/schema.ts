@@ -3,6 +3,7 @@ import { Compile } from 'typebox/compile'
 import Format from 'typebox/format'
 import { Settings } from 'typebox/system'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
+import { namesUser, userPattern, userRule } from '../kernel/id.ts'
 import { readMoment } from '../kernel/moment.ts'
 import { isName, isPlainLine, linePattern, lineRule, namePattern, nameRule } from '../kernel/one-line-name.ts'
 
@@ -190,6 +191,7 @@ type TextRule = { rule: string; keeps(text: string): boolean }
 const patterns: ReadonlyMap<string | undefined, TextRule> = new Map([
   [linePattern, { rule: lineRule, keeps: isPlainLine }],
   [namePattern, { rule: nameRule, keeps: isName }],
+  [userPattern, { rule: userRule, keeps: namesUser }],
 ])
 
 /** The rule of a name or a line; undefined for another schema. */
@@ -201,7 +203,7 @@ function asList(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** Converts query strings that the schema declares as integers or booleans; the rest stays as text. */
+/** Converts query strings that the schema declares as integers, booleans or lists; the rest stays as text. */
 export function readQuery(schema: TSchema, raw: unknown): Record<string, unknown> {
   const { properties = {} } = jsonSchemaOf(schema)
   const faults: FaultyField[] = []
@@ -219,5 +221,6 @@ export function readQuery(schema: TSchema, raw: unknown): Record<string, unknown
 function readQueryValue(type: string, text: string): unknown {
   if (type === 'integer') return /^(0|[1-9]\d{0,8})$/.test(text) ? Number(text) : text
   if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text
+  if (type === 'array') return text.split(',')
   return text
 }

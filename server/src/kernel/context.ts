@@ -12,6 +12,8 @@ declare const madeBySql: unique symbol
 export type Statement<Row = unknown> = {
   readonly text: string
   readonly values: readonly unknown[]
+  /** Its rows have to be read in the order of an index, one by one, until there are enough: not collected and sorted. */
+  readonly in_index_order?: true
   /** Never set: it tells a statement from any other object, and carries the row type. */
   readonly [madeBySql]: Row
 }

@@ -3,6 +3,12 @@ import { randomUUID } from 'node:crypto'
 const canonical = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const maxCounter = 0xfff
 
+const userOrMe = /^(?:[\da-fA-F]{8}(?:-[\da-fA-F]{4}){3}-[\da-fA-F]{12}|me)$/
+
+/** A user's id, or `me`, which stands for the caller: as a pattern of a schema, and its rule as a half-sentence. */
+export const userPattern = userOrMe.source
+export const userRule = 'must be a user’s id, or `me`'
+
 let lastMoment = 0
 let counter = 0
 
@@ -27,6 +33,11 @@ export function newId(now: number = Date.now()): string {
   const count = counter.toString(16).padStart(3, '0')
   // The tail of a version 4 uuid is also valid for version 7: the variant and 62 random bits.
   return `${time.slice(0, 8)}-${time.slice(8)}-7${count}${random.slice(18)}`
+}
+
+/** Whether the text names a user: by an id, or as `me`. */
+export function namesUser(text: string): boolean {
+  return userOrMe.test(text)
 }
 
 /** The lowest id that can be created at that moment, by the creator's clock. */

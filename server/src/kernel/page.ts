@@ -4,12 +4,20 @@ export type PageReply<Row> = { data: Row[]; next_cursor?: string; has_more: bool
 /** Where a page begins and how long it is. Stores fetch `limit + 1` rows; the extra row shows that more follow. */
 export type PageRequest = { limit: number; after: readonly string[] | undefined }
 
+/** A page as a store reads it. `next`: the key after which more may follow, even where this page is short; undefined at the end. */
+export type PageRows<Row> = { rows: Row[]; next: readonly string[] | undefined }
+
 const defaultLimit = 50
-const maxLimit = 200
+export const maxLimit = 200
 
 /** The page length for the requested limit: absent = 50, above 200 = 200. */
 export function pageLimit(requested: number | undefined): number {
   return Math.min(requested ?? defaultLimit, maxLimit)
+}
+
+/** The reply for a page whose end is known. */
+export function replyOf<Row>({ rows, next }: PageRows<Row>, seal: (key: readonly string[]) => string): PageReply<Row> {
+  return next === undefined ? { data: rows, has_more: false } : { data: rows, next_cursor: seal(next), has_more: true }
 }
 
 /** Removes the extra row and seals the key of the last remaining row as the next cursor. */

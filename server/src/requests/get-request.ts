@@ -1,8 +1,8 @@
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
-import { AccessRequest, maySee } from './request.ts'
-import { findRequest } from './request-store.ts'
+import { maySee, NamedAccessRequest } from './request.ts'
+import { findNamedRequest } from './request-list-store.ts'
 
 export const getRequest = operation({
   method: 'GET',
@@ -11,10 +11,10 @@ export const getRequest = operation({
   credential: 'any',
   scope: null,
   params: IdParams,
-  replies: { 200: AccessRequest },
+  replies: { 200: NamedAccessRequest },
   errors: ['not_found'],
   async run(ctx, { params }) {
-    const request = await findRequest(ctx.tx, params.id)
+    const request = await findNamedRequest(ctx.tx, params.id)
     if (request === undefined || !maySee(ctx.actor, request)) throw notFound('request')
     return request
   },

@@ -4,10 +4,9 @@ import {
   listAccountIdsUnder,
   readAccountsForPolicy,
 } from '../cloud/cloud-account-store.ts'
-import { allOf, sql } from '../db/sql.ts'
+import { sql } from '../db/sql.ts'
 import { isPlannedOutside } from '../grants/plan-store.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
-import type { PageRequest } from '../kernel/page.ts'
 import type { Approver, Principal } from '../policy-engine/cedar/question.ts'
 import { ruleSetVersion } from '../policy-engine/deciding/rule-set-store.ts'
 import { typesInNamedAccount } from '../provisioners/provisioner.ts'
@@ -40,29 +39,6 @@ export async function findRequest(tx: Tx, id: string): Promise<AccessRequest | u
     sql<RequestRow>`select ${requestColumns} from access_request where tenant_id = ${tx.tenant_id} and id = ${id}`,
   )
   return row && asRequest(row)
-}
-
-/** One page, newest first. */
-export async function listRequestsPage(
-  tx: Tx,
-  filters: {
-    status?: string | undefined
-    requester_id?: string | undefined
-    resource_type?: string | undefined
-    resource_id?: string | undefined
-  },
-  page: PageRequest,
-): Promise<AccessRequest[]> {
-  const { status, requester_id, resource_type, resource_id } = filters
-  const conditions = [sql`tenant_id = ${tx.tenant_id}`]
-  if (status !== undefined) conditions.push(sql`status = ${status}`)
-  if (requester_id !== undefined) conditions.push(sql`requester_id = ${requester_id}`)
-  if (resource_type !== undefined) conditions.push(sql`resource_type = ${resource_type}`)
-  if (resource_id !== undefined) conditions.push(sql`resource_id = ${resource_id}`)
-  if (page.after !== undefined) conditions.push(sql`id < ${page.after[0]}`)
-  const rows = await tx.read(sql<RequestRow>`select ${requestColumns} from access_request where ${allOf(conditions)}
-    order by id desc limit ${page.limit + 1}`)
-  return rows.map(asRequest)
 }
 
 /** What policy must know to evaluate a new request, under one snapshot. */

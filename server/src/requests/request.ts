@@ -42,6 +42,20 @@ export const AccessRequest = Type.Object(
 )
 export type AccessRequest = Static<typeof AccessRequest>
 
+/** A request with names beside its ids: those of people for everybody who may see the request. */
+export const NamedAccessRequest = Type.Object(
+  {
+    ...AccessRequest.properties,
+    requester_name: Type.String(),
+    decided_by_name: Nullable(Type.String({ description: 'null while no person decided it' })),
+    resource_name: Nullable(
+      Type.String({ description: 'the name of a cached cloud account; null where none is known' }),
+    ),
+  },
+  { title: 'NamedAccessRequest' },
+)
+export type NamedAccessRequest = Static<typeof NamedAccessRequest>
+
 /** What the requester should know in addition to the answer. */
 export const RequestWarning = Type.Object(
   {

@@ -1,0 +1,158 @@
+import type { Statement, Tx } from '../kernel/context.ts'
+import { maxLimit, type PageRequest, type PageRows } from '../kernel/page.ts'
+import { allOf, inIndexOrder, sql, sqlInteger } from './sql.ts'
+
+/** The order of a list: by a column of `r`, and by `r.id` where that is equal. `types`: those of both, to read a key. */
+export type ListOrder = { by: Statement; types: readonly [Statement, Statement]; descending: boolean }
+
+/**
+ * A filter with an index in the order of the list: a column, its type, and the values of which a row has one; or a condition with a
+ * partial index.
+ */
+export type Filter = ColumnFilter | { partial: Statement }
+type ColumnFilter = { column: Statement; type: Statement; values: readonly string[] }
+
+/** The words by which rows are found: a table, and in it the column with the row's id. */
+export type WordTable = { table: Statement; id: Statement }
+
+/**
+ * A list with its filters. Its rows are read in order from one index, and tested row by row: however few of them pass, a page
+ * reads no more than `maxTested`.
+ */
+export type List = {
+  /** The table, as `r`. */
+  table: Statement
+  columns: Statement
+  order: ListOrder
+  /** Conditions on the column of the order, which every index answers. */
+  range: readonly Statement[]
+  /** Those first that leave the fewest rows: the index answers the first that has one value, and the others are tested. */
+  filters: readonly Filter[]
+  tested: readonly Statement[]
+  /**
+   * The rows that have each of these words, or a word that begins so. `first`: the words choose what is read, and the rows come in the order
+   * of the found word; else they are tested. INVARIANT: they are `first` only where the caller may see every row, since how far a page
+   * reads shows how many rows have the word.
+   */
+  search?: { q: string; words: WordTable; first: boolean } | undefined
+}
+
+/** Of rows that do not pass, a page reads no more than these; then it ends early, and says where the next one begins. */
+const maxTested = 2_000
+/** Where words are searched: each row is read with its words. */
+const maxSearched = 600
+
+/** `place` counts the rows that were read. `passes` is null where it is not known to be true. */
+type Hidden = { page_key: string[]; passes: boolean | null; place: number }
+
+/** One page, in one round trip. */
+export async function readListPage<Row>(tx: Tx, list: List, page: PageRequest): Promise<PageRows<Row>> {
+  const { search } = list
+  const statement = search?.first ? foundRows<Row>(tx, list, search, page) : orderedRows<Row>(tx, list, page)
+  const rows = await tx.read(inIndexOrder(statement))
+  const passing = rows.filter(({ passes }) => passes)
+  const more = passing.length > page.limit ? passing[page.limit - 1] : rows.find(({ place }) => place === maxRead(list))
+  const shown = passing
+    .slice(0, page.limit)
+    .map(({ page_key: _key, passes: _passes, place: _place, ...row }) => row as unknown as Row)
+  return { rows: shown, next: more?.page_key }
+}
+
+const maxRead = ({ search }: List) => (search === undefined ? maxTested : maxSearched)
+
+/** The condition that one index answers; undefined where there are several values. */
+function readBy(filter: Filter): Statement | undefined {
+  if ('partial' in filter) return filter.partial
+  const { column, type, values } = filter
+  return values.length === 1 ? sql`${column} = ${values[0]}::${type}` : undefined
+}
+
+function testOf(filter: Filter): Statement {
+  if ('partial' in filter) return filter.partial
+  const { column, type, values } = filter
+  return sql`${column} = any(${[...values]}::${type}[])`
+}
+
+function orderedRows<Row>(tx: Tx, list: List, { limit, after }: PageRequest): Statement<Row & Hidden> {
+  const { columns, order, filters, search } = list
+  const { by, types, descending } = order
+  const inOrder = descending ? sql`order by ${by} desc, r.id desc` : sql`order by ${by}, r.id`
+  const place = sql`(${after?.[0]}::${types[0]}, ${after?.[1]}::${types[1]})`
+  const behind = descending ? sql`(${by}, r.id) < ${place}` : sql`(${by}, r.id) > ${place}`
+  const read = [sql`r.tenant_id = ${tx.tenant_id}`, ...list.range, ...(after === undefined ? [] : [behind])]
+  const tested = search === undefined ? list.tested : [...list.tested, hasEachWord(tx, search.words)]
+  const [only] = filters
+  const indexed = filters.find((filter) => readBy(filter) !== undefined)
+  const isEach = only !== undefined && indexed === undefined && filters.length + tested.length === 1
+  const rows =
+    isEach && 'values' in only
+      ? rowsOfEach(list.table, only, read, inOrder, limit + 1)
+      : sql`${list.table} where ${allOf([...read, (indexed && readBy(indexed)) ?? sql`true`])}`
+  const most = sqlInteger(maxRead(list))
+  const passes = allOf([...filters.filter((filter) => filter !== indexed).map(testOf), ...tested])
+  return sql<Row & Hidden>`${search === undefined ? sql`` : askedWords(search.q)}
+    select ${columns}, array[${by}::text, r.id::text] as page_key, r.passes, r.place
+    from (select r.*, ${passes} as passes, (row_number() over (${inOrder}))::integer as place
+      from ${rows} ${inOrder} limit ${most}) r
+    where r.passes or r.place = ${most}
+    ${inOrder} limit ${limit + 1}`
+}
+
+/** Of each value as many rows as the page needs. The outer limit stops the inner one, for which the plan is made. */
+function rowsOfEach(
+  table: Statement,
+  { column, type, values }: ColumnFilter,
+  read: Statement[],
+  inOrder: Statement,
+  count: number,
+): Statement {
+  return sql`unnest(${[...new Set(values)]}::${type}[]) as v (value) cross join lateral (
+    select * from (select r.* from ${table} where ${allOf(read)} and ${column} = v.value
+      ${inOrder} limit ${sqlInteger(maxLimit + 1)}) r limit ${count}) r`
+}
+
+/** Behind every word that begins alike, in the order of the words. */
+const last = '\u{10ffff}'
+
+/** The words of the search; the longest is read first, since the fewest rows have it. */
+function askedWords(q: string): Statement {
+  return sql`with split as materialized (select search_words(${q}::text) as words),
+    asked as materialized (select words,
+      (select word from unnest(words) as word order by length(word) desc, word limit 1) as longest from split)`
+}
+
+/** Whether `r` has each of the asked words, or one that begins so; null where none is asked. */
+function hasEachWord(tx: Tx, { table, id }: WordTable): Statement {
+  return sql`(select bool_and(exists (
+      select from ${table} w where w.tenant_id = ${tx.tenant_id}::uuid and w.${id} = r.id
+        and w.word >= beginning and w.word < beginning || ${last}))
+    from unnest((select words from asked)) as beginning)`
+}
+
+type Search = NonNullable<List['search']>
+
+function foundRows<Row>(tx: Tx, list: List, { q, words }: Search, { limit, after }: PageRequest) {
+  const { table, id } = words
+  const { descending, types } = list.order
+  const most = sqlInteger(maxSearched)
+  const ofTenant = sql`w.tenant_id = ${tx.tenant_id}::uuid`
+  const begins = sql`w.word >= (select longest from asked) and w.word < (select longest || ${last} from asked)`
+  const place = sql`(${after?.[0]}::text, ${after?.[1]}::${types[1]})`
+  const behind = descending ? sql`(w.word, w.${id}) < ${place}` : sql`(w.word, w.${id}) > ${place}`
+  const read = allOf([ofTenant, begins, ...(after === undefined ? [] : [behind])])
+  const inOrder = descending ? sql`order by word desc, id desc` : sql`order by word, id`
+  // Of the words of a row that begin alike, the first one finds it.
+  const isFirst = sql`not exists (select from ${table} w where ${ofTenant} and w.${id} = r.id and ${begins}
+    and ${descending ? sql`w.word > k.word` : sql`w.word < k.word`})`
+  const conditions = [...list.range, ...list.filters.map(testOf), ...list.tested]
+  const passes = allOf([sql`r.id is not null`, ...conditions, isFirst, hasEachWord(tx, words)])
+  return sql<Row & Hidden>`${askedWords(q)}
+    select ${list.columns}, array[r.found_word, r.found_id::text] as page_key, r.passes, r.place
+    from (select r.*, ${passes} as passes, k.word as found_word, k.id as found_id, k.place
+      from (select word, id, (row_number() over (${inOrder}))::integer as place
+        from (select w.word, w.${id} as id from ${table} w where ${read}) w ${inOrder} limit ${most}) k
+      left join lateral (
+        select r.* from ${list.table} where r.tenant_id = ${tx.tenant_id} and r.id = k.id limit 1) r on true) r
+    where r.passes or r.place = ${most}
+    order by ${descending ? sql`r.found_word desc, r.found_id desc` : sql`r.found_word, r.found_id`} limit ${limit + 1}`
+}

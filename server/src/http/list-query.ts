@@ -1,0 +1,46 @@
+import { type TSchema, Type } from 'typebox'
+import { readUuid, userPattern } from '../kernel/id.ts'
+import { DateTime, OneOf } from './schema.ts'
+
+/** The parameters that lists have in common, beside `pageQuery`. */
+
+const maxValues = 10
+
+/** A filter that takes several values, separated by commas: a row has one of them. */
+export function SeveralOf<const Values extends readonly string[]>(values: Values) {
+  return several<Values[number]>(OneOf(values))
+}
+
+/** People: the ids of users, or `me`. */
+export const SeveralUsers = several<string>(Type.String({ pattern: userPattern }), 'ids of users, or `me`')
+
+/** The ids of the users; `me` is the caller, or the user who made the calling key. */
+export function readUsers(named: readonly string[], caller: string | null): string[] {
+  return named.flatMap((name) => (name === 'me' ? (caller ?? []) : (readUuid(name) ?? [])))
+}
+
+function several<Value extends string>(items: TSchema, description = 'several are separated by commas') {
+  return Type.Unsafe<Value[]>({ type: 'array', items, minItems: 1, maxItems: maxValues, description })
+}
+
+/** When a record was created: a range of time. */
+export const createdRange = {
+  created_after: Type.Optional(Type.String({ ...DateTime, description: 'created at this moment or later' })),
+  created_before: Type.Optional(Type.String({ ...DateTime, description: 'created before this moment' })),
+}
+
+/** A search. `among` says which texts have the words. */
+export function Search(among: string) {
+  return Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: `words, or beginnings of words, that ${among} all have; case and accents do not matter`,
+    }),
+  )
+}
+
+/** The orders of a list; `-` stands for the descending one. */
+export function SortBy<const Orders extends readonly string[]>(orders: Orders, usual: Orders[number]) {
+  return Type.Optional(OneOf(orders, { description: `\`${usual}\` where absent; \`-\` is descending` }))
+}

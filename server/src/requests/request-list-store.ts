@@ -1,0 +1,81 @@
+import { accountName } from '../cloud/cloud-account-store.ts'
+import { type Filter, readListPage } from '../db/list-page.ts'
+import { sql } from '../db/sql.ts'
+import type { Statement, Tx } from '../kernel/context.ts'
+import type { PageRequest, PageRows } from '../kernel/page.ts'
+import { personName } from '../users/person-name-store.ts'
+import type { NamedAccessRequest } from './request.ts'
+import { asRequest, type RequestRow, requestColumns } from './request-store.ts'
+
+type NamedRow = RequestRow & Pick<NamedAccessRequest, 'requester_name' | 'decided_by_name' | 'resource_name'>
+
+/** The columns of the requests `r`, with the names beside the ids. */
+function namedColumns(tx: Tx): Statement {
+  return sql`${requestColumns}, ${personName(tx, sql`r.requester_id`)} as requester_name,
+    ${personName(tx, sql`r.decided_by`)} as decided_by_name,
+    case when r.resource_type = 'cloud_account' then ${accountName(tx, sql`r.resource_id`)} end as resource_name`
+}
+
+function asNamedRequest({ requester_name, decided_by_name, resource_name, ...row }: NamedRow): NamedAccessRequest {
+  return { ...asRequest(row), requester_name, decided_by_name, resource_name }
+}
+
+export async function findNamedRequest(tx: Tx, id: string): Promise<NamedAccessRequest | undefined> {
+  const [row] = await tx.read(sql<NamedRow>`select ${namedColumns(tx)} from access_request r
+    where r.tenant_id = ${tx.tenant_id} and r.id = ${id}`)
+  return row && asNamedRequest(row)
+}
+
+/** Several values of a filter: a request has one of them. */
+export type RequestFilters = {
+  requester_id?: readonly string[] | undefined
+  status?: readonly string[]
+  resource_type?: readonly string[]
+  resource_id?: string
+  break_glass?: boolean
+  created_after?: string
+  created_before?: string
+  q?: string
+  sort?: 'created_at' | '-created_at'
+}
+
+/** One page, newest first unless `sort` says otherwise; a search by words comes in the order of the found word. */
+export async function listRequestsPage(
+  tx: Tx,
+  filters: RequestFilters,
+  page: PageRequest,
+): Promise<PageRows<NamedAccessRequest>> {
+  const { requester_id, status, resource_type, resource_id, break_glass, created_after, created_before, q } = filters
+  const list = {
+    table: sql`access_request r`,
+    columns: namedColumns(tx),
+    order: {
+      by: sql`r.created_at`,
+      types: [sql`timestamptz`, sql`uuid`],
+      descending: filters.sort !== 'created_at',
+    },
+    range: [
+      ...(created_after === undefined ? [] : [sql`r.created_at >= ${created_after}`]),
+      ...(created_before === undefined ? [] : [sql`r.created_at < ${created_before}`]),
+    ],
+    filters: [
+      // INVARIANT: first. How far a page reads must not depend on requests that the caller may not see.
+      filter(sql`r.requester_id`, sql`uuid`, requester_id),
+      filter(sql`r.resource_id`, sql`text`, resource_id === undefined ? undefined : [resource_id]),
+      break_glass === true ? [{ partial: sql`r.break_glass` }] : [],
+      filter(sql`r.status`, sql`text`, status),
+      filter(sql`r.resource_type`, sql`text`, resource_type),
+    ].flat(),
+    tested: break_glass === false ? [sql`not r.break_glass`] : [],
+    // Where the caller sees only their own requests, `requester_id` says so.
+    search: q === undefined ? undefined : { q, words, first: requester_id === undefined },
+  } as const
+  const { rows, next } = await readListPage<NamedRow>(tx, list, page)
+  return { rows: rows.map(asNamedRequest), next }
+}
+
+const words = { table: sql`request_word`, id: sql`request_id` }
+
+function filter(column: Statement, type: Statement, values: readonly string[] | undefined): Filter[] {
+  return values === undefined ? [] : [{ column, type, values }]
+}

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { Statement, Tx } from '../../src/kernel/context.ts'
+import type { PageRequest, PageRows } from '../../src/kernel/page.ts'
+import { listRequestsPage, type RequestFilters } from '../../src/requests/request-list-store.ts'
+import { testDatabase } from '../support/database.ts'
+import { seedManyRequests } from '../support/many-requests.ts'
+import { longVariable } from '../support/race.ts'
+import { outline, readingOf, recordingTx } from '../support/rows-read.ts'
+
+/** Lists stay flat: what a page reads does not grow with the tenant. */
+const db = await testDatabase()
+const limit = 50
+const { tenant_id, users } = await seedManyRequests(
+  db.asSuperuser,
+  process.env[longVariable] === undefined ? 100_000 : 1_000_000,
+)
+await seedManyRequests(db.asSuperuser, 1_000)
+const tx = db.database.tenant(tenant_id)
+
+type Pages = (tx: Tx, page: PageRequest) => Promise<PageRows<unknown>>
+const [often = '', , seldom = '', , , , , , , recent = ''] = users
+
+const requests =
+  (filters: RequestFilters): Pages =>
+  (tx, page) =>
+    listRequestsPage(tx, filters, page)
+
+/** Each filter alone reads at most ten times the page. */
+const single: Record<string, Pages> = {
+  'all requests': requests({}),
+  'all requests, the oldest first': requests({ sort: 'created_at' }),
+  'requests of one user who made most': requests({ requester_id: [often] }),
+  'requests of one user who made few': requests({ requester_id: [seldom] }),
+  'the oldest requests of a user who made only recent ones': requests({ requester_id: [recent], sort: 'created_at' }),
+  'requests of several users': requests({ requester_id: users.slice(0, 5) }),
+  'pending requests': requests({ status: ['pending'] }),
+  'expired requests, which are all old': requests({ status: ['expired'] }),
+  'requests of several rare statuses': requests({ status: ['expired', 'denied', 'pending'] }),
+  'requests of a rare type': requests({ resource_type: ['cloud_db_instance'] }),
+  'requests of a type that no request has': requests({ resource_type: ['cloud_storage_bucket'] }),
+  'requests for one resource': requests({ resource_id: '000000000042' }),
+  emergencies: requests({ break_glass: true }),
+  'requests before a day': requests({ created_before: '2024-02-01T00:00:00Z' }),
+  'requests from a day on, the oldest first': requests({ created_after: '2024-03-01T00:00:00Z', sort: 'created_at' }),
+  'one user’s requests of a day': requests({
+    requester_id: [often],
+    created_after: '2024-02-01T00:00:00Z',
+    created_before: '2024-02-02T00:00:00Z',
+  }),
+  'a word that few requests have': requests({ q: '000000000042' }),
+  'a beginning that few words have': requests({ q: '00000000004' }),
+  'a word that no request has': requests({ q: 'nowhere' }),
+  'a word that every request has': requests({ q: 'because' }),
+}
+
+/** Filters together read at most 2,000 rows, and then end the page. */
+const combined: Record<string, Pages> = {
+  'emergencies of one user': requests({ break_glass: true, requester_id: [seldom] }),
+  'requests that are no emergencies': requests({ break_glass: false }),
+  'denied requests of several users': requests({ status: ['denied'], requester_id: [seldom, recent] }),
+  'several statuses of several users': requests({ status: ['denied', 'expired'], requester_id: [seldom, recent] }),
+  'pending requests for a database': requests({ status: ['pending'], resource_type: ['cloud_db_instance'] }),
+  'two words of which one is in every request': requests({ q: 'because 000000000042' }),
+  'a word and a status that never meet': requests({
+    q: 'because',
+    status: ['expired'],
+    resource_type: ['cloud_db_instance'],
+  }),
+  'a word among the requests of one user': requests({ q: 'inc', requester_id: [often] }),
+  'a word that none of a user’s requests have': requests({ q: 'nowhere', requester_id: [often] }),
+}
+
+for (const analyzed of [false, true]) {
+  suite(analyzed ? 'on analyzed tables' : 'on tables without statistics', () => {
+    if (analyzed) test('(analyzes them)', async () => void (await db.asSuperuser('analyze')))
+    for (const [name, list] of Object.entries(single)) {
+      test(`${name}: a page reads at most ten times its length`, () => requireAtMost(list, 10 * limit))
+    }
+    for (const [name, list] of Object.entries(combined)) {
+      test(`${name}: a page reads at most 2,000 rows, and names for those it shows`, () =>
+        requireAtMost(list, 2_000 + 10 * limit))
+    }
+  })
+}
+
+async function requireAtMost(list: Pages, most: number): Promise<void> {
+  const recording = recordingTx(tx)
+  let after: readonly string[] | undefined
+  for (let page = 0; page < 3; page += 1) {
+    const { next } = await list(recording.tx, { limit, after })
+    after = next
+    if (next === undefined) break
+  }
+  for (const [page, statement] of recording.statements.entries()) await requireStatement(statement, page, most)
+}
+
+async function requireStatement(statement: Statement, page: number, most: number): Promise<void> {
+  for (const generic of [false, true]) {
+    const { rows, plan } = await readingOf(db, tenant_id, statement, generic)
+    const which = `page ${page + 1}, ${generic ? 'generic' : 'custom'} plan: ${rows} rows`
+    assert.ok(rows <= most, `${which}\n${outline(plan)}`)
+  }
+}
