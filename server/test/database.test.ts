@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { sql } from '../src/db/sql.ts'
+import { inIndexOrder, sql } from '../src/db/sql.ts'
 import { findIsolationFaults } from '../src/db/tenant-isolation.ts'
 import { newId } from '../src/kernel/id.ts'
 import { testDatabase } from './support/database.ts'
@@ -40,6 +40,15 @@ test('the work role finds ids across tenants and cannot read content', async () 
     [tenant_id, other_id].sort(),
   )
   await assert.rejects(db.database.work.read(sql`select name from tenant`), /permission denied/)
+})
+
+test('a statement in index order is planned without bitmap scans, and no other one is', async () => {
+  const asked = sql<{ bitmaps: string }>`select current_setting('enable_bitmapscan') as bitmaps`
+  const tx = db.database.tenant(tenant_id)
+  for (const [statement, bitmaps] of [[inIndexOrder(asked), 'off'] as const, [asked, 'on'] as const]) {
+    assert.deepEqual(await tx.read(statement), [{ bitmaps }])
+    assert.deepEqual(await tx.read(sql`select id from tenant`), [{ id: tenant_id }], 'in its tenant')
+  }
 })
 
 test('a later failure in a batch rolls the earlier statements back', async () => {

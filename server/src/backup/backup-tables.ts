@@ -15,13 +15,14 @@ export type BackupTable = {
 export type BackupColumn = { name: string; type: string; not_null: boolean; identity: boolean }
 
 /**
- * Tables that a new database fills itself: its migrations, and the places of the delivery of events, which a restore translates. And
- * what lets somebody in for a while, with the providers' tokens that ended sessions: a restore would bring back what ended since.
+ * Tables that a new database fills itself: its migrations, the words of its records, and the places of the delivery of events, which a
+ * restore translates. And what lets somebody in for a while, with the providers' tokens that ended sessions: a restore would bring back what ended since.
  */
 const leftOut = [
   'migration',
   'event_cursor',
   'event_queue',
+  'request_word',
   'user_session',
   'logout_token',
   'sign_in_challenge',
