@@ -612,6 +612,7 @@ create table notification (
   constraint notification_user_id_fk FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_user(tenant_id, id)
 );
 CREATE INDEX notification_stream_ix ON notification USING btree (tenant_id, user_id, xid, seq);
+CREATE INDEX notification_unread_ix ON notification USING btree (tenant_id, user_id) WHERE read_at IS NULL;
 CREATE INDEX notification_user_id_ix ON notification USING btree (tenant_id, user_id, id);
 CREATE INDEX notification_xid_ix ON notification USING btree (xid);
 alter table notification enable row level security;
@@ -1214,10 +1215,14 @@ create table tenant (
   created_at timestamp with time zone not null default clock_timestamp(),
   mode text not null default 'rehearsal'::text,
   live_since timestamp with time zone,
+  slug text,
   constraint tenant_pk PRIMARY KEY (id),
+  constraint tenant_slug_uq UNIQUE (slug),
   constraint tenant_live_since_ck CHECK ((mode = 'live'::text) = (live_since IS NOT NULL)),
   constraint tenant_mode_ck CHECK (mode = ANY (ARRAY['rehearsal'::text, 'live'::text])),
-  constraint tenant_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200)
+  constraint tenant_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200),
+  constraint tenant_slug_ck CHECK (slug ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'::text),
+  constraint tenant_slug_not_uuid_ck CHECK (slug !~ '^[0-9a-f]{8}(-?[0-9a-f]{4}){4}[0-9a-f]{8}$'::text)
 );
 alter table tenant enable row level security;
 alter table tenant force row level security;
@@ -1227,8 +1232,8 @@ create policy tenant_wall on tenant
 create policy tenant_work on tenant for select to sallyport_work
   using (true);
 grant select, insert on tenant to sallyport_app;
-grant update (name, rule_set_version, mode, live_since) on tenant to sallyport_app;
-grant select (id) on tenant to sallyport_work;
+grant update (name, rule_set_version, mode, live_since, slug) on tenant to sallyport_app;
+grant select (id, slug) on tenant to sallyport_work;
 CREATE TRIGGER tenant_authority AFTER UPDATE ON tenant FOR EACH ROW WHEN (old.mode <> new.mode) EXECUTE FUNCTION tenant_went_live();
 CREATE TRIGGER tenant_mode BEFORE UPDATE ON tenant FOR EACH ROW WHEN (old.mode = 'live'::text AND new.mode <> 'live'::text) EXECUTE FUNCTION tenant_stays_live();
 

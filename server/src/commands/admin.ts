@@ -15,6 +15,7 @@ import { withPauses } from './pause.ts'
 import { addReplayUpgradeCommand } from './replay-upgrade.ts'
 import { type KeysToRotate, rotateKeys } from './rotate-keys.ts'
 import { addSetupLinkCommand } from './setup-link.ts'
+import { addSlugCommands } from './slug.ts'
 
 type Open = typeof openForOperator
 
@@ -27,6 +28,7 @@ Examples:
   $ npm run admin -- tenant list
   $ npm run admin -- owner reset anna@acme.example
   $ npm run admin -- key issue --tenant 0197… --user anna@acme.example --name ci --scopes requests:read,grants:read
+  $ npm run admin -- slug set 0197… acme
   $ npm run admin -- mail-domain add 0197… acme.example
   $ npm run admin -- setup-link
   $ npm run admin -- bootstrap done
@@ -84,12 +86,13 @@ tenant
       const rows = tenants.map((row) => [
         row.id,
         row.name,
+        row.slug ?? '-',
         row.mode,
         row.owners.join(', '),
         String(row.users),
         row.created_at,
       ])
-      return { text: columns([['ID', 'NAME', 'MODE', 'OWNERS', 'USERS', 'CREATED'], ...rows]), data: tenants }
+      return { text: columns([['ID', 'NAME', 'SLUG', 'MODE', 'OWNERS', 'USERS', 'CREATED'], ...rows]), data: tenants }
     }),
   )
 
@@ -156,6 +159,7 @@ program
     }),
   )
 
+addSlugCommands(program, answer)
 addMailDomainCommands(program, config, answer)
 
 program

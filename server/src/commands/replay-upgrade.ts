@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts'
 import type { Database } from '../db/transaction.ts'
 import { openBeforeUpgrade } from '../embedded-postgres/open-database.ts'
 import { replayUpgrade } from '../policy-analysis/replay/replay-upgrade.flow.ts'
-import { listTenants } from '../tenants/operator.flow.ts'
+import { listTenantNames } from '../tenants/operator.flow.ts'
 import { readNow } from '../tenants/tenant-store.ts'
 import type { Output } from './output.ts'
 import { withPauses } from './pause.ts'
@@ -54,7 +54,7 @@ async function replayTenants(
   { days, tenant, listed }: { days: number; tenant: string | undefined; listed: number },
   { log, pause }: { log(line: string): void; pause: (ms: number) => Promise<void> },
 ): Promise<Output> {
-  const tenants = await listTenants(database, tenant)
+  const tenants = await listTenantNames(database, tenant)
   const progress = progressTo(log)
   const replayed: TenantUpgrade[] = []
   for (const { id, name } of tenants) {

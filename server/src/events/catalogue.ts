@@ -92,6 +92,8 @@ export const eventTable = {
   'tenant.created': { filterable: false, means: 'the operator created a tenant' },
   'tenant.renamed': { filterable: false, means: 'the first owner gave the tenant its name' },
   'tenant.went_live': { filterable: false, means: 'a tenant ended its rehearsal: what it grants is real from now on' },
+  'tenant.slug_set': { filterable: false, means: 'the operator gave a tenant a slug' },
+  'tenant.slug_removed': { filterable: false, means: 'the operator removed the slug of a tenant' },
   'tenant.mail_domain_added': { filterable: false, means: 'the operator allowed a tenant to send mail from a domain' },
   'tenant.mail_domain_removed': { filterable: false, means: 'the operator removed a mail domain of a tenant' },
   'user.setup_link_created': { filterable: false, means: 'a setup link for the first owner was made' },

@@ -20,18 +20,41 @@ import {
   maxMailDomains,
 } from './mail-domain-store.ts'
 import { goLive } from './mode-store.ts'
+import { slugFault } from './slug.ts'
+import { deleteSlug, findTenantOfSlug, saveSlug } from './slug-store.ts'
 import { makePassword } from './tenant.ts'
-import { findTenant, listTenantIds, readNow, type TenantRow } from './tenant-store.ts'
+import {
+  findTenant,
+  findTenantName,
+  hasTenant,
+  listTenantIds,
+  type NamedTenant,
+  readNow,
+  type TenantRow,
+} from './tenant-store.ts'
+
+/** Every tenant, the oldest first. */
+export function listTenants(database: Database): Promise<TenantRow[]> {
+  return readTenants(database, undefined, findTenant)
+}
 
 /**
- * Every tenant, the oldest first; or only the one with this id.
+ * The names of every tenant, the oldest first; or only the one with this id. It reads a database of an earlier version too.
  * @throws Error with a message for an unknown tenant
  */
-export async function listTenants(database: Database, only?: string): Promise<TenantRow[]> {
+export function listTenantNames(database: Database, only: string | undefined): Promise<NamedTenant[]> {
+  return readTenants(database, only, findTenantName)
+}
+
+async function readTenants<Row>(
+  database: Database,
+  only: string | undefined,
+  find: (tx: Tx) => Promise<Row | undefined>,
+): Promise<Row[]> {
   const ids = only === undefined ? await listTenantIds(database.work) : [await requireTenant(database, only)]
-  const found: TenantRow[] = []
+  const found: Row[] = []
   for (const id of ids) {
-    const row = await findTenant(database.tenant(id))
+    const row = await find(database.tenant(id))
     if (row !== undefined) found.push(row)
   }
   return found
@@ -179,8 +202,40 @@ function requireMailDomain(text: string): string {
   return domain
 }
 
+/**
+ * Gives a tenant a slug, in place of the one it has; false when it has this one already.
+ * @throws Error with a message for an unknown tenant, for an invalid slug, and for one that another tenant has
+ */
+export async function setSlug(database: Database, { tenant_id, slug }: TenantSlug): Promise<boolean> {
+  requireSlug(slug)
+  const tx = database.tenant(await requireTenant(database, tenant_id))
+  const holder = await findTenantOfSlug(database.work, slug)
+  if (holder !== undefined && holder !== tenant_id) {
+    throw new Error(`the tenant ${holder} has the slug \`${slug}\`; choose another, or take it from that tenant first`)
+  }
+  return saveSlug(operatorCtx(tx), slug)
+}
+
+/**
+ * Removes the slug of a tenant.
+ * @throws Error with a message for an unknown tenant, and for a slug that the tenant does not have
+ */
+export async function removeSlug(database: Database, { tenant_id, slug }: TenantSlug): Promise<void> {
+  requireSlug(slug)
+  const tx = database.tenant(await requireTenant(database, tenant_id))
+  if (await deleteSlug(operatorCtx(tx), slug)) return
+  throw new Error(`the tenant does not have the slug \`${slug}\`; \`tenant list\` shows the one it has`)
+}
+
+type TenantSlug = { tenant_id: string; slug: string }
+
+function requireSlug(text: string): void {
+  const fault = slugFault(text)
+  if (fault !== undefined) throw new Error(`\`${text}\` ${fault}`)
+}
+
 async function requireTenant(database: Database, id: string): Promise<string> {
-  const found = isUuid(id) ? await findTenant(database.tenant(id)) : undefined
-  if (found === undefined) throw new Error(`there is no tenant \`${id}\`; \`tenant list\` shows all tenants`)
+  const found = isUuid(id) && (await hasTenant(database.work, id))
+  if (!found) throw new Error(`there is no tenant \`${id}\`; \`tenant list\` shows all tenants`)
   return id
 }

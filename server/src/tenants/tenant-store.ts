@@ -52,10 +52,18 @@ export async function findOnlyTenant(work: UnrestrictedTx): Promise<string | und
   return others.length === 0 ? one?.id : undefined
 }
 
+export type NamedTenant = { id: string; name: string }
+
+/** Reads only columns that every version since the first has. */
+export async function findTenantName(tx: Tx): Promise<NamedTenant | undefined> {
+  const [row] = await tx.read(sql<NamedTenant>`select id, name from tenant where id = ${tx.tenant_id}`)
+  return row
+}
+
 /** A tenant as shown to the operator. */
-export type TenantRow = {
-  id: string
-  name: string
+export type TenantRow = NamedTenant & {
+  /** Null: none. */
+  slug: string | null
   mode: Mode
   created_at: string
   users: number
@@ -64,7 +72,7 @@ export type TenantRow = {
 
 export async function findTenant(tx: Tx): Promise<TenantRow | undefined> {
   const [row] = await tx.read(sql<TenantRow>`
-    select t.id, t.name, t.mode, t.created_at,
+    select t.id, t.name, t.slug, t.mode, t.created_at,
       (select count(*)::integer from tenant_user where tenant_id = ${tx.tenant_id} and deleted_at is null) as users,
       array(select email from tenant_user where tenant_id = ${tx.tenant_id} and is_owner order by id) as owners
     from tenant t where t.id = ${tx.tenant_id}`)

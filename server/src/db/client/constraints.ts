@@ -32,6 +32,7 @@ const constraintErrors: Record<string, { code: ErrorCode; message: string }> = {
     code: 'unprocessable',
     message: 'this passkey is set up already; make another one',
   },
+  tenant_slug_uq: { code: 'unprocessable', message: 'another tenant has this slug; choose another one' },
   policy_rule_policy_id_fk: { code: 'not_found', message: 'policy not found' },
 }
 
