@@ -79,6 +79,9 @@ export const CreatedRequest = Type.Object(
 )
 export type CreatedRequest = Static<typeof CreatedRequest>
 
+/** Pending requests of one user, at most: each is work for all who may decide it, and for the evaluation of who that is. */
+export const maxPendingRequests = 100
+
 /** The shortest access. */
 export const minSeconds = 60
 const maxSeconds = 1_209_600

@@ -12,7 +12,7 @@ import { scopesAsArray } from '../users/user-store.ts'
 import { keepDecision } from './decision-store.ts'
 import type { Circumstances, RequestedAccess } from './policy-question.ts'
 import { insertReminder } from './reminder-store.ts'
-import type { AccessRequest } from './request.ts'
+import { type AccessRequest, maxPendingRequests } from './request.ts'
 import { asRequest, type RequestRow, requestColumns } from './request-store.ts'
 
 /** A request to store, already decided by policy. */
@@ -27,14 +27,11 @@ export type DecidedRequest = {
   unapprovable: boolean
 }
 
-/** Pending requests of one user, at most: each is work for all who may decide it, and for the evaluation of who that is. */
-const maxPending = 100
-
 /**
  * Stores a request with its decision, its events, and its grants where it is approved at once. One guarded statement: undefined
  * when the rules changed since the evaluation, or the requester is no longer active. A deactivation of the requester at the same
  * moment comes either before the statement, or after it and then ends the request.
- * @throws Problem 422 when the request would wait, and the requester has `maxPending` that do
+ * @throws Problem 422 when the request would wait, and the requester has `maxPendingRequests` that do
  */
 export async function insertRequest(
   ctx: WorkCtx,
@@ -86,13 +83,13 @@ export async function insertRequest(
 function hasMaxPending(tx: Tx, requester_id: string): Statement {
   return sql`(select count(*) from (
     select from access_request where tenant_id = ${tx.tenant_id} and requester_id = ${requester_id}
-      and status = 'pending' limit ${maxPending}) pending) >= ${maxPending}`
+      and status = 'pending' limit ${maxPendingRequests}) pending) >= ${maxPendingRequests}`
 }
 
 const tooManyPending = () =>
   new Problem(
     'unprocessable',
-    `you have ${maxPending} pending requests, the most that a user may have: cancel one, or wait until one is decided`,
+    `you have ${maxPendingRequests} pending requests, the most that a user may have: cancel one, or wait until one is decided`,
   )
 
 /** A person's decision about a pending request. */
