@@ -1,5 +1,5 @@
 import { sql } from '../db/sql.ts'
-import type { Tx } from '../kernel/context.ts'
+import type { Statement, Tx } from '../kernel/context.ts'
 import { multiFactor } from '../kernel/fresh-sign-in.ts'
 import { rolesHeld } from '../roles/holding-store.ts'
 import { settingIs } from '../settings/setting-store.ts'
@@ -23,14 +23,16 @@ export type SessionAuthority = {
 }
 
 /**
- * Whether a user must sign in with a second factor in a live tenant: an admin or an approver, by a group too, unless the tenant has set
- * otherwise.
+ * Whether a local user (a value or a column) must sign in with a second factor in a live tenant: an admin or an approver, by a group too,
+ * unless the tenant has set otherwise. A value to embed in another statement.
  */
-async function needsSecondFactor(tx: Tx, user_id: string): Promise<boolean> {
-  const [row] = await tx.read(sql<{ needs: boolean }>`
-    select ${settingIs(tx, 'auth.second_factor_required')}
-      and exists (select from (${rolesHeld(tx, sql`${user_id}`)}) held
-        where held.role_id in ('admin', 'approver')) as needs`)
+export function needsSecondFactor(tx: Tx, user_id: Statement): Statement {
+  return sql`(${settingIs(tx, 'auth.second_factor_required')}
+    and exists (select from (${rolesHeld(tx, user_id)}) held where held.role_id in ('admin', 'approver')))`
+}
+
+async function mustHaveFactor(tx: Tx, user_id: string): Promise<boolean> {
+  const [row] = await tx.read(sql<{ needs: boolean }>`select ${needsSecondFactor(tx, sql`${user_id}`)} as needs`)
   return row?.needs === true
 }
 
@@ -58,5 +60,5 @@ export async function findSessionAuthority(
   if (found === undefined) return undefined
   const { is_local, ...authority } = found
   const mayLack = authority.mode === 'live' && is_local && !authority.amr.includes(multiFactor)
-  return { ...authority, lacks_factor: mayLack && (await needsSecondFactor(tx, authority.user_id)) }
+  return { ...authority, lacks_factor: mayLack && (await mustHaveFactor(tx, authority.user_id)) }
 }
