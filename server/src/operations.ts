@@ -37,6 +37,7 @@ import { deleteIdentityProvider } from './identity-providers/delete-identity-pro
 import { getIdentityProvider } from './identity-providers/get-identity-provider.ts'
 import { listIdentityProviders } from './identity-providers/list-identity-providers.ts'
 import { updateIdentityProvider } from './identity-providers/update-identity-provider.ts'
+import { getOwnUser } from './me/get-own-user.ts'
 import { createEmailChannel } from './notification-channels/create-email-channel.ts'
 import { createWebhookChannel } from './notification-channels/create-webhook-channel.ts'
 import { deleteNotificationChannel } from './notification-channels/delete-notification-channel.ts'
@@ -187,6 +188,7 @@ export const operations: Record<string, Operation> = {
   suspendUser: suspendUser(endAccessOf),
   unsuspendUser,
   resetSecondFactors,
+  getOwnUser,
   getOwnProfile,
   updateOwnProfile,
   getOwnPreferences,

@@ -2,6 +2,7 @@ import { allOf, sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import type { PageRequest } from '../kernel/page.ts'
+import { groupsHeld } from '../roles/holding-store.ts'
 import { asGroup, type Group, type GroupChange, type GroupRow, type GroupSource } from './group.ts'
 
 /** The columns of `g`, a group, with the number of its members and the roles that it gives. */
@@ -41,6 +42,13 @@ export async function listGroupsPage(tx: Tx, source: string | undefined, page: P
   const rows = await tx.read(sql<GroupRow>`select ${record(tx)} from tenant_group g
     where ${allOf(conditions)} order by g.id limit ${page.limit + 1}`)
   return rows.map(asGroup)
+}
+
+/** The groups of a user (a value or a column) with their names, as one value: `{id, name}`, by name, at most `max`. */
+export function groupsHeldAsJson(tx: Tx, user_id: Statement, max: number): Statement {
+  return sql`(select coalesce(jsonb_agg(jsonb_build_object('id', g.id, 'name', g.name) order by g.name, g.id), '[]')
+    from (${groupsHeld(tx, user_id)} order by gm.group_id limit ${max}) held
+      join tenant_group g on g.tenant_id = ${tx.tenant_id}::uuid and g.id = held.group_id)`
 }
 
 export async function findGroup(tx: Tx, id: string): Promise<Group | undefined> {

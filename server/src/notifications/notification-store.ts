@@ -23,6 +23,12 @@ export function listNotificationsPage(
     where ${allOf(conditions)} order by id desc limit ${page.limit + 1}`)
 }
 
+/** How many notifications of a user (a value or a column) are unread, counted up to `max`: a value to embed in another statement. */
+export function unreadCount(tx: Tx, user_id: Statement, max: number): Statement {
+  return sql`(select count(*)::integer from (select from notification
+    where tenant_id = ${tx.tenant_id}::uuid and user_id = ${user_id} and read_at is null limit ${max}) unread)`
+}
+
 /**
  * A notification's position in the user's stream. The order is that of the commits, since many processes make ids. The two
  * numbers come from the database, and exceed JavaScript's safe integers.

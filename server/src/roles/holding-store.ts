@@ -33,6 +33,18 @@ export function rolesHeld(tx: Tx, user_id: Statement, discounted?: Discounted): 
       and ${counts(sql`gr.mapped_by`, sql`gr.mapped_at`, discounted)}`
 }
 
+/**
+ * The roles of a user with their names, as one value: `{id, name, own}`, by name, at most `max`. `own`: given to the user, and not only to
+ * a group.
+ */
+export function rolesHeldAsJson(tx: Tx, user_id: Statement, max: number): Statement {
+  return sql`(select coalesce(jsonb_agg(to_jsonb(held) order by held.name, held.id), '[]')
+    from (select r.id, r.name, exists (select from user_role ur where ur.tenant_id = ${tx.tenant_id}::uuid
+          and ur.user_id = ${user_id} and ur.role_id = r.id) as own
+      from role r where r.tenant_id = ${tx.tenant_id}::uuid and r.id = any(array(${rolesHeld(tx, user_id)}))
+      order by r.id limit ${max}) held)`
+}
+
 /** The current scopes (`scope`) of a user: those of their roles, own and by their groups. */
 export function scopesHeld(tx: Tx, user_id: Statement, discounted?: Discounted): Statement {
   return sql`select distinct carried.scope from role r, unnest(r.scopes) as carried (scope)

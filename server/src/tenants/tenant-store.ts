@@ -52,6 +52,12 @@ export async function findOnlyTenant(work: UnrestrictedTx): Promise<string | und
   return others.length === 0 ? one?.id : undefined
 }
 
+/** The tenant as its people see it, as one value: `{id, name, slug, mode}`. */
+export function tenantAsJson(tx: Tx): Statement {
+  return sql`(select jsonb_build_object('id', t.id, 'name', t.name, 'slug', t.slug, 'mode', t.mode)
+    from tenant t where t.id = ${tx.tenant_id}::uuid)`
+}
+
 export type NamedTenant = { id: string; name: string }
 
 /** Reads only columns that every version since the first has. */

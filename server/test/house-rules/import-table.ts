@@ -10,6 +10,7 @@ export const slices = [
   'provisioners',
   'sessions',
   'second-factors',
+  'me',
 ]
 
 /** The layers below the slices; every slice may import them. */
@@ -103,6 +104,14 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'grants → users': 'a grant is given only to an active user',
   'groups → roles': 'a group gives its members roles',
   'identity-providers → api-keys': 'deleting a provider revokes its SCIM keys',
+  'me → auth': 'whether the sign-in of the caller needs a second factor',
+  'me → groups': 'the groups of the caller',
+  'me → notifications': 'how many notifications of the caller are unread',
+  'me → requests': 'the limits of the requests of the caller',
+  'me → roles': 'the roles of the caller',
+  'me → settings': 'what applies where the caller has chosen nothing',
+  'me → tenants': 'the tenant of the caller',
+  'me → users': 'the preferences of the caller',
   'notification-channels/mail → settings': 'a tenant names its sender and its time zone',
   'notification-channels/mail → tenants': 'the domains that a tenant may send from, and whether it rehearses',
   'notification-channels/webhook → audit': 'a message carries an entry of the audit log',
