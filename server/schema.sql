@@ -52,6 +52,7 @@ create table access_grant (
 CREATE INDEX access_grant_due_ix ON access_grant USING btree (next_look_at) WHERE next_look_at IS NOT NULL;
 CREATE INDEX access_grant_ended_by_ix ON access_grant USING btree (tenant_id, ended_by);
 CREATE INDEX access_grant_entitlement_id_ix ON access_grant USING btree (tenant_id, entitlement_id);
+CREATE INDEX access_grant_live_ix ON access_grant USING btree (tenant_id, user_id, resource_id) WHERE ended_at IS NULL;
 CREATE INDEX access_grant_user_id_ix ON access_grant USING btree (tenant_id, user_id, id);
 alter table access_grant enable row level security;
 alter table access_grant force row level security;
@@ -91,6 +92,8 @@ create table access_request (
   generation bigint not null default 0,
   created_at timestamp with time zone not null default clock_timestamp(),
   updated_at timestamp with time zone not null default clock_timestamp(),
+  risk text not null default 'normal'::text,
+  risk_reasons text[] not null default '{}'::text[],
   constraint access_request_pk PRIMARY KEY (tenant_id, id),
   constraint access_request_decided_by_fk FOREIGN KEY (tenant_id, decided_by) REFERENCES tenant_user(tenant_id, id),
   constraint access_request_requester_id_fk FOREIGN KEY (tenant_id, requester_id) REFERENCES tenant_user(tenant_id, id),
@@ -100,12 +103,14 @@ create table access_request (
   constraint access_request_decided_by_ck CHECK (decided_by <> requester_id),
   constraint access_request_duration_seconds_ck CHECK (duration_seconds >= 60 AND duration_seconds <= 1209600),
   constraint access_request_pending_ck CHECK ((status = 'pending'::text) = (next_look_at IS NOT NULL)),
+  constraint access_request_risk_ck CHECK ((risk = ANY (ARRAY['high'::text, 'normal'::text])) AND (risk = 'high'::text) = (cardinality(risk_reasons) > 0)),
   constraint access_request_status_ck CHECK (status = ANY (ARRAY['pending'::text, 'approved'::text, 'denied'::text, 'expired'::text, 'cancelled'::text]))
 );
 CREATE INDEX access_request_break_glass_ix ON access_request USING btree (tenant_id, created_at, id) WHERE break_glass;
 CREATE INDEX access_request_created_at_ix ON access_request USING btree (tenant_id, created_at, id);
 CREATE INDEX access_request_decided_by_ix ON access_request USING btree (tenant_id, decided_by);
 CREATE INDEX access_request_due_ix ON access_request USING btree (next_look_at) WHERE next_look_at IS NOT NULL;
+CREATE INDEX access_request_inbox_ix ON access_request USING btree (tenant_id, risk, created_at, id) WHERE status = 'pending'::text;
 CREATE INDEX access_request_pending_ix ON access_request USING btree (tenant_id, requester_id) WHERE status = 'pending'::text;
 CREATE INDEX access_request_requester_id_ix ON access_request USING btree (tenant_id, requester_id, created_at, id);
 CREATE INDEX access_request_resource_id_ix ON access_request USING btree (tenant_id, resource_id, created_at, id);

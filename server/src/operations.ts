@@ -88,6 +88,7 @@ import { denyRequest } from './requests/deny-request.ts'
 import { getAccessRequestStatus } from './requests/get-access-request-status.ts'
 import { getRequest } from './requests/get-request.ts'
 import { getRequestDecision } from './requests/get-request-decision.ts'
+import { listDeciders } from './requests/list-deciders.ts'
 import { listRequests } from './requests/list-requests.ts'
 import { previewRequest } from './requests/preview-request.ts'
 import { endAccessOf } from './requests/transition-store.ts'
@@ -146,6 +147,7 @@ export const operations: Record<string, Operation> = {
   listRequests,
   getRequest,
   getRequestDecision,
+  listDeciders,
   approveRequest,
   denyRequest,
   cancelRequest,

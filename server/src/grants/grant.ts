@@ -55,6 +55,16 @@ export const Grant = Type.Object(
 )
 export type Grant = Static<typeof Grant>
 
+/** The access that its holder has, or is about to have. */
+export const LiveGrant = Type.Object(
+  { id: Uuid, status: OneOf(['pending', 'active']), expires_at: Nullable(DateTime) },
+  {
+    title: 'LiveGrant',
+    description: 'access of yours to one of these places by this action, the one that ends last; null: none',
+  },
+)
+export type LiveGrant = Static<typeof LiveGrant>
+
 /** A grant's name: the action and the place. A permission set is named by the last part of its name. */
 export function grantName(action: string, place: { type: string; id: string; permission_set?: string }): string {
   const set = place.permission_set?.split(':').at(-1)

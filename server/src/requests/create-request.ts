@@ -40,7 +40,7 @@ async function evaluateOnce(ctx: Ctx, input: RequestInput): Promise<CreatedReque
     { ...evaluated, pending_ttl_seconds, reminder_seconds, unapprovable },
     evaluated.decision,
   )
-  return request && { ...request, ...(warnings.length > 0 && { warnings }) }
+  return request && { ...request, ...evaluated.risk, ...(warnings.length > 0 && { warnings }) }
 }
 
 /** A refused request is not stored. The decision is stored, and the audit log records the refusal. */

@@ -9,6 +9,7 @@ import { findUnserved, namedAccounts, type Place, placesOf } from './place.ts'
 import { accountDoubt, askQuestion, type Circumstances, type Known, type RequestedAccess } from './policy-question.ts'
 import { type RequestInput, requireReason, requireSoundRequest, settleDuration } from './request.ts'
 import { readCurrentAccess } from './request-store.ts'
+import { type Risk, riskOf } from './risk.ts'
 
 /** A requester's input, and policy's current decision about it. */
 export type EvaluatedRequest = Known & {
@@ -20,6 +21,7 @@ export type EvaluatedRequest = Known & {
   question: AskQuestion
   ruleSet: RuleSet
   decision: Decision
+  risk: Risk
 }
 
 /**
@@ -58,7 +60,8 @@ export async function evaluateRequest(ctx: Ctx, input: RequestInput): Promise<Ev
   // Only callers who may have the access learn whether it can be given.
   if (decision.allowed && access.mode === 'live') requireServed(requested.places, access.served)
   const known = { settings, accounts, acts_in_named_account, facts }
-  return { ...known, requester_id, requester, requested, when, question, ruleSet, decision }
+  const risk = riskOf(requested, accounts)
+  return { ...known, requester_id, requester, requested, when, question, ruleSet, decision, risk }
 }
 
 /** @throws Problem 422 for a place in which a live tenant has no provisioner: an approval there would give nothing */

@@ -1,21 +1,30 @@
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
+import type { Ctx } from '../kernel/context.ts'
 import { notFound } from '../kernel/errors.ts'
-import { maySee, NamedAccessRequest } from './request.ts'
+import { findForApprover } from './inbox.flow.ts'
+import { AccessRequestDetail, maySee } from './request.ts'
 import { findNamedRequest } from './request-list-store.ts'
 
 export const getRequest = operation({
   method: 'GET',
   path: '/v1/requests/{id}',
-  summary: 'Get a request: your own, or any user’s with requests:read',
+  summary: 'Get a request, and whether you may decide it: your own, or any user’s with requests:read',
   credential: 'any',
   scope: null,
   params: IdParams,
-  replies: { 200: NamedAccessRequest },
+  replies: { 200: AccessRequestDetail },
   errors: ['not_found'],
   async run(ctx, { params }) {
-    const request = await findNamedRequest(ctx.tx, params.id)
+    const request = await findDetail(ctx, params.id)
     if (request === undefined || !maySee(ctx.actor, request)) throw notFound('request')
     return request
   },
 })
+
+async function findDetail(ctx: Ctx, id: string): Promise<AccessRequestDetail | undefined> {
+  const { user_id, scopes } = ctx.actor
+  if (user_id !== null && scopes.has('requests:approve')) return findForApprover(ctx, user_id, id)
+  const request = await findNamedRequest(ctx.tx, id)
+  return request && { ...request, may_decide: false, why_not: 'deciding requests needs the scope `requests:approve`' }
+}

@@ -8,6 +8,7 @@ import { findRuleSet } from '../policy-engine/deciding/rule-set-store.ts'
 import { noFacts } from '../policy-facts/policy-facts.flow.ts'
 import { askQuestion } from './policy-question.ts'
 import { readCurrentAccess, readDeciding } from './request-store.ts'
+import type { Risk } from './risk.ts'
 import { cancelPendingRequest, insertRequest, type PersonsDecision, saveDecision } from './transition-store.ts'
 
 /** A write depends on what was read: if the rules or the user changed meanwhile, nothing is written. */
@@ -35,11 +36,12 @@ async function stage(name: string) {
     const ruleSet = await findRuleSet(tx, standing.version)
     return decideAsk(ruleSet, askQuestion(standing.principal, requested, when, { ...standing, facts: noFacts }))
   }
+  const risk: Risk = { risk: 'normal', risk_reasons: [] }
   const insert = (decision: Decision) => {
     const ctx = { tx, actor: systemActor, request_id: 'test' }
     return insertRequest(
       ctx,
-      { requester_id, requested, when, pending_ttl_seconds: 60, reminder_seconds: 0, unapprovable: false },
+      { requester_id, requested, when, risk, pending_ttl_seconds: 60, reminder_seconds: 0, unapprovable: false },
       decision,
     )
   }

@@ -9,13 +9,15 @@ import type { PolicyFacts } from '../policy-facts/policy-facts.flow.ts'
 import type { EvaluatedRequest } from './evaluate-request.flow.ts'
 import { approveQuestion, type Circumstances } from './policy-question.ts'
 import { findFactsFor } from './reauthorize-request.flow.ts'
-import type { AccessRequest } from './request.ts'
+import type { AccessRequest, Deciders } from './request.ts'
 import { type Batch, readApprovers, readWithApprovers } from './request-store.ts'
 
 /** The number of possible approvers read in one round trip. */
 const batchSize = 500
 /** The number of possible approvers examined at most. */
 const maxExamined = 10_000
+/** The number of possible approvers who are examined to show who may decide. */
+const maxShown = { examined: 100, names: 20 }
 /** The number of evaluations at most: a request of an unknown account takes up to 200 for each approver. */
 const maxEvaluations = 20_000
 
@@ -47,6 +49,49 @@ export async function* whoMayDecide(tx: Tx, request_id: string, at: Date): Async
     after = found.approvers.at(-1)?.whole.id ?? null
     if (found.approvers.length < batchSize) return
   }
+}
+
+/** Who may decide a request that is not made yet. One round trip. */
+export async function findDeciders(tx: Tx, evaluated: EvaluatedRequest): Promise<Deciders> {
+  const { requester, requester_id, ruleSet, when } = evaluated
+  const request = { ...evaluated.requested, id: newId() }
+  const approvers = await readApprovers(tx, requester_id, { after: null, limit: maxShown.examined + 1 })
+  const questions = approvers.map((approver) =>
+    approveQuestion(
+      { counting: approver, whole: approver },
+      requester,
+      request,
+      approvalCircumstances(when, when.now),
+      evaluated,
+    ),
+  )
+  return decidersAmong(ruleSet, questions)
+}
+
+/** Who may decide a pending request at that moment; undefined where there is no such request. One round trip, or as `whoMayDecide`. */
+export async function findDecidersOf(tx: Tx, request_id: string, at: Date): Promise<Deciders | undefined> {
+  const batch = { after: null, limit: maxShown.examined + 1 }
+  const found = await readWithRules(tx, () => readWithApprovers(tx, request_id, batch))
+  if (found === undefined) return undefined
+  const { ruleSet, requester, requested } = found
+  const known = { ...found, facts: await findFactsFor(tx, ruleSet, [found]) }
+  const when = approvalCircumstances(found.when, at)
+  return decidersAmong(
+    ruleSet,
+    found.approvers.map((approver) => approveQuestion(approver, requester, requested, when, known)),
+  )
+}
+
+/** Of more questions than are examined, the last says only that there are more people. */
+async function decidersAmong(ruleSet: RuleSet, questions: readonly ApproveQuestion[]): Promise<Deciders> {
+  const yieldToEventLoop = periodicYield()
+  const names: string[] = []
+  for (const question of questions.slice(0, maxShown.examined)) {
+    if ((await decideApproveInPieces(ruleSet, question)).allowed) names.push(question.principal.name)
+    await yieldToEventLoop()
+  }
+  const shown = names.toSorted((one, other) => one.localeCompare(other)).slice(0, maxShown.names)
+  return { names: shown, count: names.length, is_complete: questions.length <= maxShown.examined }
 }
 
 /** A recorded request, some of its possible approvers, and whether one of them may decide it, as a question to rules that need `facts`. */

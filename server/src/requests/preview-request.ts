@@ -1,12 +1,16 @@
 import { type Static, Type } from 'typebox'
+import { LiveGrant } from '../grants/grant.ts'
+import { findLiveGrant } from '../grants/live-grant-store.ts'
 import { operation } from '../http/operation.ts'
 import { Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { evaluateRequest } from './evaluate-request.flow.ts'
 import { explainAnswer } from './near-miss-explanation.flow.ts'
 import { NearMissExplanation } from './near-miss-explanation.ts'
 import { Place } from './place.ts'
-import { RequestInput, RequestWarning } from './request.ts'
+import { findDeciders } from './possible-approvers.flow.ts'
+import { Deciders, RequestInput, RequestWarning } from './request.ts'
 import { warningsOf } from './request-warnings.flow.ts'
+import { riskFields, riskOf } from './risk.ts'
 
 /** The answer that the request would get. */
 const RequestPreview = Type.Object(
@@ -21,12 +25,15 @@ const RequestPreview = Type.Object(
     notices: Type.Array(Type.String()),
     reasoning: Type.String({ description: 'why, in words; names rules only with policies:read' }),
     duration_seconds: Type.Integer({ description: 'how long access would last' }),
+    ...riskFields,
     places: Type.Array(Place, {
       description: 'where access would be given, one grant each; empty where the request would be refused',
     }),
     rule_ids: Type.Optional(
       Type.Array(Uuid, { description: 'the rules that decided, in order; only with policies:read' }),
     ),
+    may_decide: Type.Optional(Deciders),
+    live_grant: Nullable(LiveGrant),
     warnings: Type.Optional(
       Type.Array(RequestWarning, {
         description: 'the warnings that the request would get; absent where there are none',
@@ -58,7 +65,8 @@ export const previewRequest = operation({
     const evaluated = await evaluateRequest(ctx, body)
     const { requested, decision } = evaluated
     const { nearest, reasoning } = await explainAnswer(ctx, evaluated)
-    const warnings = await warningsOf(ctx.tx, evaluated)
+    const may_decide = decision.mode === 'require' ? await findDeciders(ctx.tx, evaluated) : undefined
+    const warnings = may_decide?.count === 0 ? await warningsOf(ctx.tx, evaluated) : []
     const { allowed, mode, audit_session, notices, rule_ids } = decision
     return {
       allowed,
@@ -67,8 +75,12 @@ export const previewRequest = operation({
       notices,
       reasoning,
       duration_seconds: requested.duration_seconds,
+      // A refusal does not show the tags of an account.
+      ...(allowed ? evaluated.risk : riskOf(requested, new Map())),
       places: allowed ? [...requested.places] : [],
       ...(ctx.actor.scopes.has('policies:read') && { rule_ids }),
+      ...(may_decide !== undefined && { may_decide }),
+      live_grant: (await findLiveGrant(ctx.tx, evaluated.requester_id, requested)) ?? null,
       ...(warnings.length > 0 && { warnings }),
       ...(nearest.length > 0 && { nearest }),
     }

@@ -65,7 +65,7 @@ async function decideOnce(
   const when: Circumstances = { now: ctx.now, via: ctx.via, source_ip: ctx.source_ip }
   const { ruleSet } = approval
   const facts = await findFactsFor(ctx.tx, ruleSet, [approval])
-  const approver = narrowed(approval.approver, ctx.actor)
+  const approver = asCaller(approval.approver, ctx.actor)
   const permitted = await decideApproveInPieces(
     ruleSet,
     approveQuestion(approver, approval.requester, approval.requested, when, { ...approval, facts }),
@@ -91,18 +91,23 @@ function refuseTry(ctx: Ctx, denied: Decision, question: KeptQuestion, request_i
   return refuse(ctx, problem, { ...event, data: factsOf(denied) }, kept)
 }
 
+export const noTaintedScope =
+  'a role that the requester gave after making the request does not count for deciding it; ask another approver'
+
+/** Whether roles that count for this request give the approver the scope to decide it. */
+export function holdsScope({ counting }: Approver): boolean {
+  return counting.scopes.includes('requests:approve')
+}
+
 /** For an API key, its own scopes count at most. */
-function narrowed({ counting, whole }: Approver, actor: Ctx['actor']): Approver {
+export function asCaller({ counting, whole }: Approver, actor: Ctx['actor']): Approver {
   if (actor.kind !== 'api_key') return { counting, whole }
   return { counting: { ...counting, scopes: counting.scopes.filter((scope) => actor.scopes.has(scope)) }, whole }
 }
 
 /** Throws 403 when the scope to decide comes from a role that the requester gave after the request was created. */
 function requireUntaintedScope({ approver }: Deciding): void {
-  if (!approver.counting.scopes.includes('requests:approve')) {
-    throw new Problem(
-      'forbidden',
-      'a role that the requester gave after making the request does not count for deciding it; ask another approver',
-    )
+  if (!holdsScope(approver)) {
+    throw new Problem('forbidden', noTaintedScope)
   }
 }

@@ -4,24 +4,25 @@ import { sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import type { PageRequest, PageRows } from '../kernel/page.ts'
 import { personName } from '../users/person-name-store.ts'
-import type { NamedAccessRequest } from './request.ts'
+import type { AccessRequest, NamedAccessRequest } from './request.ts'
 import { asRequest, type RequestRow, requestColumns } from './request-store.ts'
 
-type NamedRow = RequestRow & Pick<NamedAccessRequest, 'requester_name' | 'decided_by_name' | 'resource_name'>
+export type NamedRow = RequestRow & Omit<NamedAccessRequest, keyof AccessRequest>
 
-/** The columns of the requests `r`, with the names beside the ids. */
-function namedColumns(tx: Tx): Statement {
-  return sql`${requestColumns}, ${personName(tx, sql`r.requester_id`)} as requester_name,
-    ${personName(tx, sql`r.decided_by`)} as decided_by_name,
-    case when r.resource_type = 'cloud_account' then ${accountName(tx, sql`r.resource_id`)} end as resource_name`
+/** What a named request has beside the columns of the request `r`: its risk, and the names to its ids. */
+export function nameColumns(tx: Tx, r: Statement): Statement {
+  return sql`risk, risk_reasons, ${personName(tx, sql`${r}.requester_id`)} as requester_name,
+    ${personName(tx, sql`${r}.decided_by`)} as decided_by_name,
+    case when ${r}.resource_type = 'cloud_account' then ${accountName(tx, sql`${r}.resource_id`)} end as resource_name`
 }
 
-function asNamedRequest({ requester_name, decided_by_name, resource_name, ...row }: NamedRow): NamedAccessRequest {
-  return { ...asRequest(row), requester_name, decided_by_name, resource_name }
+export function asNamedRequest(row: NamedRow): NamedAccessRequest {
+  const { risk, risk_reasons, requester_name, decided_by_name, resource_name, ...request } = row
+  return { ...asRequest(request), risk, risk_reasons, requester_name, decided_by_name, resource_name }
 }
 
 export async function findNamedRequest(tx: Tx, id: string): Promise<NamedAccessRequest | undefined> {
-  const [row] = await tx.read(sql<NamedRow>`select ${namedColumns(tx)} from access_request r
+  const [row] = await tx.read(sql<NamedRow>`select ${requestColumns}, ${nameColumns(tx, sql`r`)} from access_request r
     where r.tenant_id = ${tx.tenant_id} and r.id = ${id}`)
   return row && asNamedRequest(row)
 }
@@ -48,7 +49,7 @@ export async function listRequestsPage(
   const { requester_id, status, resource_type, resource_id, break_glass, created_after, created_before, q } = filters
   const list = {
     table: sql`access_request r`,
-    columns: namedColumns(tx),
+    columns: sql`${requestColumns}, ${nameColumns(tx, sql`r`)}`,
     order: {
       by: sql`r.created_at`,
       types: [sql`timestamptz`, sql`uuid`],

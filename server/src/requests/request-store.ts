@@ -101,7 +101,7 @@ export type Recorded = Known & {
   version: string
 }
 
-type RecordedRow = RequestRow & {
+export type RecordedRow = RequestRow & {
   duration_seconds: number
   places: Place[]
   asked_via: Circumstances['via']
@@ -114,7 +114,7 @@ type RecordedRow = RequestRow & {
 }
 
 /** The columns of a RecordedRow for the requests `a`, under one snapshot. */
-function recordedColumns(tx: Tx): Statement {
+export function recordedColumns(tx: Tx): Statement {
   const account_ids = sql`array(select place ->> 'account_id' from jsonb_array_elements(a.places) place)`
   return sql`${requestColumns}, places, asked_via, source_ip, ${principalAsJson(tx, sql`a.requester_id`)} as requester,
     ${settingsAsJson(tx)} as stored, ${ruleSetVersion(tx)} as version,
@@ -123,7 +123,7 @@ function recordedColumns(tx: Tx): Statement {
       and not ${isPlannedOutside(tx, sql`a.id`, typesInNamedAccount)} as acts_in_named_account`
 }
 
-function asRecorded(row: RecordedRow): Recorded {
+export function asRecorded(row: RecordedRow): Recorded {
   const { places, asked_via, source_ip, requester, stored, version, accounts, acts_in_named_account, ...rest } = row
   const request = asRequest(rest)
   const { home } = namedAccounts(request.resource, request.metadata)

@@ -5,6 +5,7 @@ import { isSeen } from '../kernel/one-line-name.ts'
 import { findActionFault, findIdFault } from '../policy-engine/cedar/reference-faults.ts'
 import { askedTypes } from '../policy-engine/cedar/schema.ts'
 import type { Settings } from '../settings/setting.ts'
+import { riskFields } from './risk.ts'
 
 export const requestStatuses = ['pending', 'approved', 'denied', 'expired', 'cancelled'] as const
 export type RequestStatus = (typeof requestStatuses)[number]
@@ -46,6 +47,7 @@ export type AccessRequest = Static<typeof AccessRequest>
 export const NamedAccessRequest = Type.Object(
   {
     ...AccessRequest.properties,
+    ...riskFields,
     requester_name: Type.String(),
     decided_by_name: Nullable(Type.String({ description: 'null while no person decided it' })),
     resource_name: Nullable(
@@ -55,6 +57,36 @@ export const NamedAccessRequest = Type.Object(
   { title: 'NamedAccessRequest' },
 )
 export type NamedAccessRequest = Static<typeof NamedAccessRequest>
+
+/** One request, with what the caller may do about it. */
+export const AccessRequestDetail = Type.Object(
+  {
+    ...NamedAccessRequest.properties,
+    may_decide: Type.Boolean({ description: 'whether you may approve or deny it now' }),
+    why_not: Nullable(Type.String({ description: 'why you may not decide it, in words; null where you may' })),
+    requester_groups: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'the names of the requester’s groups, at most 50; for those who may decide',
+      }),
+    ),
+    policy_name: Type.Optional(
+      Nullable(Type.String({ description: 'the policy that let the request be made; for those who may decide' })),
+    ),
+  },
+  { title: 'AccessRequestDetail' },
+)
+export type AccessRequestDetail = Static<typeof AccessRequestDetail>
+
+/** Who may decide a request, by name, as far as is known before they do. */
+export const Deciders = Type.Object(
+  {
+    names: Type.Array(Type.String(), { description: 'at most 20, by name' }),
+    count: Type.Integer({ description: 'how many, of the first 100 users who hold the scope' }),
+    is_complete: Type.Boolean({ description: 'whether all who hold the scope were examined' }),
+  },
+  { title: 'Deciders' },
+)
+export type Deciders = Static<typeof Deciders>
 
 /** What the requester should know in addition to the answer. */
 export const RequestWarning = Type.Object(
@@ -73,6 +105,7 @@ export type RequestWarning = Static<typeof RequestWarning>
 export const CreatedRequest = Type.Object(
   {
     ...AccessRequest.properties,
+    ...riskFields,
     warnings: Type.Optional(Type.Array(RequestWarning, { description: 'absent where there are none' })),
   },
   { title: 'CreatedRequest' },

@@ -14,12 +14,14 @@ import type { Circumstances, RequestedAccess } from './policy-question.ts'
 import { insertReminder } from './reminder-store.ts'
 import { type AccessRequest, maxPendingRequests } from './request.ts'
 import { asRequest, type RequestRow, requestColumns } from './request-store.ts'
+import type { Risk } from './risk.ts'
 
 /** A request to store, already decided by policy. */
 export type DecidedRequest = {
   requester_id: string
   requested: Omit<RequestedAccess, 'id'>
   when: Circumstances
+  risk: Risk
   pending_ttl_seconds: number
   /** The time until the approvers are first reminded; 0: never. */
   reminder_seconds: number
@@ -35,7 +37,7 @@ export type DecidedRequest = {
  */
 export async function insertRequest(
   ctx: WorkCtx,
-  { requester_id, requested, when, pending_ttl_seconds, reminder_seconds, unapprovable }: DecidedRequest,
+  { requester_id, requested, when, risk, pending_ttl_seconds, reminder_seconds, unapprovable }: DecidedRequest,
   decision: Decision,
 ): Promise<AccessRequest | undefined> {
   const { tx } = ctx
@@ -56,7 +58,7 @@ export async function insertRequest(
       saved as (
         insert into access_request (tenant_id, id, requester_id, resource_type, resource_id, action, reason, status,
           decision_reasoning, approval_mode, break_glass, duration_seconds, metadata, audit_session, places, asked_via,
-          source_ip, created_at, updated_at, next_look_at)
+          source_ip, created_at, updated_at, risk, risk_reasons, next_look_at)
         select ${tx.tenant_id}::uuid, ${id}::uuid, u.id, ${requested.resource.type}::text,
           ${requested.resource.id}::text, ${requested.action}::text, ${requested.reason}::text,
           ${atOnce ? 'approved' : 'pending'}::text,
@@ -64,6 +66,7 @@ export async function insertRequest(
           ${requested.duration_seconds}::integer, ${JSON.stringify(requested.metadata)}::jsonb,
           ${decision.audit_session}::boolean, ${JSON.stringify(requested.places)}::jsonb, ${when.via}::text,
           ${when.source_ip}::text, ${when.now.toISOString()}::timestamptz, ${when.now.toISOString()}::timestamptz,
+          ${risk.risk}::text, ${risk.risk_reasons}::text[],
           case when ${!atOnce}::boolean then clock_timestamp() + make_interval(secs => ${pending_ttl_seconds}) end
         ${requester} and ${isActive(sql`u`)} and ${rulesAreStill(tx, decision.rule_set_version)}
           and not (select is_full from bound)

@@ -1,0 +1,109 @@
+import { allOf, inIndexOrder, sql } from '../db/sql.ts'
+import type { Statement, Tx } from '../kernel/context.ts'
+import type { Approver } from '../policy-engine/cedar/question.ts'
+import { receiversOf } from '../roles/gift-store.ts'
+import { approverAsJson } from '../users/principal-store.ts'
+import type { NamedAccessRequest } from './request.ts'
+import { type NamedRow, nameColumns, type RequestFilters } from './request-list-store.ts'
+import { asRecorded, type Recorded, type RecordedRow, recordedColumns } from './request-store.ts'
+
+/** A request, and what the decision of one approver about it is based on. */
+export type Decidable = Recorded & { named: NamedAccessRequest; approver: Approver }
+
+/** A pending request in the order of the inbox. `approver` is null where a filter leaves the request out, or it is the approver's own. */
+export type Waiting = Recorded & { named: NamedAccessRequest; approver: Approver | null; key: readonly string[] }
+
+type Names = Omit<NamedRow, keyof RecordedRow>
+
+/** The columns of the requests `a`. */
+function decidableColumns(tx: Tx): Statement {
+  return sql`${recordedColumns(tx)}, ${nameColumns(tx, sql`a`)}`
+}
+
+function asNamed(row: RecordedRow & Names): Recorded & { named: NamedAccessRequest } {
+  const { risk, risk_reasons, requester_name, decided_by_name, resource_name, ...rest } = row
+  const recorded = asRecorded(rest)
+  const named = { ...recorded.request, risk, risk_reasons, requester_name, decided_by_name, resource_name }
+  return { ...recorded, named }
+}
+
+/** The approver of the request `a`; what its requester gave after it does not count. */
+function approverOf(tx: Tx, approver_id: string): Statement<Approver> {
+  const giving = { giver: sql`a.requester_id`, after: sql`a.created_at` }
+  const discounted = { givers: sql`select id from tainted`, after: giving.after }
+  return sql<Approver>`(with tainted as materialized (${receiversOf(tx, giving)})
+    select ${approverAsJson(tx, sql`${approver_id}`, discounted)})`
+}
+
+/** One request; one round trip. */
+export async function findDecidable(tx: Tx, id: string, approver_id: string): Promise<Decidable | undefined> {
+  const [row] = await tx.read(sql<RecordedRow & Names & { approver: Approver }>`select ${decidableColumns(tx)},
+      ${approverOf(tx, approver_id)} as approver
+    from access_request a where a.tenant_id = ${tx.tenant_id} and a.id = ${id}`)
+  if (row === undefined) return undefined
+  const { approver, ...rest } = row
+  return { ...asNamed(rest), approver }
+}
+
+/** The filters of the inbox. All of its requests are pending, and in its order. */
+export type InboxFilters = Omit<RequestFilters, 'status' | 'q' | 'sort'>
+
+type WaitingRow = RecordedRow & Names & { approver: Approver | null; page_key: string[] }
+
+/**
+ * Pending requests after a place, those with a high risk first, then the oldest: `count` of them, fewer only at the end. One round
+ * trip.
+ */
+export async function readWaiting(
+  tx: Tx,
+  approver_id: string,
+  filters: InboxFilters,
+  { after, count }: { after: readonly string[] | undefined; count: number },
+): Promise<Waiting[]> {
+  const [risk, created_at, id] = after ?? []
+  const behind = sql`(r.risk, r.created_at, r.id) > (${risk}::text, ${created_at}::timestamptz, ${id}::uuid)`
+  const rows = await tx.read(
+    inIndexOrder(sql<WaitingRow>`select ${decidableColumns(tx)},
+        case when a.passes then ${approverOf(tx, approver_id)} end as approver,
+        array[a.risk, a.created_at::text, a.id::text] as page_key
+      from (select r.*, ${passes(approver_id, filters)} as passes from access_request r
+        where r.tenant_id = ${tx.tenant_id} and r.status = 'pending' and ${after === undefined ? sql`true` : behind}
+        order by r.risk, r.created_at, r.id limit ${count}) a
+      order by a.risk, a.created_at, a.id`),
+  )
+  return rows.map(({ approver, page_key, ...row }) => ({ ...asNamed(row), approver, key: page_key }))
+}
+
+/** Never the approver's own. The deadline may be over before the worker has expired the request. */
+function passes(approver_id: string, filters: InboxFilters): Statement {
+  const { requester_id, resource_type, resource_id, break_glass, created_after, created_before } = filters
+  return allOf([
+    sql`r.requester_id <> ${approver_id}::uuid and r.next_look_at > clock_timestamp()`,
+    ...(requester_id === undefined ? [] : [sql`r.requester_id = any(${[...requester_id]}::uuid[])`]),
+    ...(resource_type === undefined ? [] : [sql`r.resource_type = any(${[...resource_type]}::text[])`]),
+    ...(resource_id === undefined ? [] : [sql`r.resource_id = ${resource_id}`]),
+    ...(break_glass === undefined ? [] : [sql`r.break_glass = ${break_glass}`]),
+    ...(created_after === undefined ? [] : [sql`r.created_at >= ${created_after}`]),
+    ...(created_before === undefined ? [] : [sql`r.created_at < ${created_before}`]),
+  ])
+}
+
+/** What else an approver of a request sees: the requester's groups, and the policy whose rule let them make it. */
+export type ApproverView = { requester_groups: string[]; policy_name: string | null }
+
+const maxGroups = 50
+
+export async function readApproverView(tx: Tx, request: { id: string; requester_id: string }): Promise<ApproverView> {
+  const [view] = await tx.read(sql<ApproverView>`select
+    array(select g.name from group_member m
+        join tenant_group g on g.tenant_id = m.tenant_id and g.id = m.group_id
+      where m.tenant_id = ${tx.tenant_id} and m.user_id = ${request.requester_id}
+      order by g.name, g.id limit ${maxGroups}) as requester_groups,
+    (select p.name from decision d
+        join policy_rule r on r.tenant_id = d.tenant_id and r.id = d.rule_ids[1]
+        join policy p on p.tenant_id = r.tenant_id and p.id = r.policy_id
+      where d.tenant_id = ${tx.tenant_id} and d.request_id = ${request.id} and d.question_kind = 'ask'
+      order by d.id limit 1) as policy_name`)
+  if (view === undefined) throw new Error('a select without a from answered no row')
+  return view
+}

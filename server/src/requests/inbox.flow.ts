@@ -1,0 +1,100 @@
+import type { Ctx } from '../kernel/context.ts'
+import { Problem } from '../kernel/errors.ts'
+import type { PageRequest, PageRows } from '../kernel/page.ts'
+import { createSemaphore } from '../kernel/semaphore.ts'
+import { periodicYield } from '../kernel/yield-to-event-loop.ts'
+import { decideApproveInPieces, evaluationsOf } from '../policy-engine/deciding/decide.ts'
+import { readWithRules } from '../policy-engine/deciding/rule-set-store.ts'
+import { findDecidable, type InboxFilters, readApproverView, readWaiting } from './inbox-store.ts'
+import { approveQuestion, type Circumstances } from './policy-question.ts'
+import { findFactsFor } from './reauthorize-request.flow.ts'
+import type { AccessRequestDetail, NamedAccessRequest } from './request.ts'
+import { asCaller, holdsScope, noTaintedScope } from './request-approval.flow.ts'
+
+/** Pending requests that are examined for one page; then it ends early. */
+const maxExamined = 500
+/** Evaluations for one page: a request of an unknown account takes up to 200. */
+const maxEvaluations = 5_000
+const batchSize = 100
+
+/** The inboxes of one tenant that are computed at once; those of other tenants do not wait for them. */
+const turns = createSemaphore({
+  limit: 2,
+  totalLimit: 8,
+  maxWaiting: 50,
+  refusal: () =>
+    new Problem('unavailable', 'too many inboxes of your tenant are being computed; try again in a moment'),
+})
+
+/**
+ * The pending requests that the caller may decide now: those with a high risk first, then the oldest. No connection is held while
+ * policy is evaluated. A page may be short, or empty, though more follow.
+ */
+export function listDecidable(
+  ctx: Ctx,
+  filters: InboxFilters,
+  page: PageRequest,
+): Promise<PageRows<NamedAccessRequest>> {
+  const { user_id, scopes } = ctx.actor
+  if (user_id === null || !scopes.has('requests:approve')) return Promise.resolve({ rows: [], next: undefined })
+  return turns.run(() => collectDecidable(ctx, user_id, filters, page), { key: ctx.tx.tenant_id })
+}
+
+async function collectDecidable(
+  ctx: Ctx,
+  user_id: string,
+  filters: InboxFilters,
+  { limit, after }: PageRequest,
+): Promise<PageRows<NamedAccessRequest>> {
+  const yieldToEventLoop = periodicYield()
+  const when = whenOf(ctx)
+  const rows: NamedAccessRequest[] = []
+  let [reached, evaluations] = [after, 0]
+  for (let examined = 0; examined < maxExamined; examined += batchSize) {
+    const found = await readWithRules(ctx.tx, async () => {
+      const waiting = await readWaiting(ctx.tx, user_id, filters, { after: reached, count: batchSize })
+      const [first] = waiting
+      return first && { waiting, version: first.version }
+    })
+    if (found === undefined) return { rows, next: undefined }
+    const { waiting, ruleSet } = found
+    const facts = await findFactsFor(ctx.tx, ruleSet, waiting)
+    for (const one of waiting) {
+      if (rows.length === limit || evaluations > maxEvaluations) return { rows, next: reached }
+      if (one.approver !== null && holdsScope(one.approver)) {
+        const approver = asCaller(one.approver, ctx.actor)
+        const question = approveQuestion(approver, one.requester, one.requested, when, { ...one, facts })
+        evaluations += evaluationsOf(question)
+        if ((await decideApproveInPieces(ruleSet, question)).allowed) rows.push(one.named)
+        await yieldToEventLoop()
+      }
+      reached = one.key
+    }
+    if (waiting.length < batchSize) return { rows, next: undefined }
+  }
+  return { rows, next: reached }
+}
+
+function whenOf({ now, via, source_ip }: Ctx): Circumstances {
+  return { now, via, source_ip }
+}
+
+/**
+ * A request, whether the caller may decide it, and what only those see who may. One round trip, one more for those who may, and
+ * one where the rules need further facts. Undefined where there is no such request.
+ */
+export async function findForApprover(ctx: Ctx, user_id: string, id: string): Promise<AccessRequestDetail | undefined> {
+  const found = await readWithRules(ctx.tx, () => findDecidable(ctx.tx, id, user_id))
+  if (found === undefined) return undefined
+  const { named, ruleSet } = found
+  const mayNot = (why_not: string) => ({ ...named, may_decide: false, why_not })
+  if (named.requester_id === user_id) return mayNot('it is your own request: another approver decides it')
+  if (named.status !== 'pending') return mayNot(`it is ${named.status}, and no longer waits for a decision`)
+  if (!holdsScope(found.approver)) return mayNot(noTaintedScope)
+  const facts = await findFactsFor(ctx.tx, ruleSet, [found])
+  const approver = asCaller(found.approver, ctx.actor)
+  const question = approveQuestion(approver, found.requester, found.requested, whenOf(ctx), { ...found, facts })
+  const { allowed, reasoning } = await decideApproveInPieces(ruleSet, question)
+  if (!allowed) return mayNot(reasoning)
+  return { ...named, may_decide: true, why_not: null, ...(await readApproverView(ctx.tx, named)) }
+}
