@@ -354,12 +354,14 @@ create table entitlement (
   drifted_at timestamp with time zone,
   given_until timestamp with time zone,
   recorded_as text,
+  connect jsonb,
   constraint entitlement_pk PRIMARY KEY (tenant_id, id),
   constraint entitlement_target_key_uq UNIQUE (tenant_id, provisioner, target_key),
   constraint entitlement_provisioner_id_fk FOREIGN KEY (tenant_id, provisioner_id) REFERENCES provisioner(tenant_id, id) ON DELETE SET NULL (provisioner_id),
   constraint entitlement_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   constraint entitlement_act_ck CHECK (act = ANY (ARRAY['grant'::text, 'revoke'::text])),
   constraint entitlement_act_reference_ck CHECK (act IS NOT NULL OR act_reference IS NULL),
+  constraint entitlement_connect_ck CHECK (jsonb_typeof(connect) = 'object'::text AND octet_length(connect::text) <= 16384),
   constraint entitlement_drift_ck CHECK (drift = ANY (ARRAY['removed'::text, 'added'::text])),
   constraint entitlement_drifted_at_ck CHECK ((drift IS NULL) = (drifted_at IS NULL)),
   constraint entitlement_observed_ck CHECK (observed = ANY (ARRAY['absent'::text, 'present'::text, 'unknown'::text])),
@@ -1449,9 +1451,11 @@ create table webhook_act (
   reference text,
   outcome text,
   message text,
+  connect text,
   constraint webhook_act_pk PRIMARY KEY (tenant_id, id),
   constraint webhook_act_target_key_uq UNIQUE (tenant_id, provisioner_id, target_key),
   constraint webhook_act_provisioner_id_fk FOREIGN KEY (tenant_id, provisioner_id) REFERENCES provisioner(tenant_id, id) ON DELETE CASCADE,
+  constraint webhook_act_connect_ck CHECK (char_length(connect) <= 8000),
   constraint webhook_act_kind_ck CHECK (kind = ANY (ARRAY['grant'::text, 'revoke'::text])),
   constraint webhook_act_message_ck CHECK (char_length(message) <= 500),
   constraint webhook_act_outcome_ck CHECK (outcome = ANY (ARRAY['done'::text, 'failed'::text])),
@@ -1464,7 +1468,7 @@ create policy tenant_wall on webhook_act
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on webhook_act to sallyport_app;
-grant update (id, kind, until, begun_at, reference, outcome, message) on webhook_act to sallyport_app;
+grant update (id, kind, until, begun_at, reference, outcome, message, connect) on webhook_act to sallyport_app;
 
 CREATE OR REPLACE FUNCTION public.access_grant_steps()
  RETURNS trigger

@@ -6,6 +6,7 @@ import { type Driver, type Held, NotNow, type Progress, TargetError } from '../p
 import type { Drivers } from '../provisioners/drivers.ts'
 import { inTime, maxCallMs } from '../provisioners/in-time.ts'
 import { beginRevoke, openEntitlement, settle } from './batched-entitlement-store.ts'
+import { saveConnect } from './connect-store.ts'
 import {
   beginRun,
   comeBack,
@@ -104,7 +105,7 @@ function take(
   deps: Dependencies,
 ): Promise<Outcome> {
   if (step === 'verify') return verify(ctx, item, run, deps)
-  if (step === 'poll') return poll(ctx, run, deps)
+  if (step === 'poll') return poll(ctx, item, run, deps)
   return step === 'grant' ? grant(ctx, item, run, deps) : revoke(ctx, item, run, deps)
 }
 
@@ -121,6 +122,7 @@ async function grant(ctx: WorkCtx, item: WorkItem, before: Run, deps: Dependenci
   if (outcome !== 'begun') return blocked(outcome)
   const begun = reduce(run, { type: 'begun', act: 'grant' })
   const progress = await inTime(maxCallMs, (signal) => driver.grant(ctx.tx, run.target, endOf(run), signal))
+  await keepConnect(ctx, item, progress)
   return onProgress(begun, 'grant', progress, driver)
 }
 
@@ -131,10 +133,16 @@ async function revoke(ctx: WorkCtx, item: WorkItem, run: Run, { driver, maxCallM
   return onProgress(begun, 'revoke', progress, driver)
 }
 
-async function poll(ctx: WorkCtx, run: Run, { driver, maxCallMs }: Dependencies): Promise<Outcome> {
+async function poll(ctx: WorkCtx, item: WorkItem, run: Run, { driver, maxCallMs }: Dependencies): Promise<Outcome> {
   const { target, act_reference } = run
   const progress = await inTime(maxCallMs, (signal) => driver.poll(ctx.tx, target, act_reference ?? '', signal))
+  await keepConnect(ctx, item, progress)
   return onProgress(run, 'poll', progress, driver)
+}
+
+/** Before the grants become active: their holders are notified then. */
+async function keepConnect({ tx }: WorkCtx, item: WorkItem, { connect }: Progress): Promise<void> {
+  if (connect !== undefined) await saveConnect(tx, item, connect)
 }
 
 function onProgress(before: Run, step: 'grant' | 'revoke' | 'poll', progress: Progress, driver: Driver): Outcome {

@@ -3,7 +3,9 @@ import { emitEach } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import type { PageRequest } from '../kernel/page.ts'
+import type { Connect } from '../provisioners/connect.ts'
 import { isActive } from '../users/active-store.ts'
+import { connectColumn } from './connect-store.ts'
 import { isWaitedForBeside } from './entitlement-store.ts'
 import { activateWithinSeconds, type Grant, type GrantStatus, grantName } from './grant.ts'
 import { type ProgressRow, progressOf } from './grant-progress.ts'
@@ -16,7 +18,7 @@ type Place = { type: string; id: string; account_id?: string; permission_set?: s
 /** A row as read from the table; `asGrant` turns it into the reply. */
 type GrantRow = Omit<
   Grant,
-  'resource' | 'approved' | 'expires_at' | 'activated_at' | 'ended_at' | keyof ReturnType<typeof progressOf>
+  'resource' | 'approved' | 'expires_at' | 'activated_at' | 'ended_at' | 'connect' | keyof ReturnType<typeof progressOf>
 > & {
   progress: ProgressRow
   resource_type: string
@@ -24,14 +26,15 @@ type GrantRow = Omit<
   expires_at: string | null
   activated_at: string | null
   ended_at: string | null
+  connect: Connect | null
 }
 
 const columns = sql`id, name, status, provisioning_status, request_id, user_id, resource_type, resource_id, action,
   duration_seconds, activated_at, expires_at, ended_at, ended_by, end_reason, last_error, created_at, updated_at,
-  ${progressColumn} as progress`
+  ${connectColumn}, ${progressColumn} as progress`
 
 function asGrant(row: GrantRow): Grant {
-  const { resource_type, resource_id, expires_at, activated_at, ended_at, progress, ...rest } = row
+  const { resource_type, resource_id, expires_at, activated_at, ended_at, connect, progress, ...rest } = row
   return {
     ...rest,
     approved: true,
@@ -39,6 +42,7 @@ function asGrant(row: GrantRow): Grant {
     ...(expires_at !== null && { expires_at }),
     ...(activated_at !== null && { activated_at }),
     ...(ended_at !== null && { ended_at }),
+    ...(connect !== null && { connect }),
     ...progressOf(progress),
   }
 }

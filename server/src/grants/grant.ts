@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
+import { Connect } from '../provisioners/connect.ts'
 import { Provisioning, SessionRecord, sessionsMayLiveUntil } from './grant-progress.ts'
 
 /** For the transitions see `grant-transition.ts`. */
@@ -35,7 +36,7 @@ export const GrantView = Type.Object(
 )
 export type GrantView = Static<typeof GrantView>
 
-/** A grant: its holder, request, place, and state at its target. */
+/** A grant: its holder, request, place, state at its target, and how to connect while it lasts, if that is known. */
 export const Grant = Type.Object(
   {
     ...GrantView.properties,
@@ -48,6 +49,7 @@ export const Grant = Type.Object(
     ended_by: Nullable(Uuid),
     end_reason: Nullable(Type.String()),
     last_error: Nullable(Type.String({ description: 'the last error message of the target' })),
+    connect: Type.Optional(Connect),
     created_at: DateTime,
     updated_at: DateTime,
   },

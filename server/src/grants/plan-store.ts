@@ -103,7 +103,8 @@ function oursToPlan(tx: Tx, item: WorkItem): Statement {
 /**
  * Links the grant to the entitlement that the plan names and inserts that entitlement if it is new. The entitlement is due now
  * and swept from now on. Whether the access was at the target before us is taken from the plan again whenever nothing of ours is
- * there and no late effect is possible. Access that was added there by hand is not ours.
+ * there and no late effect is possible. Access that was added there by hand is not ours. What the target said with an act about how to
+ * connect is kept as long as that act's access is there.
  *
  * A concurrent end of the grant locks the same holder: it commits before this, or after it and then finds the grant linked.
  * Nothing is written if the provisioner changed or was deleted since planning, if the grant has ended, or if the lease was lost.
@@ -124,16 +125,18 @@ export async function linkGrant(
   const [, linked, , [ours]] = await tx.write([
     sql`with ${served}
       insert into entitlement (tenant_id, id, provisioner, provisioner_id, target_key, target, session_seconds,
-        recorded_as, held_before, observed, next_look_at, gives)
+        recorded_as, connect, held_before, observed, next_look_at, gives)
       select ${tx.tenant_id}::uuid, ${newId()}::uuid, ${provisioner}::text, ${provisioner_id}::uuid, ${plan.key}::text,
         ${JSON.stringify(plan.target)}::jsonb, ${plan.session_seconds}::integer, ${plan.recorded_as ?? null}::text,
-        ${plan.held}::boolean, 'unknown', clock_timestamp(), true
+        ${plan.connect && JSON.stringify(plan.connect)}::jsonb, ${plan.held}::boolean, 'unknown',
+        clock_timestamp(), true
       from access_grant g join tenant_user u on u.tenant_id = g.tenant_id and u.id = g.user_id
       where ${oursToPlan(tx, item)} and g.status = 'pending' and ${isServed}
       for share of u
       on conflict (tenant_id, provisioner, target_key) do update set target = excluded.target,
         provisioner_id = excluded.provisioner_id, session_seconds = excluded.session_seconds,
         recorded_as = excluded.recorded_as,
+        connect = case when ${isNotOurs} then excluded.connect else coalesce(excluded.connect, entitlement.connect) end,
         next_look_at = clock_timestamp(), gives = true, updated_at = clock_timestamp(),
         held_before = case when ${isNotOurs}
           then excluded.held_before and coalesce(entitlement.may_land_until <= clock_timestamp(), true)

@@ -28,7 +28,7 @@ async function stage() {
   const item: WorkItem = { tenant_id: on.tenant_id, id: grant.id, generation: '0' }
   const link = (by: Tx, version = 1) => {
     const ref = { provisioner: 'sandbox', provisioner_id: id, provisioner_version: version } as const
-    return linkGrant(by, item, ref, { key: grant.id, target: {}, held: false, session_seconds: 0 })
+    return linkGrant(by, item, ref, { key: grant.id, target: {}, held: false, session_seconds: 0, connect: null })
   }
   const change = (method: 'PATCH' | 'DELETE', body?: unknown) =>
     on.call(on.owner, method, `/v1/provisioners/${id}`, body)

@@ -83,7 +83,7 @@ test('linking a grant locks its holder, so that a revoke waits for the link', as
   const served = { provisioner: 'sandbox', provisioner_id: null, provisioner_version: null } as const
   await tx.interactive(async (planner) => {
     assert.equal(
-      await linkGrant(planner, item, served, { key: id, target: {}, held: false, session_seconds: 0 }),
+      await linkGrant(planner, item, served, { key: id, target: {}, held: false, session_seconds: 0, connect: null }),
       'linked',
     )
     const rows = await house.asSuperuser('select from tenant_user where id = $1 for no key update skip locked', [

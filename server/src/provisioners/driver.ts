@@ -1,6 +1,7 @@
 import type { Egress, Tx } from '../kernel/context.ts'
 import type { FaultyField } from '../kernel/errors.ts'
 import type { ShownFields } from '../kernel/shown-field.ts'
+import type { Connect } from './connect.ts'
 
 /** The holder of the access and what was approved: the whole input of a plan. */
 export type PlanInput = {
@@ -35,10 +36,15 @@ export type Plan = {
   session_seconds: number | null
   /** The name in the target's own log for what the holder does, when known; `…*` for a prefix. */
   recorded_as?: string
+  /** How the holder connects, without secrets; null: not known, or not yet. */
+  connect: Connect | null
 }
 
-/** The state of an act. `reference`: the target's name for the act, to poll with and to show. */
-export type Progress = { done: true; reference?: string } | { done: false; reference: string }
+/**
+ * The state of an act. `reference`: the target's name for the act, to poll with and to show. `connect`: what the target says with
+ * it about how to connect, in place of what was known.
+ */
+export type Progress = ({ done: true; reference?: string } | { done: false; reference: string }) & { connect?: Connect }
 
 /** Whether the target holds the access. `ends_early`: it does, but will remove it by itself too early. */
 export type Held = 'held' | 'ends_early' | 'absent'

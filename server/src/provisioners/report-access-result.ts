@@ -14,6 +14,7 @@ export type RequestReconciliation = (tx: Tx, provisioner_id: string, key: string
 
 /** A longer message is cut to the stored length. */
 const [maxSentLength, maxKeptLength] = [10_000, 500]
+const maxConnectLength = 8_000
 
 /**
  * Accepts the result of an act that the receiver had not finished. The signature authenticates the receiver. All other callers
@@ -36,6 +37,9 @@ export const reportAccessResult = (requestReconciliation: RequestReconciliation)
         id: Type.String({ maxLength: 100, description: 'the `webhook-id` of the message that requested the act' }),
         status: OneOf(['done', 'failed']),
         message: Type.Optional(Nullable(Type.String({ maxLength: maxSentLength, description: 'why it failed' }))),
+        connect: Type.Optional(
+          Type.Unknown({ description: 'how the holder connects, in the form that the guide of the webhook shows' }),
+        ),
       }),
     }),
     replies: { 204: null },
@@ -57,10 +61,18 @@ export const reportAccessResult = (requestReconciliation: RequestReconciliation)
       if (id === undefined) return
       const { status } = data
       const message = status === 'failed' ? (data.message?.slice(0, maxKeptLength) ?? null) : null
-      const key = await saveWebhookOutcome(ctx.tx, { provisioner_id: params.id, id }, status, message)
+      const connect = keptConnect(data.connect)
+      const key = await saveWebhookOutcome(ctx.tx, { provisioner_id: params.id, id }, status, message, connect)
       if (key !== undefined) await requestReconciliation(ctx.tx, params.id, key)
     },
   })
+
+/** As JSON; null for nothing. What is too long is kept as a text, in whose place the holder reads that it has no valid form. */
+function keptConnect(connect: unknown): string | null {
+  const json = JSON.stringify(connect ?? null)
+  if (json === 'null') return null
+  return json.length > maxConnectLength ? '"too long"' : json
+}
 
 /** The secrets that its receiver may sign with now; none when it is no webhook, or does not exist. */
 async function findSecrets({ tx, sealer }: Ctx, id: string): Promise<string[]> {

@@ -11,12 +11,14 @@ export type WebhookAct = {
   reference: string | null
   outcome: 'done' | 'failed' | null
   message: string | null
+  /** How to connect, as the receiver reported it with the outcome: JSON, untrusted. */
+  connect: string | null
 }
 
 /** Which entitlement of which provisioner. */
 export type ActPlace = { provisioner_id: string; target_key: string }
 
-const columns = sql`id, kind, until, begun_at, reference, outcome, message`
+const columns = sql`id, kind, until, begun_at, reference, outcome, message, connect`
 
 /**
  * Records an act before it is sent to the receiver. An act in flight continues with its id and its end, so that the receiver
@@ -34,12 +36,12 @@ export async function beginWebhookAct(
     sql<WebhookAct>`insert into webhook_act as act (tenant_id, id, provisioner_id, target_key, kind, until)
       values (${tx.tenant_id}, ${newId()}, ${provisioner_id}, ${target_key}, ${kind}, ${until}::timestamptz)
       on conflict (tenant_id, provisioner_id, target_key) do update set
-        (id, kind, until, begun_at, reference, outcome, message) = (
+        (id, kind, until, begun_at, reference, outcome, message, connect) = (
           select case when goes_on then act.id else excluded.id end, excluded.kind,
             case when goes_on then act.until else excluded.until end,
             case when goes_on then act.begun_at
               else greatest(clock_timestamp(), act.begun_at + interval '1 millisecond') end,
-            case when goes_on then act.reference end, null, null
+            case when goes_on then act.reference end, null, null, null
           from (select act.kind = excluded.kind and act.outcome is null
             and (act.until is null or excluded.until <= act.until + interval '1 minute') as goes_on) as going)
       returning ${columns}`,
@@ -61,7 +63,7 @@ export async function findWebhookAct(
 }
 
 /**
- * Stores the outcome of an act once: the first outcome counts. The row of a completed revocation is deleted. Returns the key of
+ * Stores the outcome of an act once, and how to connect as it was reported with it: the first outcome counts. The row of a completed revocation is deleted. Returns the key of
  * the entitlement; undefined when no act waits for this outcome.
  */
 export async function saveWebhookOutcome(
@@ -69,13 +71,15 @@ export async function saveWebhookOutcome(
   { provisioner_id, id }: { provisioner_id: string; id: string },
   outcome: 'done' | 'failed',
   message: string | null,
+  connect: string | null = null,
 ): Promise<string | undefined> {
   const waiting = sql`tenant_id = ${tx.tenant_id} and provisioner_id = ${provisioner_id} and id = ${id}
     and outcome is null`
   const takenAway = sql`(kind = 'revoke' and ${outcome} = 'done')`
   const [gone, saved] = await tx.write([
     sql<{ target_key: string }>`delete from webhook_act where ${waiting} and ${takenAway} returning target_key`,
-    sql<{ target_key: string }>`update webhook_act set outcome = ${outcome}, message = ${message}
+    sql<{ target_key: string }>`update webhook_act set outcome = ${outcome}, message = ${message},
+        connect = ${connect}
       where ${waiting} returning target_key`,
   ])
   return (gone[0] ?? saved[0])?.target_key

@@ -89,7 +89,7 @@ for (const { verb, leave, change, method, path, body } of ways) {
           inside,
           item,
           { provisioner: 'sandbox', provisioner_id: null, provisioner_version: null },
-          { key: grant_id, target: {}, held: false, session_seconds: 0 },
+          { key: grant_id, target: {}, held: false, session_seconds: 0, connect: null },
         )
         const waiting = leave(person.user_id)
         await aLockIsWaitedFor(house, inside)

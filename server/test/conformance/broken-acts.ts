@@ -1,7 +1,18 @@
 import { newId } from '../../src/kernel/id.ts'
+import { type Connect, connectOf } from '../../src/provisioners/connect.ts'
 import type { Target } from '../../src/provisioners/driver.ts'
 import { done, drivers, of, refuse } from './broken-drivers.ts'
 import type { Stage } from './stage.ts'
+
+/** A driver that says something else about how to connect. */
+const connecting = (stage: Stage, change: () => Partial<Connect>): Stage =>
+  drivers(stage, ({ plan }) => ({
+    async plan(...args) {
+      const planned = await plan(...args)
+      const connect = planned.connect ?? connectOf({ kind: 'sandbox', summary: '' })
+      return { ...planned, connect: { ...connect, ...change() } }
+    },
+  }))
 
 export const wrongPlans = [
   ...of(
@@ -31,6 +42,35 @@ export const wrongPlans = [
         drivers(stage, ({ plan }) => ({
           plan: async (...args) => ({ ...(await plan(...args)), target: { at: new Date(0) } }),
         })),
+    ],
+  ),
+  ...of(
+    'a plan says how the holder connects, or that it is not known: the same each time, bounded, and without a secret',
+    [
+      'it shows the password',
+      /no secret/,
+      (stage) => ({ ...connecting(stage, () => ({ summary: 'the password is s3cret' })), secrets: ['s3cret'] }),
+    ],
+    ['it is different each time', /the same each time/, (stage) => connecting(stage, () => ({ summary: newId() }))],
+    [
+      'it has no bound',
+      /form of the schema|bounded/,
+      (stage) => connecting(stage, () => ({ fields: Array(20).fill({ label: 'x', value: '☃'.repeat(500) }) })),
+    ],
+    [
+      'it has another form',
+      /form of the schema/,
+      (stage) => connecting(stage, () => ({ commands: ['psql'] as never })),
+    ],
+    [
+      'it links to a script',
+      /https link/,
+      (stage) => connecting(stage, () => ({ links: [{ label: 'x', url: 'javascript:x' }] })),
+    ],
+    [
+      'its command has two lines',
+      /plain text/,
+      (stage) => connecting(stage, () => ({ commands: [{ label: 'x', text: 'a\nb' }] })),
     ],
   ),
   ...of(

@@ -1,67 +1,28 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { newId } from '../../src/kernel/id.ts'
-import { openHouse, type Person } from '../support/house.ts'
+import { receiverStage } from '../support/receiver-stage.ts'
 import { until } from '../support/wait.ts'
-import { type Received, signedResult, startReceiver } from '../support/webhook-receiver.ts'
+import type { Received } from '../support/webhook-receiver.ts'
 
 /** Access on a tenant's own system: requested, approved, sent to a receiver, which takes its time, and ended. */
-const house = await openHouse({ EGRESS_ALLOW: '127.0.0.1' })
-const tenant = await house.tenant('Own systems')
+const stage = await receiverStage()
+const {
+  house,
+  receiver,
+  owner,
+  people,
+  tenant,
+  provisioner_id,
+  results,
+  as,
+  report,
+  send,
+  received,
+  approved,
+  grantOf,
+} = stage
 const other = await house.tenant('Other')
-const receiver = await startReceiver('whsec_', { later: Number.POSITIVE_INFINITY })
-after(() => receiver.stop())
-house.app.startWorkers()
-
-const as = async (person: Person, method: string, url: string, body?: unknown, expected = 201) => {
-  const { tenant_id } = tenant
-  const reply = await house.call({
-    method,
-    url,
-    api_key: person.api_key,
-    tenant_id,
-    ...(body !== undefined && { body }),
-  })
-  assert.equal(reply.status, expected, reply.text)
-  return reply.body
-}
-const { owner, people } = tenant
-const policy = await as(owner, 'POST', '/v1/policies', { name: 'all' })
-await as(owner, 'POST', `/v1/policies/${policy.id}/rules`, { effect: 'permit' })
-const made = await as(owner, 'POST', '/v1/provisioners', {
-  name: 'Door system',
-  provisioner_type: 'webhook',
-  config: { url: receiver.url, headers: { authorization: 'Bearer gateway' } },
-  serves: [{ resource_type: 'cloud_account' }],
-})
-receiver.secret = (made.shown_once as { signing_secret: string }).signing_secret
-const results = `/v1/provisioners/${made.id}/results`
-
-const report = (id: string, data: Record<string, unknown>, more: { key?: string; at?: Date; type?: string } = {}) => {
-  const { key = receiver.secret, ...rest } = more
-  return signedResult(key, { id, ...data }, rest)
-}
-const send = ({ body, headers }: ReturnType<typeof report>, to = results, tenant_id = tenant.tenant_id) =>
-  house.call({ method: 'POST', url: to, tenant_id, body, headers })
-const received = (type: string, resource_id: string) =>
-  until(`${type} of ${resource_id}`, async () =>
-    receiver.received.find((one) => one.type === type && (one.data.resource as { id?: string })?.id === resource_id),
-  )
-
-async function approved(resource_id: string, requester = people.user): Promise<string> {
-  const resource = { type: 'cloud_account', id: resource_id }
-  const created = await as(requester, 'POST', '/v1/requests', { resource, action: 'open', duration_seconds: 3_600 })
-  await as(people.approver, 'POST', `/v1/requests/${created.id}/approve`, {}, 200)
-  return String(created.id)
-}
-
-async function grantOf(request_id: string, status: string) {
-  return until(`a grant that is ${status}`, async () => {
-    const reply = await as(owner, 'GET', `/v1/access/requests/${request_id}`, undefined, 200)
-    const [grant] = reply.grants as { id: string; status: string }[]
-    return grant?.status === status && grant
-  })
-}
 
 test('a receiver reports its result later; then access is active, ends, and is revoked', async () => {
   const request_id = await approved('000000000001')
@@ -197,7 +158,7 @@ test('after a rotation both secrets are valid for a day, or the new one only, if
   await approved('000000000006')
   const { id } = await received('access.grant', '000000000006')
   const rotate = async (body: object) => {
-    const reply = await as(owner, 'POST', `/v1/provisioners/${made.id}/rotate-secret`, body, 200)
+    const reply = await as(owner, 'POST', `/v1/provisioners/${provisioner_id}/rotate-secret`, body, 200)
     return (reply.shown_once as { signing_secret: string }).signing_secret
   }
   const statusOf = async (key: string) => (await send(report(id, { status: 'done' }, { key }))).status
@@ -229,14 +190,14 @@ test('a result of another provisioner’s act is ignored', async () => {
 test('a provisioner with active access keeps its receiver and cannot be deleted', async () => {
   const elsewhere = { url: `${receiver.url}/elsewhere`, headers: { authorization: 'Bearer gateway' } }
   for (const [method, body] of [['PATCH', { config: elsewhere }], ['DELETE']] as const) {
-    const refused = await as(owner, method, `/v1/provisioners/${made.id}`, body, 409)
+    const refused = await as(owner, method, `/v1/provisioners/${provisioner_id}`, body, 409)
     assert.equal(refused.code, 'provisioner_in_use')
   }
   const headers = { authorization: 'Bearer another gateway' }
   const changed = await as(
     owner,
     'PATCH',
-    `/v1/provisioners/${made.id}`,
+    `/v1/provisioners/${provisioner_id}`,
     { config: { url: receiver.url, headers } },
     200,
   )

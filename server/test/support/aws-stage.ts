@@ -43,6 +43,7 @@ export async function openAwsTarget(settings: Parameters<typeof openAws>[0] = {}
     permission_sets: { Admin: 'Administrator' },
     bucket_actions: { ReadObjects: 'read' },
     session_hours: 2,
+    portal_url: `https://${aws.identity_store_id}.awsapps.com/start`,
   }
   const opening: Opening = {
     tenant_id: newId(),

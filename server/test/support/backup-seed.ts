@@ -109,7 +109,15 @@ async function seedProviders(insert: Insert): Promise<void> {
     ...{ version: 3, checked_at: '2026-01-02T03:04:05.678901Z', checks: '[]', previous_until: '2100-01-01Z' },
   })
   await insert('served_resource', { resource_type: 'cloud_account', account_id: '123456789012', provisioner_id })
-  const act = { target_key: 'k', kind: 'grant', until: '2100-01-01Z', reference: 'r', outcome: 'failed', message: 'm' }
+  const act = {
+    target_key: 'k',
+    kind: 'grant',
+    until: '2100-01-01Z',
+    reference: 'r',
+    outcome: 'failed',
+    message: 'm',
+    connect: trickyJson,
+  }
   await insert('webhook_act', { id: newId(), provisioner_id, ...act })
   await insert('notification_channel', {
     ...{ id: newId(), name: 'w', channel_type: 'webhook', config: '{"url":"https://hooks.example.com"}' },
@@ -149,6 +157,7 @@ async function seedAccess(insert: Insert, { anna, ben }: People): Promise<string
   })
   await insert('entitlement', {
     ...{ id: entitlement, provisioner: 'sandbox', target_key: 'k', target: '{}', held_before: false },
+    connect: trickyJson,
     ...{ next_look_at: '2020-01-01T00:00:00.000001Z', lease_until: '2100-01-01T00:00:00Z', generation: '7' },
   })
   await insert('access_grant', {

@@ -3,6 +3,7 @@ import type { FaultyField } from '../../kernel/errors.ts'
 import {
   hostField,
   numberField,
+  portField,
   type ShownField,
   type ShownFields,
   textField,
@@ -11,8 +12,8 @@ import {
 import type { Config } from '../driver.ts'
 import { ownPrefix } from './own-set.ts'
 
-/** The database user of each action. `{user}`: the database user with the person's own name. */
-export type DatabaseUsers = { resource_id: string; users: Record<string, string> }
+/** The database user of each action. `{user}`: the database user with the person's own name. `host`, `port`: for people only. */
+export type DatabaseUsers = { resource_id: string; users: Record<string, string>; host?: string; port?: number }
 
 /** The config of one Identity Center instance. */
 export type CenterConfig = {
@@ -22,6 +23,8 @@ export type CenterConfig = {
   role_arn: string
   external_id: string
   endpoint?: string
+  /** The start URL of the access portal; for people only. */
+  portal_url?: string
   user_name?: 'email' | 'local_part'
   /** The domain whose local parts are user names: the same local part at another domain is another person. */
   email_domain?: string
@@ -46,6 +49,8 @@ export const shownFields = {
   identity_store_id: textField,
   role_arn: textField,
   endpoint: urlField,
+  // Nothing is sent there: it is a link for people.
+  portal_url: textField,
   user_name: textField,
   email_domain: textField,
   external_id_issuer: textField,
@@ -65,6 +70,10 @@ const setArnForm = new RegExp(
 const setNameForm = /^[\w+=,.@-]{1,32}$/
 const databaseArnForm = new RegExp(`^arn:${partition}:rds:[a-z0-9-]+:\\d{12}:(?:db|cluster):[A-Za-z0-9-]{1,63}$`)
 
+/** The hosts of access portals. A portal elsewhere could be anybody's, and people sign in there. */
+const portalForm =
+  /^https:\/\/(?:[a-z0-9-]{1,63}\.){1,4}(?:awsapps\.(?:com|cn)|portal\.amazonaws\.com(?:\.cn)?|portal\.[a-z0-9-]{1,30}\.app\.aws)(?:\/[A-Za-z0-9._-]{1,100}){0,3}\/?$/
+
 type Form = { form: RegExp; description: string }
 
 const forms: Record<string, Form> = {
@@ -83,6 +92,10 @@ const forms: Record<string, Form> = {
   external_id_issuer: { form: /^\S{1,100}$/, description: 'the issuer of external ids as the identity store holds it' },
   external_id: { form: /^[\w+=,.@:/-]{2,1224}$/, description: 'the one that Sallyport generated' },
   session_role: { form: /^[\w+=,.@-]{1,64}$/, description: 'the name of a role in each account' },
+  portal_url: {
+    form: portalForm,
+    description: 'the start URL of an AWS access portal, such as `https://d-0123456789.awsapps.com/start`',
+  },
 }
 const required = ['region', 'instance_arn', 'identity_store_id', 'role_arn'] as const
 
@@ -155,7 +168,9 @@ function findDatabaseFaults(databases: unknown): FaultyField[] {
     const at = `databases/${escaped(arn)}`
     if (!databaseArnForm.test(arn)) return [fault(at, 'must be named by the ARN of an RDS instance or cluster')]
     if (isDatabase(database)) return []
-    return [fault(at, 'must contain `resource_id`, such as `db-ABC…`, and `users`: a database user for each action')]
+    const why =
+      'must contain `resource_id`, such as `db-ABC…`, and `users`: a database user for each action; and may contain `host` and `port`, together'
+    return [fault(at, why)]
   })
 }
 
@@ -177,16 +192,24 @@ async function findEndpointFaults(endpoint: unknown, egress: Egress): Promise<Fa
   return isListed ? [] : [fault('endpoint', 'must be a host that the operator lists in EGRESS_ALLOW')]
 }
 
+const databaseHostForm = /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/
 const databaseUserForm = /^(?:\{user\}|[A-Za-z0-9_.@+-]{1,63})$/
 
 function isDatabase(value: unknown): value is DatabaseUsers {
-  if (!isRecord(value) || Object.keys(value).some((name) => name !== 'resource_id' && name !== 'users')) return false
-  const { resource_id, users } = value
+  if (!isRecord(value)) return false
+  const { resource_id, users, host, port, ...more } = value
+  if (Object.keys(more).length > 0 || !isPlace(host, port)) return false
   return (
     /^(?:db|cluster|prx)-[A-Za-z0-9]{1,100}$/.test(String(resource_id)) &&
     isNames(users) &&
     Object.values(users).every((user) => databaseUserForm.test(user))
   )
+}
+
+/** A host and a port, or neither. */
+function isPlace(host: unknown, port: unknown): boolean {
+  if (host === undefined && port === undefined) return true
+  return typeof host === 'string' && databaseHostForm.test(host) && portField.shows(port)
 }
 
 function isNames(value: unknown): value is Record<string, string> {

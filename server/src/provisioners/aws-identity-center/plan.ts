@@ -4,6 +4,7 @@ import { TargetError } from '../driver.ts'
 import { isAssigned } from './assignments.ts'
 import { type Center, ifThere } from './center.ts'
 import { findSetFault } from './center-config.ts'
+import { connectBy } from './connect.ts'
 import { type Gift, ownPrefix, ownSetName, sessionHours } from './own-set.ts'
 import { findHeld } from './own-sets.ts'
 import { describeSet, searchSet } from './permission-sets.ts'
@@ -44,6 +45,7 @@ async function planSet(center: Center, input: PlanInput, where: Where, queueLimi
     // A person who has signed in to the account stays signed in until the set's own limit.
     session_seconds: found.session_seconds,
     recorded_as: roleNameOf(found.name),
+    connect: connectBy(center.config, { account_id: where.account_id, set: found.name }),
   }
 }
 
@@ -85,7 +87,19 @@ async function planOwnSet(center: Center, input: PlanInput, where: Where, queueL
     held: (await findHeld(center, assignment, queueLimits)) !== undefined,
     session_seconds: leftOverSeconds(center, gives, own_set.session_hours),
     recorded_as: roleNameOf(own_set.name),
+    connect: connectBy(config, {
+      account_id: where.account_id,
+      set: own_set.name,
+      gives,
+      database: placeOf(config, input),
+    }),
   }
+}
+
+/** Where a database is, when the config says so: its ARN does not. */
+function placeOf({ databases = {} }: Center['config'], { resource }: PlanInput) {
+  const { host, port } = (Object.hasOwn(databases, resource.id) && databases[resource.id]) || {}
+  return host === undefined || port === undefined ? undefined : { host, port }
 }
 
 /** How long a session outlives the access: credentials until the set's limit; a database connection for an unknown time. */

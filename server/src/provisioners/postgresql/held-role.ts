@@ -33,7 +33,7 @@ export async function resolveRole(
   leased: LeasedConnection,
   settings: Settings,
   names: { role: string; login: string },
-): Promise<{ held_role: HeldRole; held: boolean }> {
+): Promise<{ held_role: HeldRole; held: boolean; needs_set_role: boolean }> {
   const { role, login } = await lookUp(leased, names, settings.managesLogins)
   const held = (!settings.managesLogins || login.can_login) && (await isHeldByOthers(leased, role, login))
   if (settings.managesLogins && !held) await requireOurs(leased, role, login)
@@ -47,7 +47,7 @@ export async function resolveRole(
     login_oid: login.oid,
     manages_login: settings.managesLogins,
   }
-  return { held_role, held }
+  return { held_role, held, needs_set_role: !login.inherits }
 }
 
 /** The key of an entitlement: the same for every grant of this role to this login at this server. */

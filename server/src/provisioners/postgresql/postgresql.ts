@@ -8,6 +8,7 @@ import {
   type Progress,
   TargetError,
 } from '../driver.ts'
+import { connectTo } from './connect.ts'
 import { type Connections, type LeasedConnection, openConnections } from './connections.ts'
 import { discover } from './discover.ts'
 import { checkHealth } from './health.ts'
@@ -82,10 +83,11 @@ async function plan(
   signal: AbortSignal,
 ): Promise<Plan> {
   const names = requireNames(settings, input)
-  const { held_role, held } = await connections.use({ signal, ahead: false }, (leased) =>
+  const { held_role, held, needs_set_role } = await connections.use({ signal, ahead: false }, (leased) =>
     resolveRole(leased, settings, names),
   )
-  return { key: keyOf(held_role), target: held_role, held, session_seconds: 0, recorded_as: names.login }
+  const connect = connectTo(settings, { ...names, needs_set_role })
+  return { key: keyOf(held_role), target: held_role, held, session_seconds: 0, recorded_as: names.login, connect }
 }
 
 /** The role and the login of a request, by the config alone. */

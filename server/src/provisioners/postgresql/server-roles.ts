@@ -27,6 +27,8 @@ export type LoginFacts = {
   holds_ours: boolean
   /** Another role that may act as it; null when there is none. */
   worn_by: string | null
+  /** Whether a role works without `set role`: before PostgreSQL 16 the login determines it, since then each grant of Sallyport. */
+  inherits: boolean
 }
 
 /** PostgreSQL's predefined roles that allow no more than using databases. */
@@ -71,7 +73,8 @@ export async function readLogin({ query, facts }: LeasedConnection, name: string
           select from pg_auth_members m where m.roleid = l.oid and m.member = $2::oid and m.admin_option)) as may_alter,
         exists (select from pg_auth_members m where m.member = l.oid and m.grantor = $2::oid) as holds_ours,
         (select o.rolname from pg_auth_members m join pg_roles o on o.oid = m.member
-          where m.roleid = l.oid and ${isEffective} and not o.rolsuper order by o.oid limit 1) as worn_by
+          where m.roleid = l.oid and ${isEffective} and not o.rolsuper order by o.oid limit 1) as worn_by,
+        l.rolinherit or $3::int >= 160000 as inherits
       from pg_roles l where l.rolname = $1::name`,
     [name, facts.me_oid, String(facts.version)],
   )
@@ -87,6 +90,7 @@ export async function readLogin({ query, facts }: LeasedConnection, name: string
     may_alter: is('may_alter'),
     holds_ours: is('holds_ours'),
     worn_by: row.worn_by ?? null,
+    inherits: is('inherits'),
   }
 }
 

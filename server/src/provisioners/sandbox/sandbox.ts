@@ -1,5 +1,6 @@
 import { batched } from '../../kernel/batch.ts'
 import type { Tx } from '../../kernel/context.ts'
+import { connectOf } from '../connect.ts'
 import {
   type Driver,
   type DriverType,
@@ -45,6 +46,11 @@ export const sandbox: DriverType = {
   open: () => driver,
 }
 
+const connect = connectOf({
+  kind: 'sandbox',
+  summary: 'This access is simulated, in the sandbox. There is nothing to connect to.',
+})
+
 const maxBatch = 512
 const alone = () => true
 
@@ -55,7 +61,7 @@ const isHeld = batched(maxBatch, findHeld, alone)
 async function plan(tx: Tx, input: PlanInput): Promise<Plan> {
   const { user, account_id, resource, permission_set, action } = input
   const key = JSON.stringify([user.id, account_id, resource.type, resource.id, permission_set ?? action])
-  return { key, target: { key }, held: await isHeld(tx, key), session_seconds: 0 }
+  return { key, target: { key }, held: await isHeld(tx, key), session_seconds: 0, connect }
 }
 
 async function verify(tx: Tx, target: Target): Promise<Held> {

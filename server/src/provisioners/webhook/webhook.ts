@@ -20,6 +20,7 @@ import {
   saveWebhookReference,
   type WebhookAct,
 } from '../webhook-act-store.ts'
+import { readConnect } from './answered-connect.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
 import { findFaults, shownFields, type WebhookConfig } from './webhook-config.ts'
 
@@ -67,11 +68,12 @@ async function plan({ receiver, config }: Webhook, tx: Tx, input: PlanInput, sig
   const { grant_id, duration_seconds, ...about } = input
   const { user, resource, account_id, permission_set, action } = input
   const generated = shortened(JSON.stringify([user.id, account_id, resource.type, resource.id, permission_set, action]))
-  const planOf = (entitlement: string, held: boolean, session_seconds: number | null): Plan => {
+  const planOf = (entitlement: string, held: boolean, session_seconds: number | null, said?: unknown): Plan => {
     // INVARIANT: with the user's id. A receiver may name access as it names a group, the same for everybody in it; the end of
     // one person's access is not kept waiting by another's.
     const key = JSON.stringify([new URL(config.url).href, entitlement, user.id])
-    return { key, target: { ...about, entitlement, key } satisfies Target, held, session_seconds }
+    const connect = readConnect(said, receiver.words) ?? null
+    return { key, target: { ...about, entitlement, key } satisfies Target, held, session_seconds, connect }
   }
   if (config.verifies === false) return planOf(generated, false, null)
   const message = { type: 'access.plan', data: { ...about, entitlement: generated, grant_id, duration_seconds } }
@@ -85,7 +87,7 @@ async function plan({ receiver, config }: Webhook, tx: Tx, input: PlanInput, sig
     )
   }
   const seconds = session_seconds === null ? null : Math.min(Number(session_seconds), maxSessionSeconds)
-  return planOf(entitlement, readHeld(status) === 'held', seconds)
+  return planOf(entitlement, readHeld(status) === 'held', seconds, fields.connect)
 }
 
 /** A name that fits into an index. */
@@ -122,10 +124,13 @@ async function sendAct(
   const { provisioner_id, public_url, tenant_id } = it.opening
   const callback = { url: `${public_url}/v1/provisioners/${provisioner_id}/results`, tenant_id }
   const { id, kind, begun_at } = begun
+  let said: unknown
   const data = { ...actData, ...(begun.until !== null && { until: begun.until }), callback }
   try {
     const { status, fields } = await it.receiver.send(tx, { type: `access.${kind}`, data, id, begun_at }, signal)
-    if (status === 202) return underWay(it, tx, begun, fields.reference)
+    if (status === 202)
+      return { ...(await underWay(it, tx, begun, fields.reference)), ...connectIn(it, kind, fields.connect) }
+    said = fields.connect
     if (fields.status !== 'done') {
       throw new TargetError(
         'transient',
@@ -138,7 +143,13 @@ async function sendAct(
     throw error
   }
   await save(it, tx, id, 'done', null)
-  return { done: true, reference: begun.reference ?? id }
+  return { done: true, reference: begun.reference ?? id, ...connectIn(it, kind, said) }
+}
+
+/** Only a grant says how to connect. */
+function connectIn(it: Webhook, kind: WebhookAct['kind'], said: unknown): Pick<Progress, 'connect'> {
+  const connect = kind === 'grant' ? readConnect(said, it.receiver.words) : undefined
+  return connect === undefined ? {} : { connect }
 }
 
 async function underWay(it: Webhook, tx: Tx, begun: WebhookAct, said: unknown): Promise<Progress> {
@@ -167,9 +178,9 @@ async function poll(
 ): Promise<Progress> {
   const last = await findWebhookAct(tx, placeOf(it, target))
   // It is done, or a later act replaced it: there is nothing to wait for.
-  if (last === undefined || ![last.id, last.reference].includes(reference) || last.outcome === 'done') {
-    return { done: true, reference }
-  }
+  if (last === undefined || ![last.id, last.reference].includes(reference)) return { done: true, reference }
+  if (last.outcome === 'done')
+    return { done: true, reference, ...connectIn(it, last.kind, JSON.parse(last.connect ?? 'null')) }
   if (last.outcome === 'failed') {
     throw new TargetError(
       'permanent',
