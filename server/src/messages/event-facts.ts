@@ -1,5 +1,6 @@
 /** The facts from which an event's message is written. Null or empty: unknown, or hidden from the readers. */
 import type { FilterableEvent } from '../events/catalogue.ts'
+import type { Connect } from '../provisioners/connect.ts'
 
 export type RequestEvent = Extract<FilterableEvent, `request.${string}`>
 export type GrantEvent = Extract<FilterableEvent, `grant.${string}`>
@@ -69,6 +70,8 @@ export type GrantFacts = EventFacts &
     provisioner: string | null
     /** Whether manual changes at the target are corrected. */
     corrects_drift: boolean | null
+    /** How the holder connects: for the holder alone. */
+    connect: Connect | null
   }
 
 export type RecordFacts = EventFacts & {

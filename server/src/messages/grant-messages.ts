@@ -11,6 +11,7 @@ export const grantMessages: Record<GrantEvent, Template<GrantFacts>> = {
       title: has,
       sentence: `${has}${untilWhen(facts.expires_at, facts.zone)}.`,
       facts: [endFact(facts)],
+      connect: facts.connect,
     })
   },
   'grant.expiring': (facts) =>

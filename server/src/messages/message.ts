@@ -1,5 +1,6 @@
 /** The message about an event, independent of its readers and its channel. */
 import { line } from '../kernel/plain-words.ts'
+import type { Connect } from '../provisioners/connect.ts'
 
 /** A labelled fact; one without a value is left out. */
 export type Fact = readonly [label: string, value: string | null]
@@ -15,6 +16,8 @@ export type Draft = {
   quotes?: readonly Fact[]
   /** The consequence, or what to do. */
   next?: string | undefined
+  /** How the reader connects to what they got. */
+  connect?: Connect | null
 }
 
 /** Writes the message about one event. */
@@ -30,6 +33,16 @@ export type Message = {
   /** Without quotation marks: `quoted` adds them. */
   quotes: readonly Row[]
   next: string | undefined
+  connect: ConnectText | undefined
+}
+
+/** How to connect. Each text is one line; links are https links. */
+export type ConnectText = {
+  summary: string
+  links: readonly Row[]
+  fields: readonly Row[]
+  commands: readonly Row[]
+  files: readonly { label: string; path: string; lines: readonly string[] }[]
 }
 
 /** Characters of a title, at most: as many as a list shows. */
@@ -38,15 +51,25 @@ const maxTitle = 150
 const maxText = 1_000
 /** Characters of a quote within a paragraph, at most. */
 const maxShortQuote = 200
+/** Characters of a way to connect within a paragraph, at most. */
+const maxWay = 600
 
 /** The one place that sanitizes user text: it removes line ends, control characters and marks that change the text's direction. */
-export function writeMessage({ title, sentence = `${title}.`, facts = [], quotes = [], next }: Draft): Message {
+export function writeMessage({
+  title,
+  sentence = `${title}.`,
+  facts = [],
+  quotes = [],
+  next,
+  connect,
+}: Draft): Message {
   return {
     title: titleLine(title),
     sentence: plain(sentence),
     facts: rowsOf(facts),
     quotes: rowsOf(quotes),
     next: next === undefined ? undefined : plain(next),
+    connect: connect ? connectText(connect) : undefined,
   }
 }
 
@@ -70,10 +93,32 @@ export function quoted(words: string): string {
   return `“${words.replace(/[“”]/g, '"')}”`
 }
 
-/** The message as one paragraph without its facts, for places with little room. */
-export function paragraphOf({ sentence, quotes, next }: Message): string {
+function connectText({ summary, links, fields, commands, files }: Connect): ConnectText {
+  return {
+    summary: plain(summary),
+    links: rowsOf(
+      links.filter(({ url }) => url.startsWith('https://')).map(({ label, url }) => [plain(label), url] as const),
+    ),
+    fields: rowsOf(fields.map(({ label, value }) => [plain(label), value] as const)),
+    commands: rowsOf(commands.map(({ label, text }) => [plain(label), text] as const)),
+    files: files.map(({ label, path, lines }) => ({ label: plain(label), path: plain(path), lines: lines.map(plain) })),
+  }
+}
+
+/**
+ * The message as one paragraph without its facts, for places with little room. Of how to connect it has the most direct way: the
+ * last link, which leads deepest, or else the first command.
+ */
+export function paragraphOf({ sentence, quotes, next, connect }: Message): string {
   const reasons = quotes.map(([label, words]) => `${label}: ${quoted(line(words, maxShortQuote))}.`)
-  return [sentence, ...reasons, next].filter((part) => part !== undefined).join(' ')
+  return [sentence, ...reasons, next, connect && wayOf(connect)].filter((part) => part !== undefined).join(' ')
+}
+
+/** A way that is too long for a paragraph is left out: a part of it would be of no use. */
+function wayOf({ summary, links, commands }: ConnectText): string {
+  const [label, way = ''] = links.at(-1) ?? commands[0] ?? []
+  const isShort = label !== undefined && way.length <= maxWay
+  return `How to connect: ${line(summary, maxWay)}${isShort ? ` ${line(label)}: ${way}` : ''}`
 }
 
 function rowsOf(facts: readonly Fact[]): Row[] {

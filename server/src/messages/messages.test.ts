@@ -9,13 +9,16 @@ import {
   sampleRequest,
 } from '../../test/support/sample-messages.ts'
 import { filterableEvents } from '../notification-channels/channel-fields.ts'
+import { type Connect, connectOf } from '../provisioners/connect.ts'
 import type { GrantEvent, GrantFacts, RequestEvent, RequestFacts } from './event-facts.ts'
 import { type Message, paragraphOf, writeMessage } from './message.ts'
 import { bareMessage, grantMessage, requestMessage } from './message-table.ts'
 
 const textsOf = (message: Message): string[] => {
-  const { title, sentence, facts, quotes, next = '' } = message
-  return [title, sentence, ...facts.flat(), ...quotes.flat(), next, paragraphOf(message)]
+  const { title, sentence, facts, quotes, next = '', connect } = message
+  const how = connect && [connect.summary, ...[...connect.links, ...connect.fields, ...connect.commands].flat()]
+  const files = connect?.files.flatMap(({ label, path, lines }) => [label, path, ...lines]) ?? []
+  return [title, sentence, ...facts.flat(), ...quotes.flat(), next, ...(how ?? []), ...files, paragraphOf(message)]
 }
 const labelsOf = ({ facts, quotes }: Message) => [...facts, ...quotes].map(([label]) => label)
 
@@ -67,6 +70,7 @@ suite('the messages of events', () => {
       ],
       quotes: [],
       next: undefined,
+      connect: undefined,
     })
   })
 })
@@ -87,6 +91,29 @@ suite('a message', () => {
       next: 'Fix it.',
     } as const
     assert.equal(paragraphOf(writeMessage(message)), 'It broke. Reason: “a look”. Fix it.')
+  })
+
+  test('has the most direct way to connect in its paragraph, and no link of another scheme', () => {
+    const links = [
+      { label: 'Portal', url: 'https://a.example/1' },
+      { label: 'Console', url: 'https://a.example/2' },
+    ]
+    const connect = connectOf({
+      kind: 'aws',
+      summary: 'Sign in.',
+      links,
+      commands: [{ label: 'psql', words: ['psql'] }],
+    })
+    const written = (change: Partial<Connect>) =>
+      paragraphOf(writeMessage({ title: 'Given', connect: { ...connect, ...change } }))
+    assert.equal(written({}), 'Given. How to connect: Sign in. Console: https://a.example/2')
+    assert.equal(written({ links: [] }), 'Given. How to connect: Sign in. psql: psql')
+    const script = [{ label: 'x', url: 'javascript:alert(1)' }]
+    assert.equal(written({ links: script, commands: [] }), 'Given. How to connect: Sign in.')
+    assert.equal(
+      written({ links: [], commands: [{ label: 'x', text: 'x'.repeat(700) }] }),
+      'Given. How to connect: Sign in.',
+    )
   })
 
   test('omits empty quotes, and a quote cannot leave its quotation marks (J9)', () => {

@@ -49,11 +49,13 @@ export async function findGrantFacts(
     sql<GrantRow>`select event.id as event_id, held.user_id as holder_id, ${person(sql`holder`)} as holder,
       held.resource_type, held.resource_id, held.action, held.permission_set, held.status, held.provisioning_status,
       held.expires_at, held.end_reason, coalesce(actor.name, ${ourselves}::text) as actor,
-      event.actor_id is not distinct from held.user_id as is_own
+      event.actor_id is not distinct from held.user_id as is_own,
+      case when held.status = 'active' then entitlement.connect end as connect
     from unnest(${idsOf('id')}::uuid[], ${idsOf('subject_id')}::uuid[], ${idsOf('actor_id')}::uuid[])
       as event (id, subject_id, actor_id)
     join access_grant held on held.tenant_id = ${tx.tenant_id}::uuid and held.id = event.subject_id
     join tenant_user holder on holder.tenant_id = held.tenant_id and holder.id = held.user_id
+    left join entitlement on entitlement.tenant_id = held.tenant_id and entitlement.id = held.entitlement_id
     left join tenant_user actor on actor.tenant_id = held.tenant_id and actor.id = event.actor_id`,
   )
   const grants = new Map(found.map(({ event_id, ...grant }) => [event_id, grant]))

@@ -38,7 +38,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   // What policy may know of a tenant's people and resources.
   'policy-facts': ['kernel', 'db', 'policy-engine/cedar', 'policy-engine/deciding', 'cloud', 'users'],
   // The text about each event; pure, knows no tenant and no database.
-  messages: ['kernel', 'events', 'policy-engine/cedar'],
+  messages: ['kernel', 'events', 'policy-engine/cedar', 'provisioners'],
   ...Object.fromEntries(slices.map((slice) => [slice, foundations])),
   policies: [...foundations, ...engine, 'policy-facts', 'policies/cases'],
   'policies/cases': [...foundations, ...engine, 'policy-facts'],

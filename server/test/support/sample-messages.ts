@@ -17,6 +17,7 @@ import {
   recordMessage,
   requestMessage,
 } from '../../src/messages/message-table.ts'
+import { connectOf } from '../../src/provisioners/connect.ts'
 
 const id = '01989c5e-7b1a-7c3d-9e2f-4a5b6c7d8e9f'
 const event = { at: '2026-03-01T08:05:09.120Z', zone: 'Europe/Berlin', subject_id: id, data: {} } as const
@@ -80,6 +81,20 @@ export const sampleGrant: GrantFacts = {
   last_error: null,
   provisioner: 'AWS of Acme',
   corrects_drift: false,
+  connect: connectOf({
+    kind: 'aws',
+    summary: 'Sign in at the AWS access portal.',
+    fields: [['Account', '123456789012']],
+    links: [{ label: 'AWS access portal', url: 'https://acme.awsapps.com/start' }],
+    commands: [{ label: 'sign in', words: ['aws', 'sso', 'login', '--profile', 'ReadOnlyAccess-123456789012'] }],
+    files: [
+      {
+        label: 'the profile',
+        path: '~/.aws/config',
+        lines: ['[profile ReadOnlyAccess-123456789012]', 'region = eu-central-1'],
+      },
+    ],
+  }),
 }
 
 const grants: Samples<GrantFacts> = {

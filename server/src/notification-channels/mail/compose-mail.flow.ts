@@ -23,10 +23,10 @@ import { type Mail, writeMail } from './mail-layout.ts'
 export async function composeMail(
   tx: Tx,
   channel: EmailChannel,
-  { event }: Delivery,
+  { event, recipient }: Delivery,
   public_url: string,
 ): Promise<Mail> {
-  const [message = bareMessage(event), mode] = await Promise.all([messageAbout(tx, event), readMode(tx)])
+  const [message = bareMessage(event), mode] = await Promise.all([messageAbout(tx, event, recipient), readMode(tx)])
   return writeMail(message, {
     subject_prefix: channel.config.subject_prefix,
     link: linkTo(public_url, event),
@@ -39,14 +39,14 @@ function rehearsalNote(mode: Mode): string {
 }
 
 /** The event's own message; undefined when it has none, or when its record is gone. */
-async function messageAbout(tx: Tx, event: DeliveredEvent): Promise<Message | undefined> {
+async function messageAbout(tx: Tx, event: DeliveredEvent, recipient: string): Promise<Message | undefined> {
   const { type } = event
   if (isRequestEvent(type)) {
     const facts = await findRequestFacts(tx, event)
     return facts && requestMessage(type, facts)
   }
   if (isGrantEvent(type)) {
-    const facts = await findGrantFacts(tx, event)
+    const facts = await findGrantFacts(tx, event, recipient)
     return facts && grantMessage(type, facts)
   }
   return isRecordEvent(type) ? recordMessage(type, await readRecordFacts(tx, event)) : undefined

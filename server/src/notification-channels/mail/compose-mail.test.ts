@@ -3,6 +3,7 @@ import { suite, test } from 'node:test'
 import { openHouse } from '../../../test/support/house.ts'
 import { requestStage } from '../../../test/support/request-stage.ts'
 import { newId } from '../../kernel/id.ts'
+import { connectOf } from '../../provisioners/connect.ts'
 import type { DeliveredEvent } from '../carrier.ts'
 import type { EmailChannel } from '../email-channel.ts'
 import { composeMail } from './compose-mail.flow.ts'
@@ -19,8 +20,8 @@ await acme.call(owner, 'PUT', '/v1/settings/timezone.default', { value: 'Asia/To
 const body = { name: 'On call', to_addresses: ['oncall@example.com'], subject_prefix: '[acme]' }
 const channel = (await acme.created(owner, '/v1/notification-channels/email', body)) as EmailChannel
 
-const composed = (event: DeliveredEvent, tenant = tenant_id): Promise<Mail> => {
-  const delivery = { id: newId(), event, recipient: 'oncall@example.com', resends: 0 }
+const composed = (event: DeliveredEvent, tenant = tenant_id, recipient = 'oncall@example.com'): Promise<Mail> => {
+  const delivery = { id: newId(), event, recipient, resends: 0 }
   return composeMail(house.database.tenant(tenant), channel, delivery, 'https://sallyport.example.com')
 }
 
@@ -76,6 +77,39 @@ suite('the mail about an event', () => {
     assert.match(text, /^Target said: “no such role”$/m)
     assert.match(text, /^Reason: {6}“INC-43”$/m)
     assert.match(text, new RegExp(`/grants/${grant?.id}$`, 'm'))
+  })
+
+  test('of an activation says how to connect to the holder, and to no other reader of the channel', async () => {
+    const id = await acme.approve(await acme.ask(acme.account('123456789012')))
+    const connect = connectOf({
+      kind: 'postgresql',
+      summary: 'Sign in as <b>yourself</b>.',
+      links: [{ label: '<i>here</i>', url: 'https://a.example/?a=1&b="x"' }],
+      commands: [{ label: 'psql', words: ['psql', "dbname=o'brien <x>"] }],
+      files: [{ label: 'f', path: '~/.aws/config', lines: ['[profile <x>]', 'region = eu'] }],
+    })
+    const [grant] = await house.asSuperuser<{ id: string }>(
+      `with kept as (
+          insert into entitlement (tenant_id, id, provisioner, target_key, target, held_before, connect)
+          values ($2, $3, 'sandbox', 'k', '{}', false, $4) returning id)
+        update access_grant set status = 'active', provisioning_status = 'successful', activated_at = now(),
+          expires_at = now() + interval '1 hour', entitlement_id = kept.id
+        from kept where request_id = $1 returning access_grant.id`,
+      [id, tenant_id, newId(), connect],
+    )
+    const activated = event('grant.activated', String(grant?.id))
+    const own = await composed(activated, tenant_id, 'USER@example.com')
+    const line = `psql 'dbname=o'\\''brien <x>'`
+    assert.match(own.text, /^How to connect: Sign in as <b>yourself<\/b>\.$/m)
+    assert.ok(own.text.includes(`In a shell (psql):\n    ${line}\n`), own.text)
+    assert.ok(own.text.includes('Add to ~/.aws/config (f):\n    [profile <x>]\n    region = eu\n'))
+    const escaped = line.replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll("'", '&#39;')
+    assert.ok(own.html.includes(`<code>${escaped}</code>`), own.html)
+    assert.ok(own.html.includes('<a href="https://a.example/?a=1&amp;b=&quot;x&quot;">&lt;i&gt;here&lt;/i&gt;</a>'))
+    for (const recipient of ['oncall@example.com', 'approver@example.com', 'user@example.com.evil.example']) {
+      const { text, html } = await composed(activated, tenant_id, recipient)
+      assert.doesNotMatch(`${text}${html}`, /How to connect|brien/, recipient)
+    }
   })
 
   test('of a record names the record, the actor and the subject, by id after their deletion', async () => {

@@ -1,5 +1,6 @@
 import { sql } from '../../db/sql.ts'
 import type { Statement, Tx } from '../../kernel/context.ts'
+import { sameAddress } from '../../kernel/email-address.ts'
 import { isUuid } from '../../kernel/id.ts'
 import type { EventFacts, GrantFacts, RecordFacts, RequestFacts } from '../../messages/event-facts.ts'
 import { actorOf } from '../../messages/record-words.ts'
@@ -49,8 +50,15 @@ export async function findRequestFacts(tx: Tx, event: DeliveredEvent): Promise<R
   return found && { ...found, ...eventFacts(event, found) }
 }
 
-/** The facts of an event's grant for its mail, in one round trip; undefined when there is none. */
-export async function findGrantFacts(tx: Tx, event: DeliveredEvent): Promise<GrantFacts | undefined> {
+/**
+ * The facts of an event's grant for a mail to that address, in one round trip; undefined when there is none. Only the holder reads
+ * how to connect: the other readers of a channel may not be allowed to see the grant.
+ */
+export async function findGrantFacts(
+  tx: Tx,
+  event: DeliveredEvent,
+  recipient: string,
+): Promise<GrantFacts | undefined> {
   const accounts = sql`array_remove(array[held.account_id], null)`
   const [found] = await tx.read(
     sql<Surroundings & Omit<GrantFacts, keyof EventFacts>>`select
@@ -59,7 +67,8 @@ export async function findGrantFacts(tx: Tx, event: DeliveredEvent): Promise<Gra
         held.user_id is not distinct from ${event.actor_id}::uuid as is_own, request.reason, held.status,
         held.provisioning_status, held.expires_at, held.end_reason, held.last_error,
         coalesce(target.name, case when entitlement.provisioner = 'sandbox' then 'the sandbox' end) as provisioner,
-        coalesce(target.corrects_drift, false) as corrects_drift, ${surroundings(tx, event)}
+        coalesce(target.corrects_drift, false) as corrects_drift,
+        case when held.status = 'active' then entitlement.connect end as connect, ${surroundings(tx, event)}
       from access_grant held
       join tenant_user holder on holder.tenant_id = held.tenant_id and holder.id = held.user_id
       join access_request request on request.tenant_id = held.tenant_id and request.id = held.request_id
@@ -67,7 +76,10 @@ export async function findGrantFacts(tx: Tx, event: DeliveredEvent): Promise<Gra
       left join provisioner target on target.tenant_id = held.tenant_id and target.id = entitlement.provisioner_id
       where held.tenant_id = ${tx.tenant_id}::uuid and held.id = ${uuidOrNull(event.subject_id)}::uuid`,
   )
-  return found && { ...found, ...eventFacts(event, found) }
+  if (found === undefined) return undefined
+  const { email } = found.holder
+  const isToHolder = email !== null && sameAddress(email, recipient)
+  return { ...found, connect: isToHolder ? found.connect : null, ...eventFacts(event, found) }
 }
 
 /** The facts of an administrative event's record, and the users it names, in one round trip. */

@@ -1,5 +1,7 @@
 import { type Html, html } from '../../kernel/html.ts'
 import { type Message, plain, quoted, titleLine } from '../../messages/message.ts'
+import { connectPart, type MailPart } from './mail-connect.ts'
+import { htmlTable, type Rows, textTable } from './mail-table.ts'
 
 /** What a mail adds to its message. */
 export type MailFrame = {
@@ -13,10 +15,10 @@ export type MailFrame = {
 export type Mail = { subject: string; text: string; html: string }
 
 /** The finished mail. The message is plain text already; the HTML part escapes it. */
-export function writeMail({ title, sentence, facts, quotes, next }: Message, frame: MailFrame): Mail {
+export function writeMail({ title, sentence, facts, quotes, next, connect }: Message, frame: MailFrame): Mail {
   const { subject_prefix, link } = frame
   const rows = [...facts, ...quotes.map(([label, words]) => [label, quoted(words)] as const)]
-  const parts = { sentence, rows, next, link, why: plain(frame.why) }
+  const parts = { sentence, rows, next, connect: connect && connectPart(connect), link, why: plain(frame.why) }
   return {
     subject: titleLine(subject_prefix === undefined ? title : `${subject_prefix} ${title}`),
     text: textOf(parts),
@@ -24,20 +26,19 @@ export function writeMail({ title, sentence, facts, quotes, next }: Message, fra
   }
 }
 
-/** The parts of a mail, each one line. */
+/** The parts of a mail; each text is one line. */
 type Parts = {
   sentence: string
-  rows: readonly (readonly [label: string, value: string])[]
+  rows: Rows
   next: string | undefined
+  connect: MailPart | undefined
   link: string | undefined
   why: string
 }
 
-function textOf({ sentence, rows, next, link, why }: Parts): string {
-  const width = Math.max(0, ...rows.map(([label]) => label.length)) + 2
-  const table = rows.map(([label, value]) => `${`${label}:`.padEnd(width)}${value}`).join('\n')
+function textOf({ sentence, rows, next, connect, link, why }: Parts): string {
   const invitation = link === undefined ? undefined : `Open it (opening it decides nothing):\n${link}`
-  const parts = [sentence, table, next, invitation, `-- \n${why}`]
+  const parts = [sentence, textTable(rows), next, connect?.text, invitation, `-- \n${why}`]
   return `${parts.filter((part) => part !== undefined && part !== '').join('\n\n')}\n`
 }
 
@@ -45,20 +46,7 @@ function textOf({ sentence, rows, next, link, why }: Parts): string {
  * One column that fits a phone. Only the button has colours, so that the mail follows the reader's light or dark mode. There
  * are no images, scripts or style sheets, so that opening the mail reveals nothing to anyone.
  */
-function htmlOf({ sentence, rows, next, link, why }: Parts): Html {
-  const cells = rows.map(
-    ([label, value]) => html`<tr>
-<th scope="row" style="text-align:left;vertical-align:top;font-weight:normal;opacity:.75;padding:4px 16px 4px 0">${label}</th>
-<td style="vertical-align:top;padding:4px 0;overflow-wrap:anywhere"><bdi>${value}</bdi></td>
-</tr>
-`,
-  )
-  const table =
-    rows.length === 0
-      ? ''
-      : html`<table style="border-collapse:collapse;margin:0 0 20px;font-size:15px;line-height:1.45">
-${cells}</table>
-`
+function htmlOf({ sentence, rows, next, connect, link, why }: Parts): Html {
   const after = next === undefined ? '' : html`<p style="margin:0 0 20px">${next}</p>\n`
   const button =
     link === undefined
@@ -78,7 +66,7 @@ ${cells}</table>
 <body style="margin:0;padding:24px 16px;font-family:system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;font-size:16px;line-height:1.5">
 <div role="article" aria-roledescription="email" lang="en" style="max-width:600px;margin:0 auto">
 <h1 style="margin:0 0 20px;font-size:20px;line-height:1.35;font-weight:600;overflow-wrap:anywhere">${sentence}</h1>
-${table}${after}${button}<p style="margin:0;padding:12px 0 0;border-top:1px solid #8884;font-size:13px;opacity:.75;overflow-wrap:anywhere">${why}</p>
+${htmlTable(rows)}${after}${connect?.html ?? ''}${button}<p style="margin:0;padding:12px 0 0;border-top:1px solid #8884;font-size:13px;opacity:.75;overflow-wrap:anywhere">${why}</p>
 </div>
 </body>
 </html>
