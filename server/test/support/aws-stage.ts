@@ -23,6 +23,8 @@ function beOperator(): void {
   Object.assign(process.env, operatorEnvironment)
 }
 
+const databaseArn = 'arn:aws:rds:eu-west-1:123456789012:db:orders'
+
 export type AwsTarget = Awaited<ReturnType<typeof openAwsTarget>>
 
 /** A simulated AWS with accounts, users and permission sets, and the opening that a driver needs to act there. */
@@ -256,6 +258,21 @@ function stageOf({ database }: TestDatabase, target: AwsTarget) {
       { config: { ...config, user_name: 'local_part' }, pointer: '/config/email_domain' },
       { config: { ...config, email_domain: 'example.com' }, pointer: '/config/email_domain' },
       { config: { ...config, session_hours: 13 }, pointer: '/config/session_hours' },
+      ...[
+        { host: 'db.example.com' },
+        { host: '-x', port: 5432 },
+        { host: 'a b', port: 5432 },
+        { host: 'a', port: '5432' },
+      ].map((place) => ({
+        config: { ...config, databases: { [databaseArn]: { resource_id: 'db-ABC', users: { read: 'ro' }, ...place } } },
+        pointer: `/config/databases/${databaseArn}`,
+      })),
+      ...[
+        'http://acme.awsapps.com/start',
+        'https://acme.awsapps.com.evil.example/start',
+        'https://evil.example/start',
+      ].map((portal_url) => ({ config: { ...config, portal_url }, pointer: '/config/portal_url' })),
+      { config: { ...config, portal_url: 'https://acme.awsapps.com/start/#/' }, pointer: '/config/portal_url' },
       {
         config: {
           ...config,

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { after, before, suite, test } from 'node:test'
+import { after, suite, test } from 'node:test'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { configOf, inputOf, noTx, openingOf, setUpByGuide } from '../../../test/support/postgresql-stage.ts'
+import { configOf, inputOf, makeLogin, noTx, openingOf, setUpByGuide } from '../../../test/support/postgresql-stage.ts'
 import { argumentsOf, trickyWords } from '../../../test/support/shell.ts'
-import { startTargetPostgres, type TargetPostgres } from '../../../test/support/target-postgres.ts'
+import { startTargets } from '../../../test/support/target-postgres.ts'
+import type { Connect } from '../connect.ts'
 import { connectTo } from './connect.ts'
 import { postgresql } from './postgresql.ts'
 import { readSettings } from './postgresql-config.ts'
@@ -26,6 +27,13 @@ const connectWith = (more: object, whose: Partial<typeof access> = {}) =>
 const commandOf = (...args: Parameters<typeof connectWith>) => connectWith(...args).commands[0]?.text
 
 const certificate = `-----BEGIN CERTIFICATE-----\nMIIB+DCC\nAZ+gAwIB\n-----END CERTIFICATE-----`
+
+const psql = '/usr/bin/psql'
+const noPsql = existsSync(psql) ? false : 'psql is not installed'
+const servers = await startTargets()
+after(() => Promise.all(servers.map((server) => server.stop())))
+for (const server of servers) await setUpByGuide(server)
+const signal = new AbortController().signal
 
 suite('how to connect to a server', () => {
   test('names the server, the database, the login and the role, and has a line for psql', () => {
@@ -82,39 +90,49 @@ suite('how to connect to a server', () => {
   }
 })
 
-const psql = '/usr/bin/psql'
+/** What the line for psql prints, with this statement. */
+async function printed(connect: Connect | null, statement: string): Promise<string> {
+  const line = `${connect?.commands[0]?.text} -X -A -t -q -c '${statement}'`
+  const { stdout } = await run('/bin/sh', ['-c', line], { env: { PATH: '/usr/bin:/bin', PGPASSWORD: 'her own' } })
+  return stdout
+}
 
-suite('the line for psql', { skip: existsSync(psql) ? false : 'psql is not installed' }, () => {
-  let server: TargetPostgres
-  before(async () => {
-    server = await startTargetPostgres(18)
-    await setUpByGuide(server)
-  })
-  after(() => server.stop())
+for (const server of servers) {
+  suite(`the line for psql on PostgreSQL ${server.major}`, { skip: noPsql }, () => {
+    const names = [
+      "o'brien \\ x",
+      '-c',
+      '$(touch owned)',
+      'a=b host=elsewhere',
+      'postgres://elsewhere/',
+      '"; drop',
+      'é ☃',
+    ]
+    for (const name of names) {
+      test(`signs in to a database and as a login named ${JSON.stringify(name)}`, async () => {
+        const [login, database] = [pg.escapeIdentifier(name), pg.escapeIdentifier(`${name} db`)]
+        await server.asSuperuser(`create role ${login} login password 'her own'`)
+        await server.asSuperuser(`create database ${database}`)
+        const logins = { login_from: 'list', logins: { 'ada@example.com': name } }
+        const driver = postgresql.open(openingOf(configOf(server, { database: `${name} db`, ...logins })))
+        const { connect } = await driver.plan(noTx, inputOf('ada@example.com'), signal)
+        await driver.close()
+        assert.equal(await printed(connect, 'select current_user, current_database()'), `${name}|${name} db\n`)
+      })
+    }
 
-  const names = [
-    "o'brien \\ x",
-    '-c',
-    '$(touch owned)',
-    'a=b host=elsewhere',
-    'postgres://elsewhere/',
-    '"; drop',
-    'é ☃',
-  ]
-  for (const name of names) {
-    test(`signs in to a database and as a login named ${JSON.stringify(name)}`, async () => {
-      const [login, database] = [pg.escapeIdentifier(name), pg.escapeIdentifier(`${name} db`)]
-      await server.asSuperuser(`create role ${login} login password 'her own'`)
-      await server.asSuperuser(`create database ${database}`)
-      const input = inputOf('ada@example.com')
-      const logins = { login_from: 'list', logins: { 'ada@example.com': name } }
-      const driver = postgresql.open(openingOf(configOf(server, { database: `${name} db`, ...logins })))
-      const { connect } = await driver.plan(noTx, input, new AbortController().signal)
-      await driver.close()
-      const line = `${connect?.commands[0]?.text} -X -A -t -c 'select current_user, current_database()'`
-      const env = { PATH: '/usr/bin:/bin', PGPASSWORD: 'her own' }
-      const { stdout } = await run('/bin/sh', ['-c', line], { env })
-      assert.equal(stdout, `${name}|${name} db\n`)
+    test('uses the role that was given, after what it says to do first', async () => {
+      for (const inherits of ['inherit', 'noinherit']) {
+        const login = await makeLogin(server, false)
+        await server.asSuperuser(`alter role ${pg.escapeIdentifier(login)} ${inherits}`)
+        const driver = postgresql.open(openingOf(configOf(server)))
+        const { connect, target } = await driver.plan(noTx, inputOf(login), signal)
+        await driver.grant(noTx, target, new Date(Date.now() + 3_600_000), signal)
+        await driver.close()
+        const first = connect?.fields.find(({ label }) => label === 'After the sign-in')?.value ?? ''
+        assert.equal(first !== '', inherits === 'noinherit' && server.major < 16)
+        assert.equal(await printed(connect, `${first} select number from orders`), '42\n')
+      }
     })
-  }
-})
+  })
+}
