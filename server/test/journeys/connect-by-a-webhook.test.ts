@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { receiverStage } from '../support/receiver-stage.ts'
+import { until } from '../support/wait.ts'
 import type { Received } from '../support/webhook-receiver.ts'
 
 /** What a tenant's own system says about how to connect, from its message to the holder of the grant. */
@@ -42,6 +43,15 @@ test('a receiver says how to connect with its plan, its answer or its result, an
   receiver.behave = (_received: Received, usual) => usual()
   const joining = await grantOf(await approved('000000000012'), 'active')
   assert.equal((await connectOf(joining.id))?.summary, 'Show your badge at 3.')
+
+  // Once the access is gone, what was said of it is no longer true.
+  for (const { id } of [byAnswer, joining]) await as(people.user, 'POST', `/v1/grants/${id}/revoke`, {}, 200)
+  await until('the access is gone', async () => {
+    const { provisioning_status } = await as(people.user, 'GET', `/v1/grants/${joining.id}`, undefined, 200)
+    return provisioning_status === 'deprovisioned'
+  })
+  const later = await grantOf(await approved('000000000012'), 'active')
+  assert.equal(await connectOf(later.id), undefined)
   receiver.later = Number.POSITIVE_INFINITY
 })
 
