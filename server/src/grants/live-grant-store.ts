@@ -12,7 +12,8 @@ export async function findLiveGrant(
   const [grant] = await tx.read(sql<LiveGrant>`select g.id, g.status, g.expires_at
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as place (type text, id text, permission_set text)
       cross join lateral (select * from access_grant g
-        where g.tenant_id = ${tx.tenant_id} and g.user_id = ${user_id} and g.resource_id = place.id and g.ended_at is null
+        where g.tenant_id = ${tx.tenant_id} and g.user_id = ${user_id} and g.resource_id = place.id
+          and g.ended_at is null
           and g.resource_type = place.type and g.action = ${action}
           and g.permission_set is not distinct from place.permission_set
         limit 1) g

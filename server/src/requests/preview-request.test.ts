@@ -65,7 +65,8 @@ for (const [what, body] of [
     }
     assert.equal(created.status, 201, created.text)
     const [kept] = await house.asSuperuser(
-      `select r.approval_mode, r.audit_session, r.duration_seconds, r.places, r.risk, r.risk_reasons, d.reasoning, d.notices
+      `select r.approval_mode, r.audit_session, r.duration_seconds, r.places, r.risk, r.risk_reasons, d.reasoning,
+          d.notices
         from access_request r join decision d on d.request_id = r.id where r.id = $1`,
       [created.body.id],
     )

@@ -16,7 +16,7 @@ export function nameColumns(tx: Tx, r: Statement): Statement {
     case when ${r}.resource_type = 'cloud_account' then ${accountName(tx, sql`${r}.resource_id`)} end as resource_name`
 }
 
-export function asNamedRequest(row: NamedRow): NamedAccessRequest {
+function asNamedRequest(row: NamedRow): NamedAccessRequest {
   const { risk, risk_reasons, requester_name, decided_by_name, resource_name, ...request } = row
   return { ...asRequest(request), risk, risk_reasons, requester_name, decided_by_name, resource_name }
 }
