@@ -42,8 +42,8 @@ const maxTested = 2_000
 /** Where words are searched: each row is read with its words. */
 const maxSearched = 600
 
-/** `place` counts the rows that were read. `passes` is null where it is not known to be true. */
-type Hidden = { page_key: string[]; passes: boolean | null; place: number }
+/** `place` counts the rows that were read. */
+type Hidden = { page_key: string[]; passes: boolean; place: number }
 
 /** One page, in one round trip. */
 export async function readListPage<Row>(tx: Tx, list: List, page: PageRequest): Promise<PageRows<Row>> {
@@ -121,12 +121,15 @@ function askedWords(q: string): Statement {
       (select word from unnest(words) as word order by length(word) desc, word limit 1) as longest from split)`
 }
 
-/** Whether `r` has each of the asked words, or one that begins so; null where none is asked. */
+/**
+ * Whether `r` has each of the asked words, or one that begins so; not where none is asked. It looks up word by word, until one is
+ * missing: as a subselect of one value each, because PostgreSQL would join others, and read all words of the row.
+ */
 function hasEachWord(tx: Tx, { table, id }: WordTable): Statement {
-  return sql`(select bool_and(exists (
-      select from ${table} w where w.tenant_id = ${tx.tenant_id}::uuid and w.${id} = r.id
-        and w.word >= beginning and w.word < beginning || ${last}))
-    from unnest((select words from asked)) as beginning)`
+  const found = sql`(select true from ${table} w where w.tenant_id = ${tx.tenant_id}::uuid and w.${id} = r.id
+    and w.word >= beginning and w.word < beginning || ${last} limit 1)`
+  return sql`(select longest is not null from asked) and not exists (
+    select from unnest((select words from asked)) as beginning where ${found} is null)`
 }
 
 type Search = NonNullable<List['search']>

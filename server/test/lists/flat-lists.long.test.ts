@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { Statement, Tx } from '../../src/kernel/context.ts'
 import type { PageRequest, PageRows } from '../../src/kernel/page.ts'
+import { readWaiting } from '../../src/requests/inbox-store.ts'
 import { listRequestsPage, type RequestFilters } from '../../src/requests/request-list-store.ts'
 import { testDatabase } from '../support/database.ts'
 import { seedManyRequests } from '../support/many-requests.ts'
@@ -71,12 +72,19 @@ const combined: Record<string, Pages> = {
   'a word that none of a user’s requests have': requests({ q: 'nowhere', requester_id: [often] }),
 }
 
+/** 100 requests, and for each what policy is asked about its requester and its approver. */
+const inbox: Pages = async (tx, { after }) => {
+  const waiting = await readWaiting(tx, seldom, {}, { after, count: 100 })
+  return { rows: waiting, next: waiting.at(-1)?.key }
+}
+
 for (const analyzed of [false, true]) {
   suite(analyzed ? 'on analyzed tables' : 'on tables without statistics', () => {
     if (analyzed) test('(analyzes them)', async () => void (await db.asSuperuser('analyze')))
     for (const [name, list] of Object.entries(single)) {
       test(`${name}: a page reads at most ten times its length`, () => requireAtMost(list, 10 * limit))
     }
+    test('the inbox: a batch reads its requests and a few rows for each', () => requireAtMost(inbox, 100 * 30))
     for (const [name, list] of Object.entries(combined)) {
       test(`${name}: a page reads at most 2,000 rows, and names for those it shows`, () =>
         requireAtMost(list, 2_000 + 10 * limit))

@@ -27,11 +27,11 @@ export async function seedManyRequests(query: Query, count: number): Promise<Man
         ($2::uuid[])[case when n > $3::integer * 0.9 then 10 when n % 2 = 0 then 1 else 2 + n / 2 % 7 end],
         case when n % 1000 = 7 then 'cloud_db_instance' else 'cloud_account' end,
         lpad((n % 5000)::text, 12, '0'), 'ReadOnly', 'because of INC-' || n % 700,
-        case when n % 2000 = 3 then 'pending' when n % 500 = 1 then 'denied' when n < 100 then 'expired'
+        case when n % 200 = 3 then 'pending' when n % 500 = 1 then 'denied' when n < 100 then 'expired'
           else 'approved' end,
         'require', n % 5000 = 3, 3600, '{}', false, '[]', 'token', '127.0.0.1',
         '2024-01-01'::timestamptz + make_interval(secs => n * 300),
-        null, case when n % 2000 = 3 then 'infinity'::timestamptz end
+        null, case when n % 200 = 3 then 'infinity'::timestamptz end
       from generate_series(1, $3::integer) n`,
     [tenant_id, users, count],
   )
