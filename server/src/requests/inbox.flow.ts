@@ -1,7 +1,5 @@
 import type { Ctx } from '../kernel/context.ts'
-import { Problem } from '../kernel/errors.ts'
 import type { PageRequest, PageRows } from '../kernel/page.ts'
-import { createSemaphore } from '../kernel/semaphore.ts'
 import { periodicYield } from '../kernel/yield-to-event-loop.ts'
 import { decideApproveInPieces, evaluationsOf } from '../policy-engine/deciding/decide.ts'
 import { readWithRules } from '../policy-engine/deciding/rule-set-store.ts'
@@ -10,21 +8,13 @@ import { approveQuestion, type Circumstances } from './policy-question.ts'
 import { findFactsFor } from './reauthorize-request.flow.ts'
 import type { AccessRequestDetail, NamedAccessRequest } from './request.ts'
 import { asCaller, holdsScope, noTaintedScope } from './request-approval.flow.ts'
+import { inTenantTurn } from './tenant-turns.ts'
 
 /** Pending requests that are examined for one page; then it ends early. */
 const maxExamined = 500
 /** Evaluations for one page: a request of an unknown account takes up to 200. */
 const maxEvaluations = 5_000
 const batchSize = 100
-
-/** The inboxes of one tenant that are computed at once; those of other tenants do not wait for them. */
-const turns = createSemaphore({
-  limit: 2,
-  totalLimit: 8,
-  maxWaiting: 50,
-  refusal: () =>
-    new Problem('unavailable', 'too many inboxes of your tenant are being computed; try again in a moment'),
-})
 
 /**
  * The pending requests that the caller may decide now: those with a high risk first, then the oldest. No connection is held while
@@ -37,7 +27,7 @@ export function listDecidable(
 ): Promise<PageRows<NamedAccessRequest>> {
   const { user_id, scopes } = ctx.actor
   if (user_id === null || !scopes.has('requests:approve')) return Promise.resolve({ rows: [], next: undefined })
-  return turns.run(() => collectDecidable(ctx, user_id, filters, page), { key: ctx.tx.tenant_id })
+  return inTenantTurn(ctx.tx.tenant_id, () => collectDecidable(ctx, user_id, filters, page))
 }
 
 async function collectDecidable(

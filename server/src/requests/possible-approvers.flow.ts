@@ -11,13 +11,14 @@ import { approveQuestion, type Circumstances } from './policy-question.ts'
 import { findFactsFor } from './reauthorize-request.flow.ts'
 import type { AccessRequest, Deciders } from './request.ts'
 import { type Batch, readApprovers, readWithApprovers } from './request-store.ts'
+import { inTenantTurn } from './tenant-turns.ts'
 
 /** The number of possible approvers read in one round trip. */
 const batchSize = 500
 /** The number of possible approvers examined at most. */
 const maxExamined = 10_000
-/** The number of possible approvers who are examined to show who may decide. */
-const maxShown = { examined: 100, names: 20 }
+/** To show who may decide: possible approvers who are examined, evaluations, and names. */
+const maxShown = { examined: 100, evaluations: 5_000, names: 20 }
 /** The number of evaluations at most: a request of an unknown account takes up to 200 for each approver. */
 const maxEvaluations = 20_000
 
@@ -84,14 +85,20 @@ export async function findDecidersOf(tx: Tx, request_id: string, at: Date): Prom
 
 /** Of more questions than are examined, the last says only that there are more people. */
 async function decidersAmong(ruleSet: RuleSet, questions: readonly ApproveQuestion[]): Promise<Deciders> {
-  const yieldToEventLoop = periodicYield()
   const names: string[] = []
-  for (const question of questions.slice(0, maxShown.examined)) {
-    if ((await decideApproveInPieces(ruleSet, question)).allowed) names.push(question.principal.name)
-    await yieldToEventLoop()
-  }
+  let [examined, evaluations] = [0, 0]
+  await inTenantTurn(ruleSet.tenant_id, async () => {
+    const yieldToEventLoop = periodicYield()
+    for (const question of questions.slice(0, maxShown.examined)) {
+      evaluations += evaluationsOf(question)
+      if (evaluations > maxShown.evaluations) break
+      examined += 1
+      if ((await decideApproveInPieces(ruleSet, question)).allowed) names.push(question.principal.name)
+      await yieldToEventLoop()
+    }
+  })
   const shown = names.toSorted((one, other) => one.localeCompare(other)).slice(0, maxShown.names)
-  return { names: shown, count: names.length, is_complete: questions.length <= maxShown.examined }
+  return { names: shown, count: names.length, is_complete: examined === questions.length }
 }
 
 /** A recorded request, some of its possible approvers, and whether one of them may decide it, as a question to rules that need `facts`. */
