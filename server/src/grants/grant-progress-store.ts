@@ -1,7 +1,7 @@
 import { sql } from '../db/sql.ts'
 
 /** The part of an entitlement's drift that concerns the grant `g`: `removed` its active grants, `added` the last grant that had it. */
-const drift = sql`case when e.drift = 'removed' and g.status = 'active' then e.drift
+const drift = sql`case when e.drift is null then null when e.drift = 'removed' and g.status = 'active' then e.drift
   when e.drift = 'added' and g.id = (select last.id from access_grant last where last.tenant_id = g.tenant_id
     and last.entitlement_id = g.entitlement_id order by last.id desc limit 1) then e.drift end`
 
