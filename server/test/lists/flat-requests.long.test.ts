@@ -1,25 +1,12 @@
-import assert from 'node:assert/strict'
-import { suite, test } from 'node:test'
-import type { Statement, Tx } from '../../src/kernel/context.ts'
-import type { PageRequest, PageRows } from '../../src/kernel/page.ts'
 import { readWaiting } from '../../src/requests/inbox-store.ts'
 import { listRequestsPage, type RequestFilters } from '../../src/requests/request-list-store.ts'
 import { testDatabase } from '../support/database.ts'
+import { manyRecords, type Pages, requireFlat } from '../support/flat-lists.ts'
 import { seedManyRequests } from '../support/many-requests.ts'
-import { longVariable } from '../support/race.ts'
-import { outline, readingOf, recordingTx } from '../support/rows-read.ts'
 
-/** Lists stay flat: what a page reads does not grow with the tenant. */
 const db = await testDatabase()
-const limit = 50
-const { tenant_id, users } = await seedManyRequests(
-  db.asSuperuser,
-  process.env[longVariable] === undefined ? 100_000 : 1_000_000,
-)
+const { tenant_id, users } = await seedManyRequests(db.asSuperuser, manyRecords)
 await seedManyRequests(db.asSuperuser, 1_000)
-const tx = db.database.tenant(tenant_id)
-
-type Pages = (tx: Tx, page: PageRequest) => Promise<PageRows<unknown>>
 const [often = '', , seldom = '', , , , , , , recent = ''] = users
 
 const requests =
@@ -27,7 +14,6 @@ const requests =
   (tx, page) =>
     listRequestsPage(tx, filters, page)
 
-/** Each filter alone reads at most ten times the page. */
 const single: Record<string, Pages> = {
   'all requests': requests({}),
   'all requests, the oldest first': requests({ sort: 'created_at' }),
@@ -55,8 +41,14 @@ const single: Record<string, Pages> = {
   'a word that every request has': requests({ q: 'because' }),
 }
 
-/** Filters together read at most 2,000 rows, and then end the page. */
+/** 100 requests, and for each what policy is asked about its requester and its approver. */
+const inbox: Pages = async (tx, { after }) => {
+  const waiting = await readWaiting(tx, seldom, {}, { after, count: 100 })
+  return { rows: waiting, next: waiting.at(-1)?.key }
+}
+
 const combined: Record<string, Pages> = {
+  'the inbox': inbox,
   'emergencies of one user': requests({ break_glass: true, requester_id: [seldom] }),
   'requests that are no emergencies': requests({ break_glass: false }),
   'denied requests of several users': requests({ status: ['denied'], requester_id: [seldom, recent] }),
@@ -72,41 +64,4 @@ const combined: Record<string, Pages> = {
   'a word that none of a user’s requests have': requests({ q: 'nowhere', requester_id: [often] }),
 }
 
-/** 100 requests, and for each what policy is asked about its requester and its approver. */
-const inbox: Pages = async (tx, { after }) => {
-  const waiting = await readWaiting(tx, seldom, {}, { after, count: 100 })
-  return { rows: waiting, next: waiting.at(-1)?.key }
-}
-
-for (const analyzed of [false, true]) {
-  suite(analyzed ? 'on analyzed tables' : 'on tables without statistics', () => {
-    if (analyzed) test('(analyzes them)', async () => void (await db.asSuperuser('analyze')))
-    for (const [name, list] of Object.entries(single)) {
-      test(`${name}: a page reads at most ten times its length`, () => requireAtMost(list, 10 * limit))
-    }
-    test('the inbox: a batch reads its requests and a few rows for each', () => requireAtMost(inbox, 100 * 30))
-    for (const [name, list] of Object.entries(combined)) {
-      test(`${name}: a page reads at most 2,000 rows, and names for those it shows`, () =>
-        requireAtMost(list, 2_000 + 10 * limit))
-    }
-  })
-}
-
-async function requireAtMost(list: Pages, most: number): Promise<void> {
-  const recording = recordingTx(tx)
-  let after: readonly string[] | undefined
-  for (let page = 0; page < 3; page += 1) {
-    const { next } = await list(recording.tx, { limit, after })
-    after = next
-    if (next === undefined) break
-  }
-  for (const [page, statement] of recording.statements.entries()) await requireStatement(statement, page, most)
-}
-
-async function requireStatement(statement: Statement, page: number, most: number): Promise<void> {
-  for (const generic of [false, true]) {
-    const { rows, plan } = await readingOf(db, tenant_id, statement, generic)
-    const which = `page ${page + 1}, ${generic ? 'generic' : 'custom'} plan: ${rows} rows`
-    assert.ok(rows <= most, `${which}\n${outline(plan)}`)
-  }
-}
+requireFlat(db, tenant_id, { single, combined })
