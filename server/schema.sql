@@ -36,6 +36,8 @@ create table access_grant (
   step_since timestamp with time zone default clock_timestamp(),
   target_reference text,
   alarmed_at timestamp with time zone,
+  served_by text,
+  drifted boolean not null default false,
   constraint access_grant_pk PRIMARY KEY (tenant_id, id),
   constraint access_grant_place_uq UNIQUE (tenant_id, request_id, resource_type, resource_id),
   constraint access_grant_ended_by_fk FOREIGN KEY (tenant_id, ended_by) REFERENCES tenant_user(tenant_id, id),
@@ -49,11 +51,21 @@ create table access_grant (
   constraint access_grant_provisioning_status_ck CHECK (provisioning_status = ANY (ARRAY['not_attempted'::text, 'attempting'::text, 'successful'::text, 'failed'::text, 'deprovisioning'::text, 'deprovisioned'::text, 'deprovisioning_failed'::text])),
   constraint access_grant_status_ck CHECK (status = ANY (ARRAY['pending'::text, 'active'::text, 'expired'::text, 'revoked'::text, 'failed'::text]))
 );
+CREATE INDEX access_grant_action_ix ON access_grant USING btree (tenant_id, action, created_at, id);
+CREATE INDEX access_grant_created_at_ix ON access_grant USING btree (tenant_id, created_at, id);
+CREATE INDEX access_grant_drifted_ix ON access_grant USING btree (tenant_id, created_at, id) WHERE drifted AND ended_at IS NULL;
 CREATE INDEX access_grant_due_ix ON access_grant USING btree (next_look_at) WHERE next_look_at IS NOT NULL;
-CREATE INDEX access_grant_ended_by_ix ON access_grant USING btree (tenant_id, ended_by);
+CREATE INDEX access_grant_ended_by_ix ON access_grant USING btree (tenant_id, ended_by) WHERE ended_by IS NOT NULL;
 CREATE INDEX access_grant_entitlement_id_ix ON access_grant USING btree (tenant_id, entitlement_id);
+CREATE INDEX access_grant_expires_at_ix ON access_grant USING btree (tenant_id, expires_at, id) WHERE ended_at IS NULL AND expires_at IS NOT NULL;
 CREATE INDEX access_grant_live_ix ON access_grant USING btree (tenant_id, user_id, resource_id) WHERE ended_at IS NULL;
-CREATE INDEX access_grant_user_id_ix ON access_grant USING btree (tenant_id, user_id, id);
+CREATE INDEX access_grant_provisioning_status_ix ON access_grant USING btree (tenant_id, provisioning_status COLLATE "C", created_at, id);
+CREATE INDEX access_grant_resource_id_ix ON access_grant USING btree (tenant_id, resource_id, created_at, id);
+CREATE INDEX access_grant_resource_type_ix ON access_grant USING btree (tenant_id, resource_type, created_at, id);
+CREATE INDEX access_grant_served_by_ix ON access_grant USING btree (tenant_id, served_by, created_at, id) WHERE served_by IS NOT NULL;
+CREATE INDEX access_grant_status_ix ON access_grant USING btree (tenant_id, status COLLATE "C", created_at, id);
+CREATE INDEX access_grant_user_expires_at_ix ON access_grant USING btree (tenant_id, user_id, expires_at, id) WHERE ended_at IS NULL AND expires_at IS NOT NULL;
+CREATE INDEX access_grant_user_id_ix ON access_grant USING btree (tenant_id, user_id, created_at, id);
 alter table access_grant enable row level security;
 alter table access_grant force row level security;
 create policy access_grant_work on access_grant to sallyport_work
@@ -65,8 +77,11 @@ create policy tenant_wall on access_grant
 grant select, insert, update on access_grant to sallyport_app;
 grant select (tenant_id, id, provisioning_status, entitlement_id, ended_at, next_look_at, lease_until, generation) on access_grant to sallyport_work;
 grant update (lease_until, generation) on access_grant to sallyport_work;
+CREATE TRIGGER access_grant_served BEFORE UPDATE OF entitlement_id ON access_grant FOR EACH ROW WHEN (old.entitlement_id IS DISTINCT FROM new.entitlement_id) EXECUTE FUNCTION access_grant_served();
+CREATE TRIGGER access_grant_served_at_once BEFORE INSERT ON access_grant FOR EACH ROW WHEN (new.entitlement_id IS NOT NULL AND new.served_by IS NULL) EXECUTE FUNCTION access_grant_served();
 CREATE TRIGGER access_grant_step BEFORE UPDATE ON access_grant FOR EACH ROW WHEN (old.status <> new.status OR old.provisioning_status <> new.provisioning_status OR (old.entitlement_id IS NULL) <> (new.entitlement_id IS NULL)) EXECUTE FUNCTION access_grant_steps();
 CREATE TRIGGER access_grant_transition BEFORE UPDATE OF status, provisioning_status ON access_grant FOR EACH ROW WHEN ((old.status <> new.status OR old.provisioning_status <> new.provisioning_status) AND (((((((old.status || '/'::text) || old.provisioning_status) || ' '::text) || new.status) || '/'::text) || new.provisioning_status) <> ALL (ARRAY['active/not_attempted expired/not_attempted'::text, 'active/not_attempted revoked/not_attempted'::text, 'active/successful expired/deprovisioning'::text, 'active/successful revoked/deprovisioning'::text, 'expired/deprovisioning expired/deprovisioned'::text, 'expired/deprovisioning expired/deprovisioning_failed'::text, 'expired/deprovisioning_failed expired/deprovisioned'::text, 'expired/deprovisioning_failed expired/deprovisioning_failed'::text, 'failed/deprovisioned pending/not_attempted'::text, 'failed/deprovisioning_failed failed/deprovisioned'::text, 'failed/deprovisioning_failed failed/deprovisioning_failed'::text, 'failed/deprovisioning_failed pending/not_attempted'::text, 'failed/failed failed/deprovisioning_failed'::text, 'failed/failed pending/not_attempted'::text, 'pending/attempting active/not_attempted'::text, 'pending/attempting active/successful'::text, 'pending/attempting failed/failed'::text, 'pending/attempting pending/attempting'::text, 'pending/attempting revoked/deprovisioning'::text, 'pending/not_attempted active/not_attempted'::text, 'pending/not_attempted active/successful'::text, 'pending/not_attempted failed/failed'::text, 'pending/not_attempted pending/attempting'::text, 'pending/not_attempted revoked/not_attempted'::text, 'revoked/deprovisioning revoked/deprovisioned'::text, 'revoked/deprovisioning revoked/deprovisioning_failed'::text, 'revoked/deprovisioning_failed revoked/deprovisioned'::text, 'revoked/deprovisioning_failed revoked/deprovisioning_failed'::text]))) EXECUTE FUNCTION access_grant_unforeseen();
+CREATE TRIGGER access_grant_words AFTER INSERT ON access_grant REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION access_grant_words();
 
 create table access_request (
   tenant_id uuid not null,
@@ -382,6 +397,8 @@ create policy tenant_wall on entitlement
 grant select, insert, update on entitlement to sallyport_app;
 grant select (tenant_id, id, failures, next_look_at, lease_until, generation, gives, drift, drifted_at) on entitlement to sallyport_work;
 grant update (lease_until, generation) on entitlement to sallyport_work;
+CREATE TRIGGER entitlement_drifted AFTER UPDATE OF drift ON entitlement FOR EACH ROW WHEN (old.drift IS DISTINCT FROM new.drift) EXECUTE FUNCTION entitlement_drifted();
+CREATE TRIGGER entitlement_served AFTER UPDATE OF provisioner_id ON entitlement FOR EACH ROW WHEN (old.provisioner_id IS DISTINCT FROM new.provisioner_id AND new.provisioner_id IS NOT NULL) EXECUTE FUNCTION entitlement_served();
 
 create table event (
   tenant_id uuid not null,
@@ -478,6 +495,21 @@ create policy tenant_wall on event_queue
 grant select, update on event_queue to sallyport_app;
 grant select, insert on event_queue to sallyport_work;
 grant update (xid, seq, until_xid, until_seq, next_look_at, lease_until, generation) on event_queue to sallyport_work;
+
+create table grant_word (
+  tenant_id uuid not null,
+  grant_id uuid not null,
+  word text not null,
+  constraint grant_word_pk PRIMARY KEY (tenant_id, grant_id, word),
+  constraint grant_word_grant_id_fk FOREIGN KEY (tenant_id, grant_id) REFERENCES access_grant(tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX grant_word_word_ix ON grant_word USING btree (tenant_id, word, grant_id);
+alter table grant_word enable row level security;
+alter table grant_word force row level security;
+create policy tenant_wall on grant_word
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert on grant_word to sallyport_app;
 
 create table group_member (
   tenant_id uuid not null,
@@ -1470,6 +1502,17 @@ create policy tenant_wall on webhook_act
 grant select, insert, delete on webhook_act to sallyport_app;
 grant update (id, kind, until, begun_at, reference, outcome, message, connect) on webhook_act to sallyport_app;
 
+CREATE OR REPLACE FUNCTION public.access_grant_served()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.served_by := (select coalesce(e.provisioner_id::text, e.provisioner) from entitlement e
+    where e.tenant_id = new.tenant_id and e.id = new.entitlement_id);
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.access_grant_steps()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1494,6 +1537,17 @@ begin
       using errcode = 'restrict_violation', constraint = 'access_grant_transition';
   end if;
   return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.access_grant_words()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into grant_word (tenant_id, grant_id, word)
+    select tenant_id, id, unnest(search_words(concat_ws(' ', resource_id, action))) from made;
+  return null;
 end
 $function$;
 
@@ -1533,6 +1587,28 @@ CREATE OR REPLACE FUNCTION public.deleted_user_stays()
 AS $function$
 begin
   raise exception 'a deleted user never changes again' using errcode = 'restrict_violation', constraint = 'tenant_user_deleted';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.entitlement_drifted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update access_grant g set drifted = coalesce(new.drift = 'removed', false)
+    where g.tenant_id = new.tenant_id and g.entitlement_id = new.id and g.status = 'active';
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.entitlement_served()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update access_grant g set served_by = new.provisioner_id::text
+    where g.tenant_id = new.tenant_id and g.entitlement_id = new.id;
+  return null;
 end
 $function$;
 

@@ -27,6 +27,7 @@ const leftOut = [
   'logout_token',
   'sign_in_challenge',
   'setup_link',
+  'grant_word',
 ]
 
 /**

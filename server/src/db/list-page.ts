@@ -67,7 +67,8 @@ function readBy(filter: Filter): Statement | undefined {
   return values.length === 1 ? sql`${column} = ${values[0]}::${type}` : undefined
 }
 
-function testOf(filter: Filter): Statement {
+/** The condition, for a list whose order has no index with the filter. */
+export function testOf(filter: Filter): Statement {
   if ('partial' in filter) return filter.partial
   const { column, type, values } = filter
   return sql`${column} = any(${[...values]}::${type}[])`

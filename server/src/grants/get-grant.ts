@@ -1,8 +1,8 @@
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
-import { Grant, maySeeGrant } from './grant.ts'
-import { findGrant } from './grant-store.ts'
+import { maySeeGrant, NamedGrant } from './grant.ts'
+import { findNamedGrant } from './grant-list-store.ts'
 
 export const getGrant = operation({
   method: 'GET',
@@ -11,10 +11,10 @@ export const getGrant = operation({
   credential: 'any',
   scope: null,
   params: IdParams,
-  replies: { 200: Grant },
+  replies: { 200: NamedGrant },
   errors: ['not_found'],
   async run(ctx, { params }) {
-    const grant = await findGrant(ctx.tx, params.id)
+    const grant = await findNamedGrant(ctx.tx, params.id)
     if (grant === undefined || !maySeeGrant(ctx.actor, grant)) throw notFound('grant')
     return grant
   },

@@ -1,8 +1,7 @@
-import { allOf, sql } from '../db/sql.ts'
+import { sql } from '../db/sql.ts'
 import { emitEach } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
-import type { PageRequest } from '../kernel/page.ts'
 import type { Connect } from '../provisioners/connect.ts'
 import { isActive } from '../users/active-store.ts'
 import { connectColumn } from './connect-store.ts'
@@ -16,7 +15,7 @@ import { assign, isBefore } from './grant-transition-store.ts'
 type Place = { type: string; id: string; account_id?: string; permission_set?: string }
 
 /** A row as read from the table; `asGrant` turns it into the reply. */
-type GrantRow = Omit<
+export type GrantRow = Omit<
   Grant,
   'resource' | 'approved' | 'expires_at' | 'activated_at' | 'ended_at' | 'connect' | keyof ReturnType<typeof progressOf>
 > & {
@@ -29,11 +28,12 @@ type GrantRow = Omit<
   connect: Connect | null
 }
 
-const columns = sql`id, name, status, provisioning_status, request_id, user_id, resource_type, resource_id, action,
-  duration_seconds, activated_at, expires_at, ended_at, ended_by, end_reason, last_error, created_at, updated_at,
-  ${connectColumn}, ${progressColumn} as progress`
+export const grantColumns = sql`id, name, status, provisioning_status, request_id, user_id, resource_type, resource_id,
+  action, duration_seconds, activated_at, expires_at, ended_at, ended_by, end_reason, last_error, created_at,
+  updated_at`
+const columns = sql`${grantColumns}, ${connectColumn}, ${progressColumn} as progress`
 
-function asGrant(row: GrantRow): Grant {
+export function asGrant(row: GrantRow): Grant {
   const { resource_type, resource_id, expires_at, activated_at, ended_at, connect, progress, ...rest } = row
   return {
     ...rest,
@@ -65,22 +65,6 @@ export function insertGrants(places: readonly Place[], action: string, approved:
       'pending', 'not_attempted', clock_timestamp() + make_interval(secs => ${activateWithinSeconds}), clock_timestamp()
     from ${approved} a, jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
       as g (id uuid, type text, place_id text, name text, account_id text, permission_set text)`
-}
-
-/** One page, newest first; `user_id` narrows it to one holder. */
-export async function listGrantsPage(
-  tx: Tx,
-  filters: { user_id?: string | undefined; request_id?: string | undefined; status?: string | undefined },
-  page: PageRequest,
-): Promise<Grant[]> {
-  const conditions = [sql`tenant_id = ${tx.tenant_id}`]
-  if (filters.user_id !== undefined) conditions.push(sql`user_id = ${filters.user_id}`)
-  if (filters.request_id !== undefined) conditions.push(sql`request_id = ${filters.request_id}`)
-  if (filters.status !== undefined) conditions.push(sql`status = ${filters.status}`)
-  if (page.after !== undefined) conditions.push(sql`id < ${page.after[0]}`)
-  const rows = await tx.read(sql<GrantRow>`select ${columns} from access_grant g where ${allOf(conditions)}
-    order by id desc limit ${page.limit + 1}`)
-  return rows.map(asGrant)
 }
 
 export async function findGrant(tx: Tx, id: string): Promise<Grant | undefined> {

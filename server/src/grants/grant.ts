@@ -67,6 +67,28 @@ export const LiveGrant = Type.Object(
 )
 export type LiveGrant = Static<typeof LiveGrant>
 
+/** A grant with names beside its ids: those of people for everybody who may see the grant. */
+export const NamedGrant = Type.Object(
+  {
+    ...Grant.properties,
+    user_name: Type.String(),
+    ended_by_name: Nullable(Type.String({ description: 'null while no person ended it' })),
+    resource_name: Nullable(
+      Type.String({ description: 'the name of a cached cloud account; null where none is known' }),
+    ),
+    provisioner_name: Nullable(
+      Type.String({
+        description: '`sandbox` for that of a tenant without provisioners; null until its target is known',
+      }),
+    ),
+    approved_by: Nullable(Type.String({ format: 'uuid', description: 'null where a rule approved the request' })),
+    approved_by_name: Nullable(Type.String()),
+    drifted: Type.Boolean({ description: 'its access was removed at the target by hand while the grant held it' }),
+  },
+  { title: 'NamedGrant' },
+)
+export type NamedGrant = Static<typeof NamedGrant>
+
 /** A grant's name: the action and the place. A permission set is named by the last part of its name. */
 export function grantName(action: string, place: { type: string; id: string; permission_set?: string }): string {
   const set = place.permission_set?.split(':').at(-1)

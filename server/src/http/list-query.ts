@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox'
-import { readUuid, userPattern } from '../kernel/id.ts'
+import { provisionerPattern, readUuid, userPattern } from '../kernel/id.ts'
 import { DateTime, OneOf } from './schema.ts'
 
 /** The parameters that lists have in common, beside `pageQuery`. */
@@ -13,6 +13,12 @@ export function SeveralOf<const Values extends readonly string[]>(values: Values
 
 /** People: the ids of users, or `me`. */
 export const SeveralUsers = several<string>(Type.String({ pattern: userPattern }), 'ids of users, or `me`')
+
+/** Provisioners: their ids, or `sandbox`. */
+export const SeveralProvisioners = several<string>(
+  Type.String({ pattern: provisionerPattern }),
+  'ids of provisioners, or `sandbox` where the tenant has none',
+)
 
 /** The ids of the users; `me` is the caller, or the user who made the calling key. */
 export function readUsers(named: readonly string[], caller: string | null): string[] {
@@ -41,6 +47,6 @@ export function Search(among: string) {
 }
 
 /** The orders of a list; `-` stands for the descending one. */
-export function SortBy<const Orders extends readonly string[]>(orders: Orders, usual: Orders[number]) {
-  return Type.Optional(OneOf(orders, { description: `\`${usual}\` where absent; \`-\` is descending` }))
+export function SortBy<const Orders extends readonly string[]>(orders: Orders, usual: Orders[number], more = '') {
+  return Type.Optional(OneOf(orders, { description: `\`${usual}\` where absent; \`-\` is descending${more}` }))
 }

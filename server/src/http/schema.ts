@@ -3,7 +3,14 @@ import { Compile } from 'typebox/compile'
 import Format from 'typebox/format'
 import { Settings } from 'typebox/system'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
-import { namesUser, userPattern, userRule } from '../kernel/id.ts'
+import {
+  namesProvisioner,
+  namesUser,
+  provisionerPattern,
+  provisionerRule,
+  userPattern,
+  userRule,
+} from '../kernel/id.ts'
 import { readMoment } from '../kernel/moment.ts'
 import { isName, isPlainLine, linePattern, lineRule, namePattern, nameRule } from '../kernel/one-line-name.ts'
 
@@ -192,6 +199,7 @@ const patterns: ReadonlyMap<string | undefined, TextRule> = new Map([
   [linePattern, { rule: lineRule, keeps: isPlainLine }],
   [namePattern, { rule: nameRule, keeps: isName }],
   [userPattern, { rule: userRule, keeps: namesUser }],
+  [provisionerPattern, { rule: provisionerRule, keeps: namesProvisioner }],
 ])
 
 /** The rule of a name or a line; undefined for another schema. */

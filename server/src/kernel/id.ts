@@ -9,6 +9,12 @@ const userOrMe = /^(?:[\da-fA-F]{8}(?:-[\da-fA-F]{4}){3}-[\da-fA-F]{12}|me)$/
 export const userPattern = userOrMe.source
 export const userRule = 'must be a user’s id, or `me`'
 
+const provisionerOrSandbox = /^(?:[\da-fA-F]{8}(?:-[\da-fA-F]{4}){3}-[\da-fA-F]{12}|sandbox)$/
+
+/** A provisioner's id, or `sandbox`, which stands for that of a tenant without provisioners: a pattern and its rule. */
+export const provisionerPattern = provisionerOrSandbox.source
+export const provisionerRule = 'must be a provisioner’s id, or `sandbox`'
+
 let lastMoment = 0
 let counter = 0
 
@@ -38,6 +44,11 @@ export function newId(now: number = Date.now()): string {
 /** Whether the text names a user: by an id, or as `me`. */
 export function namesUser(text: string): boolean {
   return userOrMe.test(text)
+}
+
+/** Whether the text names a provisioner: by an id, or as `sandbox`. */
+export function namesProvisioner(text: string): boolean {
+  return provisionerOrSandbox.test(text)
 }
 
 /** The lowest id that can be created at that moment, by the creator's clock. */
