@@ -58,13 +58,12 @@ CREATE INDEX access_grant_due_ix ON access_grant USING btree (next_look_at) WHER
 CREATE INDEX access_grant_ended_by_ix ON access_grant USING btree (tenant_id, ended_by) WHERE ended_by IS NOT NULL;
 CREATE INDEX access_grant_entitlement_id_ix ON access_grant USING btree (tenant_id, entitlement_id);
 CREATE INDEX access_grant_expires_at_ix ON access_grant USING btree (tenant_id, expires_at, id) WHERE ended_at IS NULL AND expires_at IS NOT NULL;
-CREATE INDEX access_grant_live_ix ON access_grant USING btree (tenant_id, user_id, resource_id) WHERE ended_at IS NULL;
 CREATE INDEX access_grant_provisioning_status_ix ON access_grant USING btree (tenant_id, provisioning_status COLLATE "C", created_at, id);
 CREATE INDEX access_grant_resource_id_ix ON access_grant USING btree (tenant_id, resource_id, created_at, id);
 CREATE INDEX access_grant_resource_type_ix ON access_grant USING btree (tenant_id, resource_type, created_at, id);
 CREATE INDEX access_grant_served_by_ix ON access_grant USING btree (tenant_id, served_by, created_at, id) WHERE served_by IS NOT NULL;
 CREATE INDEX access_grant_status_ix ON access_grant USING btree (tenant_id, status COLLATE "C", created_at, id);
-CREATE INDEX access_grant_user_expires_at_ix ON access_grant USING btree (tenant_id, user_id, expires_at, id) WHERE ended_at IS NULL AND expires_at IS NOT NULL;
+CREATE INDEX access_grant_user_expires_at_ix ON access_grant USING btree (tenant_id, user_id, expires_at, id) WHERE ended_at IS NULL;
 CREATE INDEX access_grant_user_id_ix ON access_grant USING btree (tenant_id, user_id, created_at, id);
 alter table access_grant enable row level security;
 alter table access_grant force row level security;

@@ -9,8 +9,5 @@ alter table access_request force row level security;
 alter table access_request add constraint access_request_risk_ck
   check (risk in ('high', 'normal') and (risk = 'high') = (cardinality(risk_reasons) > 0));
 
--- The access that a user has to a resource now: few rows, however many there were.
-create index access_grant_live_ix on access_grant (tenant_id, user_id, resource_id) where ended_at is null;
-
 -- The order of the inbox: `high` comes before `normal`, and the oldest first.
 create index access_request_inbox_ix on access_request (tenant_id, risk, created_at, id) where status = 'pending';

@@ -1,5 +1,5 @@
 import type { Statement, Tx } from '../kernel/context.ts'
-import { maxLimit, type PageRequest, type PageRows } from '../kernel/page.ts'
+import { badCursor, maxLimit, type PageRequest, type PageRows } from '../kernel/page.ts'
 import { allOf, inIndexOrder, sql, sqlInteger } from './sql.ts'
 
 /** The order of a list: by a column of `r`, and by `r.id` where that is equal. `types`: those of both, to read a key. */
@@ -48,6 +48,8 @@ type Hidden = { page_key: string[]; passes: boolean; place: number }
 /** One page, in one round trip. */
 export async function readListPage<Row>(tx: Tx, list: List, page: PageRequest): Promise<PageRows<Row>> {
   const { search } = list
+  // A cursor of an earlier version had the id alone.
+  if (page.after !== undefined && page.after.length !== 2) throw badCursor()
   const statement = search?.first ? foundRows<Row>(tx, list, search, page) : orderedRows<Row>(tx, list, page)
   const rows = await tx.read(inIndexOrder(statement))
   const passing = rows.filter(({ passes }) => passes)

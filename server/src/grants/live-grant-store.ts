@@ -9,14 +9,13 @@ export async function findLiveGrant(
   { action, places }: { action: string; places: readonly { type: string; id: string; permission_set?: string }[] },
 ): Promise<LiveGrant | undefined> {
   const rows = places.map(({ type, id, permission_set }) => ({ type, id, permission_set }))
-  const [grant] = await tx.read(sql<LiveGrant>`select g.id, g.status, g.expires_at
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as place (type text, id text, permission_set text)
-      cross join lateral (select * from access_grant g
-        where g.tenant_id = ${tx.tenant_id} and g.user_id = ${user_id} and g.resource_id = place.id
-          and g.ended_at is null
-          and g.resource_type = place.type and g.action = ${action}
-          and g.permission_set is not distinct from place.permission_set
-        limit 1) g
+  const [grant] = await tx.read(sql<LiveGrant>`select g.id, g.status, g.expires_at from access_grant g
+    where g.tenant_id = ${tx.tenant_id} and g.user_id = ${user_id} and g.ended_at is null and g.action = ${action}
+      and exists (
+        select from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+          as place (type text, id text, permission_set text)
+        where g.resource_type = place.type and g.resource_id = place.id
+          and g.permission_set is not distinct from place.permission_set)
     order by g.expires_at desc nulls last, g.id limit 1`)
   return grant
 }

@@ -1,4 +1,4 @@
-import { invalidInput } from '../kernel/errors.ts'
+import { badCursor } from '../kernel/page.ts'
 import type { DerivedKeys } from '../secrets/root-key.ts'
 import { seal, unsealWithAny } from '../secrets/seal.ts'
 
@@ -20,12 +20,7 @@ export function cursorCodec(keys: DerivedKeys): CursorCodec {
         if (cursor.length > maxCursorLength) throw new Error('too long')
         return JSON.parse(unsealWithAny(keys.all(), cursor, [...boundTo]).toString('utf8')) as string[]
       } catch {
-        throw invalidInput([
-          {
-            pointer: 'cursor',
-            why: 'is not a cursor of this list with these filters; leave it out to start from the first page',
-          },
-        ])
+        throw badCursor()
       }
     },
   }

@@ -269,14 +269,11 @@ function requireValid(check: Check | undefined, value: unknown): void {
   if (fields.length > 0) throw invalidInput(fields)
 }
 
-/** Changes when the keys of a list do: a cursor of an earlier version would name another place. */
-const keyVersion = '2'
-
 /** `list` identifies the list; the filters are part of its identity. */
 function readPage(cursors: CursorCodec, list: readonly string[], query: Record<string, unknown>): Page {
   const { limit: requested, cursor, ...filters } = query as { limit?: number; cursor?: string }
   const limit = pageLimit(requested)
-  const boundTo = [...list, keyVersion, JSON.stringify(Object.entries(filters).sort())]
+  const boundTo = [...list, JSON.stringify(Object.entries(filters).sort())]
   const seal = (key: readonly string[]) => cursors.seal(key, boundTo)
   return {
     limit,

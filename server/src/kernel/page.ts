@@ -1,3 +1,5 @@
+import { invalidInput, type Problem } from './errors.ts'
+
 /** One page of a list, as every list endpoint returns it. */
 export type PageReply<Row> = { data: Row[]; next_cursor?: string; has_more: boolean }
 
@@ -6,6 +8,12 @@ export type PageRequest = { limit: number; after: readonly string[] | undefined 
 
 /** A page as a store reads it. `next`: the key after which more may follow, even where this page is short; undefined at the end. */
 export type PageRows<Row> = { rows: Row[]; next: readonly string[] | undefined }
+
+/** 400 for a cursor that does not belong to the list. */
+export function badCursor(): Problem {
+  const why = 'is not a cursor of this list with these filters; leave it out to start from the first page'
+  return invalidInput([{ pointer: 'cursor', why }])
+}
 
 const defaultLimit = 50
 export const maxLimit = 200

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { openHouse, type Person } from '../../test/support/house.ts'
 import { newId } from '../kernel/id.ts'
+import { listRequestsPage } from './request-list-store.ts'
 
 const house = await openHouse()
 const [ours, theirs] = [await house.tenant('ours'), await house.tenant('theirs')]
@@ -170,6 +171,12 @@ suite('a page that few rows pass', () => {
     assert.deepEqual(await found(owner, 'status=denied,cancelled&break_glass=false', 50), ['sixth', 'third'])
     assert.deepEqual(await found(owner, 'q=payments&status=denied', 50), ['third'])
   })
+})
+
+test('a cursor of an earlier version, which had the id alone, is refused', async () => {
+  const [id = ''] = ids.keys()
+  const page = listRequestsPage(house.database.tenant(tenant_id), {}, { limit: 1, after: [id] })
+  await assert.rejects(page, { code: 'invalid_input' })
 })
 
 suite('bad input', () => {
