@@ -42,7 +42,13 @@ export function openDatabase(target: ConnectionTarget, limits: ConnectionLimits)
 /** `set local role` works only in an explicit transaction; a batch is an implicit one. */
 const takeWorkRole = sql`select set_config('role', ${workRole}, true)`
 
-const readInIndexOrder = sql`select set_config('enable_bitmapscan', 'off', true)`
+/**
+ * What a read in the order of an index needs: no bitmap scans, and rows so dear that PostgreSQL reads as few as it can. By its usual
+ * costs it would read a list by another index and drop the rows that do not match, since it expects some that do everywhere.
+ */
+export const readInIndexOrder = sql`select set_config('enable_bitmapscan', 'off', true),
+  set_config('cpu_tuple_cost', '1', true), set_config('jit', 'off', true),
+  set_config('max_parallel_workers_per_gather', '0', true)`
 
 function openUnrestricted(connections: Connections, opening: readonly Statement[]): UnrestrictedTx {
   const openingInOrder = [...opening, readInIndexOrder]

@@ -1,4 +1,5 @@
 import { connectAlone } from '../../src/db/client/connect.ts'
+import { readInIndexOrder } from '../../src/db/transaction.ts'
 import type { Statement, Tx } from '../../src/kernel/context.ts'
 import type { TestDatabase } from './database.ts'
 
@@ -40,7 +41,8 @@ export async function readingOf(
   try {
     await client.query(`select set_config('app.tenant_id', $1, false)`, [tenant_id])
     await client.query(`set plan_cache_mode = ${generic ? 'force_generic_plan' : 'force_custom_plan'}`)
-    if (statement.in_index_order) await client.query('set enable_bitmapscan = off')
+    await client.query('begin')
+    if (statement.in_index_order) await client.query(readInIndexOrder.text)
     await client.query(`prepare measured as ${statement.text}`)
     const values = statement.values.map(literal).join(', ')
     const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
