@@ -93,7 +93,7 @@ function orderedRows<Row>(tx: Tx, list: List, { limit, after }: PageRequest): St
       : sql`${list.table} where ${allOf([...read, (indexed && readBy(indexed)) ?? sql`true`])}`
   const most = sqlInteger(maxRead(list))
   const passes = allOf([...filters.filter((filter) => filter !== indexed).map(testOf), ...tested])
-  return sql<Row & Hidden>`${search === undefined ? sql`` : askedWords(search.q)}
+  return sql<Row & Hidden>`${search === undefined ? sql`` : sql`with ${askedWords(search.q)}`}
     select ${columns}, array[${by}::text, r.id::text] as page_key, r.passes, r.place
     from (select r.*, ${passes} as passes, (row_number() over (${inOrder}))::integer as place
       from ${rows} ${inOrder} limit ${most}) r
@@ -117,11 +117,30 @@ function rowsOfEach(
 /** Behind every word that begins alike, in the order of the words. */
 const last = '\u{10ffff}'
 
-/** The words of the search; the longest is read first, since the fewest rows have it. */
 function askedWords(q: string): Statement {
-  return sql`with split as materialized (select search_words(${q}::text) as words),
-    asked as materialized (select words,
-      (select word from unnest(words) as word order by length(word) desc, word limit 1) as longest from split)`
+  return sql`asked as materialized (select search_words(${q}::text) as words)`
+}
+
+/** Of the longest words so many are counted, and of each so many rows. */
+const maxCompared = 5
+const maxCounted = 100
+
+/**
+ * The asked word by which rows are read: the one that the fewest rows have, and the first of those that many have, such as the
+ * name in an address. A word that is the beginning of another adds nothing to it. So on later pages the word is known by the found
+ * word, whatever was written meanwhile.
+ */
+function chosenWord(tx: Tx, { table }: WordTable, found: string | undefined): Statement {
+  const counted = sql`case when cardinality((select words from asked)) > 1 then (select count(*) from (
+      select from ${table} w where w.tenant_id = ${tx.tenant_id}::uuid and w.word >= candidate.word
+        and w.word < candidate.word || ${last} limit ${sqlInteger(maxCounted)}) counted) end`
+  const order = found === undefined ? counted : sql`not starts_with(${found}::text, candidate.word)`
+  return sql`chosen as materialized (select word from (
+      select word, place from unnest((select words from asked)) with ordinality as t (word, place)
+      where not exists (select from unnest((select words from asked)) as longer
+        where longer <> word and starts_with(longer, word))
+      order by length(word) desc, place limit ${sqlInteger(maxCompared)}) candidate
+    order by ${order}, place limit 1)`
 }
 
 /**
@@ -131,7 +150,7 @@ function askedWords(q: string): Statement {
 function hasEachWord(tx: Tx, { table, id }: WordTable): Statement {
   const found = sql`(select true from ${table} w where w.tenant_id = ${tx.tenant_id}::uuid and w.${id} = r.id
     and w.word >= beginning and w.word < beginning || ${last} limit 1)`
-  return sql`(select longest is not null from asked) and not exists (
+  return sql`(select cardinality(words) > 0 from asked) and not exists (
     select from unnest((select words from asked)) as beginning where ${found} is null)`
 }
 
@@ -142,7 +161,7 @@ function foundRows<Row>(tx: Tx, list: List, { q, words }: Search, { limit, after
   const { descending, types } = list.order
   const most = sqlInteger(maxSearched)
   const ofTenant = sql`w.tenant_id = ${tx.tenant_id}::uuid`
-  const begins = sql`w.word >= (select longest from asked) and w.word < (select longest || ${last} from asked)`
+  const begins = sql`w.word >= (select word from chosen) and w.word < (select word || ${last} from chosen)`
   const place = sql`(${after?.[0]}::text, ${after?.[1]}::${types[1]})`
   const behind = descending ? sql`(w.word, w.${id}) < ${place}` : sql`(w.word, w.${id}) > ${place}`
   const read = allOf([ofTenant, begins, ...(after === undefined ? [] : [behind])])
@@ -152,7 +171,7 @@ function foundRows<Row>(tx: Tx, list: List, { q, words }: Search, { limit, after
     and ${descending ? sql`w.word > k.word` : sql`w.word < k.word`})`
   const conditions = [...list.range, ...list.filters.map(testOf), ...list.tested]
   const passes = allOf([sql`r.id is not null`, ...conditions, isFirst, hasEachWord(tx, words)])
-  return sql<Row & Hidden>`${askedWords(q)}
+  return sql<Row & Hidden>`with ${askedWords(q)}, ${chosenWord(tx, words, after?.[0])}
     select ${list.columns}, array[r.found_word, r.found_id::text] as page_key, r.passes, r.place
     from (select r.*, ${passes} as passes, k.word as found_word, k.id as found_id, k.place
       from (select word, id, (row_number() over (${inOrder}))::integer as place
