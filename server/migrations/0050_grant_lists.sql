@@ -81,7 +81,7 @@ create trigger entitlement_drifted after update of drift on entitlement for each
 -- Each filter of the list has an index in the order of the list, which ends in the moment of the creation and the id. A grant is updated
 -- about eight times, and an update of an indexed column writes to each index whose condition the row meets. So these are few:
 --   a request has its grants by `access_grant_place_uq`: at most 50, which are sorted;
---   those by the end hold live grants alone, by the holder too: a holder's page must not read the grants of others;
+--   those by the end hold active grants alone, by the holder too: a holder's page must not read the grants of others;
 --   a grant that nobody ended, and one without drift, are in no index about that.
 create index access_grant_created_at_ix on access_grant (tenant_id, created_at, id);
 drop index access_grant_user_id_ix;
@@ -104,4 +104,4 @@ create index access_grant_provisioning_status_ix on access_grant
 create index access_grant_expires_at_ix on access_grant (tenant_id, expires_at, id)
   where ended_at is null and expires_at is not null;
 create index access_grant_user_expires_at_ix on access_grant (tenant_id, user_id, expires_at, id)
-  where ended_at is null;
+  where ended_at is null and expires_at is not null;
