@@ -58,12 +58,13 @@ CREATE INDEX access_grant_due_ix ON access_grant USING btree (next_look_at) WHER
 CREATE INDEX access_grant_ended_by_ix ON access_grant USING btree (tenant_id, ended_by) WHERE ended_by IS NOT NULL;
 CREATE INDEX access_grant_entitlement_id_ix ON access_grant USING btree (tenant_id, entitlement_id);
 CREATE INDEX access_grant_expires_at_ix ON access_grant USING btree (tenant_id, expires_at, id) WHERE ended_at IS NULL AND expires_at IS NOT NULL;
+CREATE INDEX access_grant_live_ix ON access_grant USING btree (tenant_id, user_id, id) WHERE status = ANY (ARRAY['pending'::text, 'active'::text]);
 CREATE INDEX access_grant_provisioning_status_ix ON access_grant USING btree (tenant_id, provisioning_status COLLATE "C", created_at, id);
 CREATE INDEX access_grant_resource_id_ix ON access_grant USING btree (tenant_id, resource_id, created_at, id);
 CREATE INDEX access_grant_resource_type_ix ON access_grant USING btree (tenant_id, resource_type, created_at, id);
 CREATE INDEX access_grant_served_by_ix ON access_grant USING btree (tenant_id, served_by, created_at, id) WHERE served_by IS NOT NULL;
 CREATE INDEX access_grant_status_ix ON access_grant USING btree (tenant_id, status COLLATE "C", created_at, id);
-CREATE INDEX access_grant_user_expires_at_ix ON access_grant USING btree (tenant_id, user_id, expires_at, id) WHERE ended_at IS NULL;
+CREATE INDEX access_grant_user_expires_at_ix ON access_grant USING btree (tenant_id, user_id, expires_at, id) WHERE ended_at IS NULL AND expires_at IS NOT NULL;
 CREATE INDEX access_grant_user_id_ix ON access_grant USING btree (tenant_id, user_id, created_at, id);
 alter table access_grant enable row level security;
 alter table access_grant force row level security;
@@ -494,6 +495,28 @@ create policy tenant_wall on event_queue
 grant select, update on event_queue to sallyport_app;
 grant select, insert on event_queue to sallyport_work;
 grant update (xid, seq, until_xid, until_seq, next_look_at, lease_until, generation) on event_queue to sallyport_work;
+
+create table favourite (
+  tenant_id uuid not null,
+  id uuid not null,
+  user_id uuid not null,
+  resource_type text not null,
+  resource_id text not null,
+  action text not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint favourite_pk PRIMARY KEY (tenant_id, id),
+  constraint favourite_pair_uq UNIQUE (tenant_id, user_id, resource_type, resource_id, action),
+  constraint favourite_user_id_fk FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_user(tenant_id, id),
+  constraint favourite_action_ck CHECK (char_length(action) >= 1 AND char_length(action) <= 256),
+  constraint favourite_resource_id_ck CHECK (char_length(resource_id) >= 1 AND char_length(resource_id) <= 2048)
+);
+CREATE INDEX favourite_user_id_ix ON favourite USING btree (tenant_id, user_id, id);
+alter table favourite enable row level security;
+alter table favourite force row level security;
+create policy tenant_wall on favourite
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on favourite to sallyport_app;
 
 create table grant_word (
   tenant_id uuid not null,

@@ -14,6 +14,10 @@ import { logout } from './auth/logout.ts'
 import { receiveLogoutToken } from './auth/receive-logout-token.ts'
 import { startSession } from './auth/start-session.ts'
 import { useSetupLink } from './auth/use-setup-link.ts'
+import { addFavourite } from './catalogue/add-favourite.ts'
+import { listCatalogue } from './catalogue/list-catalogue.ts'
+import { listFavourites } from './catalogue/list-favourites.ts'
+import { removeFavourite } from './catalogue/remove-favourite.ts'
 import { listCloudAccounts } from './cloud/list-cloud-accounts.ts'
 import { upsertCloudAccounts } from './cloud/upsert-cloud-accounts.ts'
 import { requestReconciliation } from './grants/entitlement-store.ts'
@@ -144,6 +148,10 @@ export const operations: Record<string, Operation> = {
   getJwks,
   createRequest,
   previewRequest,
+  listCatalogue,
+  listFavourites,
+  addFavourite,
+  removeFavourite,
   listRequests,
   getRequest,
   getRequestDecision,

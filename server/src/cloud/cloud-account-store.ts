@@ -157,3 +157,19 @@ export async function listAccountIdsUnder(tx: Tx, unit_id: string, limit: number
     order by account_id limit ${limit}`)
   return rows.map((row) => row.account_id)
 }
+
+/** The same for each of these units, in one pass over the cache. A unit without accounts has no entry. */
+export async function listAccountIdsUnderEach(
+  tx: Tx,
+  unit_ids: readonly string[],
+  limit: number,
+): Promise<Map<string, string[]>> {
+  const rows = await tx.read(sql<{ unit_id: string; account_ids: string[] }>`with known as materialized (
+      ${speakingEntries(tx)} and account_id ~ '^[0-9]{12}$' ${oneAnAccount})
+    select unit.id as unit_id, array_agg(below.account_id order by below.account_id) as account_ids
+    from unnest(${[...unit_ids]}::text[]) unit (id) cross join lateral (
+      select account_id from known where metadata -> 'organizational_unit_ids' ? unit.id
+      order by account_id limit ${limit}) below
+    group by unit.id`)
+  return new Map(rows.map(({ unit_id, account_ids }) => [unit_id, account_ids]))
+}

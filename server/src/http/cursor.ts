@@ -9,7 +9,8 @@ export type CursorCodec = {
   open(cursor: string, boundTo: readonly string[]): readonly string[]
 }
 
-const maxCursorLength = 2_000
+/** A name, an id and an action of the greatest length, all of them outside ASCII. */
+const maxCursorLength = 4_000
 
 /** Seals cursors with the key in use and opens them with any of `keys`, which are derived for cursors only. */
 export function cursorCodec(keys: DerivedKeys): CursorCodec {

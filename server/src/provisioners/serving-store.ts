@@ -49,6 +49,13 @@ export function servedAccounts({ tenant_id }: Tx, resource_type: string, account
     and s.resource_type = ${resource_type}::text and (s.account_id = '' or s.account_id = any(${account_ids}::text[])))`
 }
 
+/** The lines of all types for these accounts, and for every account without a line of its own, as one value to embed. */
+export function servedLinesAsJson({ tenant_id }: Tx, account_ids: Statement): Statement {
+  return sql`(select coalesce(jsonb_agg(jsonb_build_object(
+      'resource_type', s.resource_type, 'account_id', s.account_id)), '[]') from served_resource s
+    where s.tenant_id = ${tenant_id} and (s.account_id = '' or s.account_id = any(${account_ids}::text[])))`
+}
+
 /**
  * Whether access to such a resource is given in the account that the request names (null: in none), as a value to embed in another
  * statement. What nothing serves is not given anywhere else.

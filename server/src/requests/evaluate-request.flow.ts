@@ -76,7 +76,7 @@ function requireServed(places: readonly Place[], served: readonly string[]): voi
 }
 
 /** A request belongs to a person: the token's subject, or the user who created the API key. */
-function requirePerson(ctx: Ctx): string {
+export function requirePerson(ctx: Ctx): string {
   if (ctx.actor.user_id === null)
     throw new Problem('forbidden', 'only a person can request access; use a user’s token or API key')
   return ctx.actor.user_id

@@ -88,8 +88,8 @@ export async function endSuspension(ctx: WorkCtx, { id }: LockedUser): Promise<v
 }
 
 /**
- * Deletes a locked user. The row stays because other rows refer to its id, but it is no user any more. Password, picture,
- * roles and memberships are deleted. Name and address stay for readers of the audit log; another user may take the address.
+ * Deletes a locked user. The row stays because other rows refer to its id, but it is no user any more. Password, picture, roles,
+ * memberships and favourites are deleted. Name and address stay for readers of the audit log; another user may take the address.
  */
 export async function saveUserDeletion(ctx: WorkCtx, user: LockedUser, ending: Statement[]): Promise<void> {
   const { tx } = ctx
@@ -105,5 +105,6 @@ export async function saveUserDeletion(ctx: WorkCtx, user: LockedUser, ending: S
     ...factorsEnd(tx, user.id),
     sql`delete from user_role where ${whose}`,
     sql`delete from group_member where ${whose}`,
+    sql`delete from favourite where ${whose}`,
   ])
 }

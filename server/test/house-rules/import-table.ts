@@ -11,6 +11,7 @@ export const slices = [
   'sessions',
   'second-factors',
   'me',
+  'catalogue',
 ]
 
 /** The layers below the slices; every slice may import them. */
@@ -97,6 +98,15 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'auth → settings': 'a tenant sets its provider',
   'auth → tenants': 'the operator gives a tenant its mail domains; a live tenant demands more of a sign-in',
   'auth → users': 'a token belongs to a user',
+  'catalogue → cloud': 'the accounts of the cache are candidates, as policy sees them',
+  'catalogue → policy-engine/cedar': 'the types of resources that can be requested',
+  'catalogue → policy-engine/deciding': 'each candidate is a question to policy',
+  'catalogue → policy-facts': 'a resource as policy sees it, and what rules ask beyond the request',
+  'catalogue → provisioners': 'a live tenant lists only what is served',
+  'catalogue → requests': 'the question is the one that a request would put',
+  'catalogue → settings': 'limits of durations, and whether a reason is required',
+  'catalogue → tenants': 'whether the tenant is in rehearsal or live',
+  'catalogue → users': 'the requester in the policy question',
   'events → jobs': 'the queues of events are due work',
   'grants → cloud': 'the name of the account to which a grant gives access',
   'grants → db/client': 'a worker checks whether the database is reachable',

@@ -58,6 +58,13 @@ async function seedPeople(insert: Insert, name: string): Promise<People> {
   await insert('tenant_group', { id: group, name: 'g', source: 'local' })
   await insert('group_member', { group_id: group, user_id: anna, membership_source: 'local', added_by: ben })
   await insert('group_role', { group_id: group, role_id: 'admin', mapped_by: ben })
+  await insert('favourite', {
+    id: newId(),
+    user_id: anna,
+    resource_type: 'cloud_account',
+    resource_id: '1',
+    action: 'a',
+  })
   const given_at = '2026-01-02T03:04:05.678901Z'
   await insert('past_gift', { id: newId(), user_id: anna, role_id: 'gone', given_by: ben, given_at })
   const secret_hash = Buffer.from(Array.from({ length: 32 }, (_, byte) => byte * 8))

@@ -10,6 +10,7 @@ const policyCase = {
 
 /** A valid body for each operation that takes one, so that a test changes only what it is about. */
 export const sampleBodies: Record<string, unknown> = {
+  addFavourite: { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly' },
   addGroupMember: { user_id: '018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11' },
   approveRequest: {},
   beginSecondFactor: { kind: 'totp' },
@@ -194,6 +195,11 @@ const makers: readonly Maker[] = [
   maker(['/v1/users/me/notifications/{id}'], async ({ house, tenant }) => [
     { id: await house.notification(tenant.tenant_id, tenant.people.user.user_id) },
   ]),
+  maker(['/v1/users/me/favourites/{id}'], async ({ house, tenant: { tenant_id, owner } }) => {
+    const [url, body] = ['/v1/users/me/favourites', sampleBodies.addFavourite]
+    const { body: made } = await house.call({ method: 'POST', url, token: owner.token, tenant_id, body })
+    return [{ id: String(made.id) }]
+  }),
   maker(['/v1/users/me/second-factors/{id}'], async ({ house, tenant }) => [{ id: await beginFactor(house, tenant) }]),
   maker(['/v1/users/me/sessions/{id}'], async ({ house, tenant }) => [
     { id: await house.session(tenant.tenant_id, tenant.owner.user_id) },

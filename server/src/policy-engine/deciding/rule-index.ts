@@ -116,6 +116,14 @@ export function reachesOf({ principal, action, resource, entities }: EngineQuest
   }
 }
 
+/** The reach of an entity whose ancestors are all listed. */
+export function reachOf(
+  entity: { type: string; id: string },
+  ancestors: readonly { type: string; id: string }[],
+): Reach {
+  return { key: keyOf(entity), type: entity.type, within: new Set([entity, ...ancestors].map(keyOf)) }
+}
+
 /** Whether the scope matches the question, by the same rules as the engine. */
 export function fits({ principal, actions, resource }: KeyedScope, asked: Reaches): boolean {
   return (
@@ -125,7 +133,8 @@ export function fits({ principal, actions, resource }: KeyedScope, asked: Reache
   )
 }
 
-function entityFits({ is, within, type }: KeyedEntity, reach: Reach): boolean {
+/** Whether the scope's side matches the entity, by the same rules as the engine. */
+export function entityFits({ is, within, type }: KeyedEntity, reach: Reach): boolean {
   return (
     (is === undefined || is === reach.key) &&
     (within === undefined || reach.within.has(within)) &&

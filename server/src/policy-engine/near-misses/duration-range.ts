@@ -1,6 +1,7 @@
 /** For which other durations an explained change gives the better answer too: only the nearest one was tried. */
 import type { AskQuestion } from '../cedar/question.ts'
 import type { Range } from '../cedar/range.ts'
+import { durationsNamedIn } from '../deciding/named-durations.ts'
 import type { PolicyRule } from '../deciding/rule-set.ts'
 import { type Change, withContext } from './change.ts'
 
@@ -30,10 +31,7 @@ export async function withTrueRange(
 
 /** The durations of the range at which the answer may change, and the last one, the nearest first. */
 function durationsFrom(nearest: number, [from, to]: Range, rules: readonly PolicyRule[]): number[] {
-  const named = rules
-    .filter(({ policy_text }) => /\bduration_seconds\b|\\/.test(policy_text))
-    .flatMap(({ policy_text }) => policy_text.match(/\d+/g) ?? [])
-    .flatMap((digits) => [Number(digits) - 1, Number(digits), Number(digits) + 1])
+  const named = rules.flatMap(({ policy_text }) => durationsNamedIn(policy_text))
   const within = new Set([...named, from, to].filter((one) => from <= one && one <= to && one !== nearest))
   return [...within].toSorted((a, b) => Math.abs(a - nearest) - Math.abs(b - nearest))
 }

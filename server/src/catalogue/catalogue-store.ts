@@ -1,0 +1,127 @@
+import type { AccountPolicyView } from '../cloud/cloud-account.ts'
+import {
+  type AccountForPolicy,
+  accountsForPolicyAsJson,
+  listAccountIdsUnderEach,
+  readAccountsForPolicy,
+} from '../cloud/cloud-account-store.ts'
+import { inIndexOrder, sql } from '../db/sql.ts'
+import type { Tx } from '../kernel/context.ts'
+import type { Principal } from '../policy-engine/cedar/question.ts'
+import { ruleSetVersion } from '../policy-engine/deciding/rule-set-store.ts'
+import { accountInId } from '../policy-facts/resource.ts'
+import type { ServedLine } from '../provisioners/serving.ts'
+import { servedLinesAsJson } from '../provisioners/serving-store.ts'
+import { maxPlaces } from '../requests/place.ts'
+import type { ResourceReference } from '../requests/request.ts'
+import { readSettingValues, type Settings } from '../settings/setting.ts'
+import { settingsAsJson } from '../settings/setting-store.ts'
+import type { Mode } from '../tenants/mode.ts'
+import { tenantMode } from '../tenants/mode-store.ts'
+import { principalAsJson } from '../users/principal-store.ts'
+import type { CatalogueEntry, Pair } from './catalogue-entry.ts'
+
+/** What policy must know to evaluate what a user may request, under one snapshot. */
+export type Snapshot = {
+  principal: Principal
+  settings: Settings
+  version: string
+  accounts: ReadonlyMap<string, AccountPolicyView>
+  mode: Mode
+  served: readonly ServedLine[]
+  /** The accounts under each organizational unit, up to one more than a request may cover. */
+  under: ReadonlyMap<string, readonly string[]>
+}
+
+type SnapshotRow = Pick<Snapshot, 'principal' | 'version' | 'mode' | 'served'> & {
+  stored: Record<string, string>
+  accounts: AccountForPolicy[]
+}
+
+/** What is read for requests of these resources. One round trip; two where organizational units are among them. */
+export async function readSnapshot(
+  tx: Tx,
+  user_id: string,
+  resources: readonly ResourceReference[],
+): Promise<Snapshot> {
+  const units = resources.flatMap(({ type, id }) => (type === 'cloud_organizational_unit' ? id : []))
+  const under = units.length === 0 ? new Map() : await listAccountIdsUnderEach(tx, units, maxPlaces + 1)
+  const homes = resources.flatMap((one) => accountInId(one) ?? [])
+  const concerned = sql`${[...new Set([...homes, ...[...under.values()].flat()])]}`
+  const [row] = await tx.read(
+    sql<SnapshotRow>`select ${principalAsJson(tx, sql`${user_id}`)} as principal, ${settingsAsJson(tx)} as stored,
+      ${ruleSetVersion(tx)} as version, ${accountsForPolicyAsJson(tx, concerned)} as accounts,
+      ${tenantMode(tx)} as mode, ${servedLinesAsJson(tx, concerned)} as served`,
+  )
+  if (row === undefined) throw new Error('a select without a from answered no row')
+  const { stored, accounts, ...rest } = row
+  return { ...rest, settings: readSettingValues(stored), accounts: readAccountsForPolicy(accounts), under }
+}
+
+/** An account of the cache, at its place in the order of the list. */
+export type RankedAccount = { rank: string; name: string; id: string; account_id: string; is_requestable: boolean }
+
+/**
+ * The entries of the account cache after `after`, or from there on (`isIncluded`), by rank, name and id. Requestable is the entry that
+ * policy sees of an account: the first one with its number, which has 12 digits.
+ */
+export function listRankedAccounts(
+  tx: Tx,
+  { after, isIncluded }: { after: readonly string[]; isIncluded: boolean },
+  limit: number,
+): Promise<RankedAccount[]> {
+  const [rank, name, id] = after
+  const [here, place] = [sql`(r.rank, r.name, r.id)`, sql`(${rank}::integer, ${name}::text, ${id}::text)`]
+  const behind = rank === undefined ? sql`true` : isIncluded ? sql`${here} >= ${place}` : sql`${here} > ${place}`
+  return tx.read(
+    inIndexOrder(sql<RankedAccount>`select r.rank::text, r.name, r.id, r.account_id,
+        r.account_id ~ '^[0-9]{12}$' and not exists (select from cloud_account o where o.tenant_id = r.tenant_id
+          and o.account_id = r.account_id and (o.rank, o.name, o.id) < (r.rank, r.name, r.id)) as is_requestable
+      from cloud_account r where r.tenant_id = ${tx.tenant_id} and ${behind}
+      order by r.rank, r.name, r.id limit ${limit}`),
+  )
+}
+
+/** A pair that the user requested, with the moment and the id of the last such request. */
+export type RecentPair = Pair & { created_at: string; id: string }
+type RecentRow = { resource_type: ResourceReference['type']; resource_id: string } & Omit<RecentPair, 'resource'>
+
+const recentRequests = 500
+const recentPairs = 20
+
+/** The last different pairs that the user requested, the newest first: of their last 500 requests at most 20. */
+export async function listRecentPairs(tx: Tx, user_id: string): Promise<RecentPair[]> {
+  const rows = await tx.read(
+    inIndexOrder(sql<RecentRow>`select resource_type, resource_id, action, created_at::text, id
+      from (select distinct on (resource_type, resource_id, action) *
+        from (select resource_type, resource_id, action, created_at, id from access_request
+          where tenant_id = ${tx.tenant_id} and requester_id = ${user_id}
+          order by created_at desc, id desc limit ${recentRequests}) last
+        order by resource_type, resource_id, action, created_at desc, id desc) pairs
+      order by pairs.created_at desc, pairs.id desc limit ${recentPairs}`),
+  )
+  return rows.map(({ resource_type: type, resource_id, ...row }) => ({ ...row, resource: { type, id: resource_id } }))
+}
+
+/** What an entry shows beside policy's answer, in the order of the pairs. A grant counts by its own resource, and by that of its request. */
+export async function readMarks(
+  tx: Tx,
+  user_id: string,
+  pairs: readonly Pair[],
+): Promise<Pick<CatalogueEntry, 'live_grant_id' | 'is_favourite'>[]> {
+  if (pairs.length === 0) return []
+  const asked = pairs.map(({ resource, action }, place) => ({ place, ...resource, action }))
+  return tx.read(sql`with live as materialized (
+      select g.id, g.resource_type as type, g.resource_id, g.permission_set, r.resource_type as asked_type,
+        r.resource_id as asked_id, r.action
+      from access_grant g join access_request r on r.tenant_id = g.tenant_id and r.id = g.request_id
+      where g.tenant_id = ${tx.tenant_id} and g.user_id = ${user_id} and g.status in ('pending', 'active'))
+    select (select live.id from live where live.action = pair.action
+        and ((live.type = pair.type and live.resource_id = pair.id and live.permission_set is null)
+          or (live.asked_type = pair.type and live.asked_id = pair.id))
+        order by live.id desc limit 1) as live_grant_id,
+      exists (select from favourite f where f.tenant_id = ${tx.tenant_id} and f.user_id = ${user_id}
+        and f.resource_type = pair.type and f.resource_id = pair.id and f.action = pair.action) as is_favourite
+    from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) as pair (place integer, type text, id text, action text)
+    order by pair.place`)
+}

@@ -1,0 +1,186 @@
+/** Which candidates may be requested now: the same questions to policy as those of a request, within what one page may ask. */
+import type { Ctx } from '../kernel/context.ts'
+import { Problem } from '../kernel/errors.ts'
+import { createSemaphore } from '../kernel/semaphore.ts'
+import { periodicYield } from '../kernel/yield-to-event-loop.ts'
+import type { AskQuestion } from '../policy-engine/cedar/question.ts'
+import { type Decision, decideAskInPieces } from '../policy-engine/deciding/decide.ts'
+import {
+  type AskRule,
+  type AskRules,
+  askRulesOf,
+  possibleActions,
+  rulesAbout,
+  rulesFor,
+  rulesOn,
+} from '../policy-engine/deciding/possible-requests.ts'
+import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
+import { readWithRules } from '../policy-engine/deciding/rule-set-store.ts'
+import { findPolicyFacts, type PolicyFacts } from '../policy-facts/policy-facts.flow.ts'
+import { findUnserved, maxPlaces, namedAccounts, placesOf, typeOfPlaces } from '../requests/place.ts'
+import { accountDoubt, askQuestion, type Circumstances } from '../requests/policy-question.ts'
+import type { ResourceReference } from '../requests/request.ts'
+import { answerPair, planOf, questionsOf } from './answer-pair.ts'
+import type { Batch, Candidate } from './candidates.flow.ts'
+import type { FoundEntry, PairAnswer } from './catalogue-entry.ts'
+import { readSnapshot, type Snapshot } from './catalogue-store.ts'
+import type { Search } from './search.ts'
+
+/** What one page may ask: questions, evaluations of a resource, and milliseconds of policy. The first pair is always answered. */
+const most = { questions: 500, evaluations: 2_000, ms: 5_000 } as const
+
+export type Budget = {
+  /** Whether so many questions about so many resources may still be asked. */
+  allows(questions: number, resources: number): boolean
+  spent(resources: number, ms: number): void
+}
+
+export function openBudget(): Budget {
+  const asked = { questions: 0, evaluations: 0, ms: 0 }
+  return {
+    allows: (questions, resources) =>
+      asked.questions === 0 ||
+      (asked.questions + questions <= most.questions &&
+        asked.evaluations + questions * resources <= most.evaluations &&
+        asked.ms < most.ms),
+    spent(resources, ms) {
+      asked.questions += 1
+      asked.evaluations += resources
+      asked.ms += ms
+    },
+  }
+}
+
+/** Of one tenant, one batch is evaluated at a time. Between two pieces of it, the event loop runs other work: that of other tenants too. */
+const turns = createSemaphore({
+  limit: 1,
+  maxWaiting: 100,
+  maxWaitMs: 10_000,
+  refusal: () =>
+    new Problem('unavailable', 'too many calls of this tenant wait for what they may request; try again in a moment'),
+})
+
+type Work = {
+  search: Search
+  budget: Budget
+  /** Called with each pair, in order; the entry is undefined where the pair may not be requested. False: that is enough. */
+  onAnswer(candidate: Candidate, action: string, entry: FoundEntry | undefined): boolean
+}
+
+/** What policy decides by, read before its turn: no connection waits for it. */
+type Known = Snapshot & { ruleSet: RuleSet; facts: PolicyFacts; when: Circumstances }
+
+/**
+ * Answers the pairs of a batch.
+ * @returns whether the page goes on; false where that was enough, or the budget is spent
+ */
+export async function evaluateCandidates(
+  ctx: Ctx,
+  user_id: string,
+  { candidates }: Batch,
+  work: Work,
+): Promise<boolean> {
+  if (candidates.length === 0) return true
+  const resources = candidates.map(({ resource }) => resource)
+  const snapshot = await readWithRules(ctx.tx, () => readSnapshot(ctx.tx, user_id, resources))
+  const accountUnknown = resources.some(
+    (resource) => accountDoubt(placeless(resource), unconfirmed(snapshot)) !== undefined,
+  )
+  const facts = await findPolicyFacts(ctx.tx, [snapshot.ruleSet], { accountUnknown })
+  const when = { now: ctx.now, via: ctx.via, source_ip: ctx.source_ip }
+  return turns.run(() => answerAll(candidates, { ...snapshot, facts, when }, work), { key: ctx.tx.tenant_id })
+}
+
+/** Whether access is given in the account that a request names plays no part: these requests name none. */
+const unconfirmed = <Of extends object>(of: Of) => ({ ...of, acts_in_named_account: false })
+
+function placeless(resource: ResourceReference) {
+  return { resource, home: namedAccounts(resource, {}).home }
+}
+
+async function answerAll(candidates: readonly Candidate[], known: Known, work: Work): Promise<boolean> {
+  const yieldToEventLoop = periodicYield()
+  const ask = askRulesOf(known.ruleSet)
+  const about = rulesAbout(ask.rules, known.principal)
+  const decide = async (question: AskQuestion) => {
+    const began = performance.now()
+    const decision = await decideAskInPieces(known.ruleSet, question)
+    work.budget.spent(question.resources.length, performance.now() - began)
+    await yieldToEventLoop()
+    return decision
+  }
+  for (const candidate of candidates) {
+    await yieldToEventLoop()
+    const { resource } = candidate
+    const cached = resource.type === 'cloud_account' ? known.accounts.get(resource.id) : undefined
+    if (candidate.isUncached && cached !== undefined) continue
+    const shown = { resource, resource_name: cached?.name || null }
+    if (
+      !(await answerOne({ candidate, shown, subject: subjectOf(resource, known, about) }, { known, ask, work, decide }))
+    )
+      return false
+  }
+  return true
+}
+
+type One = {
+  candidate: Candidate
+  shown: Pick<FoundEntry, 'resource' | 'resource_name'>
+  subject: Subject | undefined
+}
+type Evaluation = { known: Known; ask: AskRules; work: Work; decide: (question: AskQuestion) => Promise<Decision> }
+
+/** Answers the pairs of one candidate; false where the page ends. */
+async function answerOne(
+  { candidate, shown, subject }: One,
+  { known, ask, work, decide }: Evaluation,
+): Promise<boolean> {
+  const { resource, resource_name } = shown
+  const { after = '' } = candidate
+  for (const action of work.search.found(actionsOf(candidate, subject, ask), resource.id, resource_name)) {
+    if (action <= after) continue
+    let answer: PairAnswer | undefined
+    if (subject !== undefined) {
+      const plan = planOf(rulesFor(subject.rules, action), known.settings)
+      if (!work.budget.allows(questionsOf(plan), subject.question.resources.length)) return false
+      answer = await answerPair(plan, { ...subject.question, action }, decide)
+    }
+    if (!work.onAnswer(candidate, action, answer && { ...shown, action, ...answer })) return false
+  }
+  return true
+}
+
+/** A resource as policy is asked about it. `rules`: those that can concern the caller and it. */
+type Subject = { question: AskQuestion; rules: readonly AskRule[]; possible: readonly AskRule[] }
+
+function actionsOf({ action }: Candidate, subject: Subject | undefined, ask: AskRules): readonly string[] {
+  if (action !== undefined) return [action]
+  return subject === undefined ? [] : possibleActions(subject.possible, ask)
+}
+
+/** Undefined where a request without metadata for this resource is not valid, could not be given, or has no answer. */
+function subjectOf(resource: ResourceReference, known: Known, about: readonly AskRule[]): Subject | undefined {
+  // Its request names the accounts to give it on.
+  if (resource.type === 'cloud_permission_set') return undefined
+  const under = known.under.get(resource.id) ?? []
+  if (resource.type === 'cloud_organizational_unit' && (under.length === 0 || under.length > maxPlaces))
+    return undefined
+  const named = namedAccounts(resource, {})
+  const places = placesOf(resource, named, under)
+  if (known.mode === 'live' && findUnserved(places, servedIn(known, typeOfPlaces(resource))) !== undefined)
+    return undefined
+  const requested = {
+    ...{ resource, action: '', reason: null, duration_seconds: 0, break_glass: false, metadata: {} },
+    ...{ places, home: named.home },
+  }
+  const question = askQuestion(known.principal, requested, known.when, unconfirmed(known))
+  const [first, ...others] = question.resources
+  if (question.unanswerable !== undefined || first === undefined) return undefined
+  // Each of the resources has to be permitted, so that no more is possible than on the first.
+  const possible = rulesOn(about, first)
+  return { question, possible, rules: others.length === 0 ? possible : about }
+}
+
+function servedIn({ served }: Known, type: string): string[] {
+  return served.filter(({ resource_type }) => resource_type === type).map(({ account_id }) => account_id)
+}

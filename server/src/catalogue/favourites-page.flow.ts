@@ -1,0 +1,39 @@
+/** A page of the caller's favourites, with what policy says of each now. */
+import type { Ctx } from '../kernel/context.ts'
+import type { PageRequest, PageRows } from '../kernel/page.ts'
+import { requirePerson } from '../requests/evaluate-request.flow.ts'
+import type { FoundEntry } from './catalogue-entry.ts'
+import { evaluateCandidates, openBudget } from './evaluate-candidates.flow.ts'
+import type { Favourite, ListedFavourite } from './favourite.ts'
+import { listFavourites } from './favourite-store.ts'
+import { searchFor } from './search.ts'
+
+/** A page that asked policy all that it may ends early. */
+export async function readFavouritesPage(ctx: Ctx, page: PageRequest): Promise<PageRows<ListedFavourite>> {
+  const user_id = requirePerson(ctx)
+  const favourites = await listFavourites(ctx.tx, user_id, page.after?.[0])
+  const shown = favourites.slice(0, page.limit)
+  const rows: ListedFavourite[] = []
+  const candidates = shown.map((one) => ({ ...one, keyOf: () => [one.id] }))
+  await evaluateCandidates(
+    ctx,
+    user_id,
+    { candidates, end: [] },
+    {
+      search: searchFor(undefined),
+      budget: openBudget(),
+      onAnswer(_candidate, _action, entry) {
+        const favourite = shown[rows.length]
+        if (favourite !== undefined) rows.push(listed(favourite, entry))
+        return true
+      },
+    },
+  )
+  const last = rows.at(-1)
+  return { rows, next: last !== undefined && rows.length < favourites.length ? [last.id] : undefined }
+}
+
+/** Nothing but what the user wrote themselves is shown of what they may not have. */
+function listed(favourite: Favourite, entry: FoundEntry | undefined): ListedFavourite {
+  return { ...favourite, permitted: entry !== undefined, resource_name: entry?.resource_name ?? null }
+}

@@ -1,0 +1,10 @@
+/** Where an answer may change with the duration, read from the text of a rule: for searches, which evaluate what they find. */
+
+/** A rule that spells an attribute with an escape may read any. */
+const readsDuration = /\bduration_seconds\b|\\/
+
+/** The numbers that the rule names, each with its neighbours, in seconds; none where it does not read the duration. */
+export function durationsNamedIn(policy_text: string): number[] {
+  if (!readsDuration.test(policy_text)) return []
+  return (policy_text.match(/\d+/g) ?? []).map(Number).flatMap((number) => [number - 1, number, number + 1])
+}

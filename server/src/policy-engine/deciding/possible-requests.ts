@@ -1,0 +1,120 @@
+/**
+ * What the rules make possible for one person, read from their scopes: which resources and actions the permits name. No answer: what
+ * is possible here is still to be evaluated, and what is not needs no evaluation, because no permit covers it.
+ */
+import type { Principal, Resource, ResourceReference } from '../cedar/question.ts'
+import { findActionFault, findIdFault } from '../cedar/reference-faults.ts'
+import { type AskedType, askedTypes } from '../cedar/schema.ts'
+import type { ApprovalMode, Effect } from '../rule.ts'
+import { type PolicyEvaluator, policyEvaluator } from './evaluate.ts'
+import { durationsNamedIn } from './named-durations.ts'
+import { entityFits, reachOf } from './rule-index.ts'
+import type { ReadRule, RuleSet, SortedRules } from './rule-set.ts'
+
+/** A rule about requests. */
+export type AskRule = Pick<ReadRule, 'effect' | 'scope'> & {
+  effect: Effect
+  mode: ApprovalMode | null
+  /** Whether the answer may be another with a reason. */
+  readsReason: boolean
+  /** The durations, in seconds, at which the answer may be another. */
+  durations: readonly number[]
+}
+
+/** The rules about requests of one rule set. `actions`: every action that one of them names and that can be requested, in order. */
+export type AskRules = { rules: readonly AskRule[]; actions: readonly string[] }
+
+/** The longest action that a request can name. */
+const maxActionLength = 256
+
+/** By the identity of the sorted rules: the same for all people, until the rules change. */
+const known = new WeakMap<SortedRules, AskRules>()
+const none: AskRules = { rules: [], actions: [] }
+
+/** None where the rules cannot be parsed, because every question is then denied. */
+export function askRulesOf(ruleSet: RuleSet, evaluator: PolicyEvaluator = policyEvaluator): AskRules {
+  const sorted = sortedOf(ruleSet, evaluator)
+  if (sorted === undefined) return none
+  const before = known.get(sorted)
+  if (before !== undefined) return before
+  const read = [...sorted.read.values()].filter(({ sets }) => sets.includes('ask'))
+  const actions = new Set(read.flatMap((rule) => rule.actions).filter(isPossibleAction))
+  const found = { rules: read.map((rule) => askRuleOf(rule, sorted)), actions: [...actions].sort() }
+  known.set(sorted, found)
+  return found
+}
+
+function sortedOf(ruleSet: RuleSet, evaluator: PolicyEvaluator): SortedRules | undefined {
+  try {
+    return evaluator.rules.sorted(ruleSet)
+  } catch {
+    return undefined
+  }
+}
+
+function isPossibleAction(action: string): boolean {
+  return findActionFault(action) === undefined && action.length <= maxActionLength
+}
+
+/** A rule that spells an attribute with an escape may read any. */
+const readsReason = /\bhas_reason\b|\\/
+
+function askRuleOf({ id, effect, scope, text }: ReadRule, { byId }: SortedRules): AskRule {
+  const mode = byId.get(id)?.approval_mode ?? null
+  return { effect, scope, mode, readsReason: readsReason.test(text), durations: durationsNamedIn(text) }
+}
+
+/** Those of the rules that can concern the person. */
+export function rulesAbout(rules: readonly AskRule[], { id, group_ids, role_ids }: Principal): AskRule[] {
+  const ancestors = [
+    ...group_ids.map((group) => ({ type: 'Group', id: group })),
+    ...role_ids.map((role) => ({ type: 'Role', id: role })),
+  ]
+  const reach = reachOf({ type: 'User', id }, ancestors)
+  return rules.filter(({ scope }) => entityFits(scope.principal, reach))
+}
+
+/** Those of the rules that can concern the resource. */
+export function rulesOn(rules: readonly AskRule[], resource: Resource): AskRule[] {
+  const reach = reachOf(resource, resource.parents)
+  return rules.filter(({ scope }) => entityFits(scope.resource, reach))
+}
+
+/** Those of the rules that can concern the action. */
+export function rulesFor(rules: readonly AskRule[], action: string): AskRule[] {
+  return rules.filter(({ scope }) => scope.actions === undefined || scope.actions.includes(action))
+}
+
+/** The actions that a permit among these rules covers, in order. A permit of any action covers those that other rules name. */
+export function possibleActions(rules: readonly AskRule[], { actions }: AskRules): readonly string[] {
+  const covered = new Set<string>()
+  for (const { effect, scope } of rules) {
+    if (effect !== 'permit') continue
+    if (scope.actions === undefined) return actions
+    for (const action of scope.actions) if (isPossibleAction(action)) covered.add(action)
+  }
+  return [...covered].sort()
+}
+
+/** The resources that permits among these rules name in their scopes, each once, by type and id. */
+export function namedResources(rules: readonly AskRule[]): ResourceReference[] {
+  const named = new Map<string, ResourceReference>()
+  for (const { effect, scope } of rules) {
+    const key = scope.resource.is ?? scope.resource.within
+    const reference = effect === 'permit' && key !== undefined ? referenceOf(key) : undefined
+    if (key !== undefined && reference !== undefined) named.set(key, reference)
+  }
+  return [...named.values()].sort((one, other) => (resourceOrder(one) < resourceOrder(other) ? -1 : 1))
+}
+
+/** Resources of several types in the order of these texts; the position of a type is one digit. */
+export function resourceOrder({ type, id }: ResourceReference): string {
+  return `${askedTypes.indexOf(type)} ${id}`
+}
+
+/** Undefined for what cannot be requested. */
+function referenceOf(key: string): ResourceReference | undefined {
+  const space = key.indexOf(' ')
+  const reference = { type: key.slice(0, space) as AskedType, id: key.slice(space + 1) }
+  return askedTypes.includes(reference.type) && findIdFault(reference) === undefined ? reference : undefined
+}
