@@ -17,7 +17,8 @@ import {
 import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
 import { readWithRules } from '../policy-engine/deciding/rule-set-store.ts'
 import { findPolicyFacts, type PolicyFacts } from '../policy-facts/policy-facts.flow.ts'
-import { findUnserved, maxPlaces, namedAccounts, placesOf, typeOfPlaces } from '../requests/place.ts'
+import { accountInId } from '../policy-facts/resource.ts'
+import { findUnserved, maxPlaces, placesOf, typeOfPlaces } from '../requests/place.ts'
 import { accountDoubt, askQuestion, type Circumstances } from '../requests/policy-question.ts'
 import type { ResourceReference } from '../requests/request.ts'
 import { answerPair, planOf, questionsOf } from './answer-pair.ts'
@@ -94,8 +95,9 @@ export async function evaluateCandidates(
 /** Whether access is given in the account that a request names plays no part: these requests name none. */
 const unconfirmed = <Of extends object>(of: Of) => ({ ...of, acts_in_named_account: false })
 
+/** Such a request names no account: the only one that is known is that in the id. */
 function placeless(resource: ResourceReference) {
-  return { resource, home: namedAccounts(resource, {}).home }
+  return { resource, home: accountInId(resource) }
 }
 
 async function answerAll(candidates: readonly Candidate[], known: Known, work: Work): Promise<boolean> {
@@ -165,13 +167,13 @@ function subjectOf(resource: ResourceReference, known: Known, about: readonly As
   const under = known.under.get(resource.id) ?? []
   if (resource.type === 'cloud_organizational_unit' && (under.length === 0 || under.length > maxPlaces))
     return undefined
-  const named = namedAccounts(resource, {})
-  const places = placesOf(resource, named, under)
+  const { home } = placeless(resource)
+  const places = placesOf(resource, { home, touched: [] }, under)
   if (known.mode === 'live' && findUnserved(places, servedIn(known, typeOfPlaces(resource))) !== undefined)
     return undefined
   const requested = {
     ...{ resource, action: '', reason: null, duration_seconds: 0, break_glass: false, metadata: {} },
-    ...{ places, home: named.home },
+    ...{ places, home },
   }
   const question = askQuestion(known.principal, requested, known.when, unconfirmed(known))
   const [first, ...others] = question.resources

@@ -7,11 +7,10 @@ const separators = /[\u0001-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u00bf\u2000-
 
 /** Each word once, in lower case and without accents. */
 export function searchWords(text: string): string[] {
-  const plain = text
-    .normalize('NFKD')
-    .replaceAll(/[\u0300-\u036f]/g, '')
-    .toLowerCase()
-  const words = plain.split(separators).map((word) => [...word].slice(0, maxLength).join(''))
+  const plain = text.normalize('NFKD').replaceAll(/[\u0300-\u036f]/g, '')
+  // Letter by letter: otherwise the last one of a Greek word depends on what follows.
+  const lower = [...plain].map((letter) => letter.toLowerCase()).join('')
+  const words = lower.split(separators).map((word) => [...word].slice(0, maxLength).join(''))
   return [...new Set(words.filter((word) => word !== ''))].slice(0, maxWords)
 }
 

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict'
+import { beforeEach, test } from 'node:test'
+import { openHouse, type Person } from '../../test/support/house.ts'
+import { requestStage } from '../../test/support/request-stage.ts'
+import type { Tx } from '../kernel/context.ts'
+import { policyEvaluator } from '../policy-engine/deciding/evaluate.ts'
+import type { CatalogueEntry } from './catalogue-entry.ts'
+
+/** How much one page asks of policy and of the database, and what its end shows. */
+const now = { reading: 0, held: 0, questions: 0, readingWhileAsking: 0 }
+const house = await openHouse({}, (database) => ({
+  ...database,
+  tenant(tenant_id) {
+    const tx = database.tenant(tenant_id)
+    const counted = async <Result>(count: 'reading' | 'held', work: Promise<Result>) => {
+      now[count] += 1
+      try {
+        return await work
+      } finally {
+        if (count === 'reading') now.reading -= 1
+      }
+    }
+    const read: Tx['read'] = (statement) => counted('reading', tx.read(statement))
+    const interactive: Tx['interactive'] = (work) => counted('held', tx.interactive(work))
+    return { ...tx, read, interactive }
+  },
+}))
+policyEvaluator.onAnswer = () => {
+  now.questions += 1
+  now.readingWhileAsking = Math.max(now.readingWhileAsking, now.reading)
+}
+
+type Stage = Awaited<ReturnType<typeof requestStage>>
+type Page = { data: CatalogueEntry[]; next_cursor?: string; has_more: boolean }
+
+let on: Stage
+beforeEach(async () => {
+  on = await requestStage(house, 'bounds')
+  Object.assign(now, { held: 0, questions: 0, readingWhileAsking: 0 })
+})
+
+async function page(query = '', stage = on, by: Person = stage.people.user): Promise<Page> {
+  const reply = await stage.call(by, 'GET', `/v1/catalogue${query}`)
+  assert.equal(reply.status, 200, reply.text)
+  return reply.body as Page
+}
+
+/** The pages from the first to the last, and how many questions each asked. */
+async function allPages(query: string): Promise<(Page & { questions: number })[]> {
+  const pages: (Page & { questions: number })[] = []
+  for (let cursor = ''; ; ) {
+    now.questions = 0
+    const found = await page(`${query}${cursor}`)
+    pages.push({ ...found, questions: now.questions })
+    if (found.next_cursor === undefined) return pages
+    cursor = `&cursor=${encodeURIComponent(found.next_cursor)}`
+  }
+}
+
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => `${850_000_000_000 + index}`)
+async function cache(ids: readonly string[], tags: (id: string) => object = () => ({}), stage = on): Promise<void> {
+  const resources = ids.map((id) => ({ id, account_id: id, name: `account ${id}`, metadata: tags(id) }))
+  assert.equal((await stage.call(stage.owner, 'PUT', '/v1/cloud/accounts', { resources })).status, 200)
+}
+const actions = 'action in [Action::"A", Action::"B", Action::"C", Action::"D"]'
+const tagged = 'when { resource.hasTag("open") }'
+
+test('a page asks at most 500 questions, and the next one goes on where it ended', async () => {
+  const ids = numbers(700)
+  await cache(ids, (id) => (id.endsWith('9') ? { open: 'yes' } : {}))
+  await on.rule(`permit (principal, ${actions}, resource) ${tagged};`)
+  const pages = await allPages('?limit=200')
+  assert.deepEqual(
+    pages.map(({ questions }) => questions),
+    [500, 500, 500, 500, 500, 300],
+  )
+  const found = pages.flatMap(({ data }) => data.map(({ resource, action }) => `${resource.id} ${action}`))
+  const expected = ids
+    .filter((id) => id.endsWith('9'))
+    .flatMap((id) => ['A', 'B', 'C', 'D'].map((one) => `${id} ${one}`))
+  assert.deepEqual(found, expected)
+})
+
+test('a page of which few durations are known asks at most 500 too', async () => {
+  await cache(numbers(100))
+  const durations = [600, 1200, 1800, 2400, 3000].map((one) => `context.duration_seconds == ${one}`)
+  await on.rule(`permit (principal, ${actions}, resource) when { ${durations.join(' || ')} };`)
+  const pages = await allPages('?limit=200')
+  assert.ok(
+    pages.every(({ questions }) => questions <= 500),
+    JSON.stringify(pages.map(({ questions }) => questions)),
+  )
+  assert.equal(pages.flatMap(({ data }) => data).length, 400)
+  assert.ok(pages.every(({ data }) => data.every((entry) => entry.max_duration_seconds === 3_000)))
+})
+
+test('what no permit covers by its scope asks nothing', async () => {
+  await cache(numbers(300))
+  await on.rule('permit (principal in Role::"auditor", action == Action::"A", resource);')
+  await on.rule('permit (principal, action == Action::"B", resource == cloud_account::"850000000007");')
+  await on.rule('forbid (principal, action == Action::"C", resource);')
+  const pages = await allPages('?limit=200')
+  assert.deepEqual([pages.length, pages[0]?.data.length, pages[0]?.questions], [1, 1, 1])
+})
+
+test('no connection waits for policy, and no transaction is held', async () => {
+  await cache(numbers(120))
+  await on.rule(`permit (principal, ${actions}, resource) ${tagged};`)
+  now.readingWhileAsking = now.held = 0
+  await page()
+  assert.ok(now.questions > 400)
+  assert.deepEqual([now.readingWhileAsking, now.held], [0, 0])
+})
+
+test('the end of a short page does not show what the caller may not have', async () => {
+  const cursorAt = async (name: string) => {
+    const resources = numbers(200).map((id) => ({ id, account_id: id, name }))
+    await on.call(on.owner, 'PUT', '/v1/cloud/accounts', { resources })
+    const { data, next_cursor = '' } = await page()
+    assert.equal(data.length, 0)
+    return next_cursor
+  }
+  await on.rule(`permit (principal, ${actions}, resource) ${tagged};`)
+  const [short, long] = [await cursorAt('a'), await cursorAt('a'.repeat(100))]
+  assert.ok(short.length > 0)
+  assert.equal(short.length, long.length)
+  for (const secret of ['account', '8500000', 'aaaa'])
+    assert.ok(!Buffer.from(long, 'base64url').includes(secret), secret)
+})
+
+test('the longest name and action make a cursor that is taken', async () => {
+  const [id] = numbers(1) as [string]
+  const [name, action] = ['名'.repeat(200), '権'.repeat(255)]
+  const resources = [{ id: '口'.repeat(128), account_id: id, name }]
+  assert.equal((await on.call(on.owner, 'PUT', '/v1/cloud/accounts', { resources })).status, 200)
+  await on.rule(
+    `permit (principal, action in [Action::"${action}a", Action::"${action}b"], resource is cloud_account);`,
+  )
+  const pages = await allPages('?limit=1')
+  assert.deepEqual(
+    pages.map(({ data }) => data[0]?.action.at(-1)),
+    ['a', 'b'],
+  )
+})
+
+test('a page reads no more than 5,000 entries of the cache', async () => {
+  await cache(numbers(5_000))
+  await cache(['860000000000'], () => ({}))
+  await on.rule('permit (principal, action == Action::"A", resource == cloud_account::"860000000000");')
+  const pages = await allPages('?q=860000000000')
+  assert.deepEqual(
+    pages.map(({ data, has_more }) => [data.length, has_more]),
+    [
+      [0, true],
+      [1, false],
+    ],
+  )
+})
+
+test('a tenant does not wait for the calls of another', async () => {
+  const other = await requestStage(house, 'small')
+  for (const stage of [on, other]) await stage.rule(`permit (principal, ${actions}, resource) ${tagged};`)
+  await cache(numbers(500))
+  await cache(numbers(10), () => ({ open: 'yes' }), other)
+  const ended: string[] = []
+  const note = (who: string) => () => ended.push(who)
+  const many = Array.from({ length: 20 }, () => page('?limit=200').then(note('many')))
+  await Promise.all([...many, page('', other).then(note('one'))])
+  assert.ok(ended.indexOf('one') < 10, `it ended as number ${ended.indexOf('one')}`)
+})
