@@ -157,14 +157,15 @@ test('a page reads no more than 5,000 entries of the cache', async () => {
   )
 })
 
-test('a tenant does not wait for the calls of another', async () => {
-  const other = await requestStage(house, 'small')
-  for (const stage of [on, other]) await stage.rule(`permit (principal, ${actions}, resource) ${tagged};`)
-  await cache(numbers(500))
-  await cache(numbers(10), () => ({ open: 'yes' }), other)
+test('the calls of a tenant take turns, so that another tenant has its share', async () => {
+  const other = await requestStage(house, 'other')
+  for (const stage of [on, other]) {
+    await stage.rule(`permit (principal, ${actions}, resource) ${tagged};`)
+    // Each page is one batch of 200 questions.
+    await cache(numbers(50), undefined, stage)
+  }
   const ended: string[] = []
-  const note = (who: string) => () => ended.push(who)
-  const many = Array.from({ length: 20 }, () => page('?limit=200').then(note('many')))
-  await Promise.all([...many, page('', other).then(note('one'))])
-  assert.ok(ended.indexOf('one') < 10, `it ended as number ${ended.indexOf('one')}`)
+  const call = (who: string, stage: Stage) => page('', stage).then(() => ended.push(who))
+  await Promise.all([...Array.from({ length: 20 }, () => call('many', on)), call('one', other)])
+  assert.ok(ended.indexOf('one') < 8, `it ended as number ${ended.indexOf('one')}`)
 })
