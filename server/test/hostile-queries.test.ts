@@ -28,6 +28,14 @@ await asOwner('POST', '/v1/provisioners', sampleBodies.createProvisioner)
 await asOwner('POST', '/v1/notification-channels/email', sampleBodies.createEmailChannel)
 await asOwner('POST', `/v1/requests/${records['/v1/requests/{id}']?.id}/approve`, {})
 await asOwner('POST', `/v1/groups/${records['/v1/groups/{id}']?.id}/members`, { user_id: people.admin.user_id })
+for (const action of ['Read', 'Write']) {
+  const rule = { effect: 'permit', action_scope_type: 'eq', action_ids: [action] }
+  await asOwner('POST', `/v1/policies/${records['/v1/policies/{id}']?.id}/rules`, rule)
+  const body = { resource: { type: 'cloud_account', id: '123456789012' }, action }
+  await house.call({ method: 'POST', url: '/v1/users/me/favourites', body, tenant_id, token: people.user.token })
+}
+const account = { id: 'c', account_id: '123456789012' }
+await asOwner('PUT', '/v1/cloud/accounts', { resources: [account] })
 await house.notification(tenant_id, people.user.user_id)
 await house.session(tenant_id, people.user.user_id)
 

@@ -12,7 +12,7 @@ export const addFavourite = operation({
   credential: 'user',
   // Of no use to a thief, and confirming takes one of few connections.
   confirms: false,
-  scope: 'requests:create',
+  scope: null,
   body: FavouriteInput,
   replies: { 201: Favourite },
   errors: ['unprocessable'],

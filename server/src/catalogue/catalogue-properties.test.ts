@@ -11,7 +11,7 @@ import type { RequestInput } from '../requests/request.ts'
 import type { CatalogueEntry } from './catalogue-entry.ts'
 
 /** On random rules, the catalogue lists exactly what a preview permits, with the answer that the preview gives. */
-const house = await openHouse({}, (database) => database)
+const house = await openHouse()
 const on = await requestStage(house, 'random rules')
 const me = on.people.user
 const unit = 'ou-ab12-84000000'
@@ -47,6 +47,7 @@ const resources = [
   'resource is cloud_account',
   `resource == ${text(account(prod))}`,
   `resource in ${text({ type: 'cloud_organizational_unit', id: unit })}`,
+  `resource is cloud_account in ${text({ type: 'cloud_organizational_unit', id: unit })}`,
   ...named.map((one) => `resource == ${text(one)}`),
 ]
 const conditions = [
@@ -54,6 +55,7 @@ const conditions = [
   ...['when { context.duration_seconds > 5000 }', 'unless { context.duration_seconds == 43200 }'],
   ...['when { context.has_reason }', 'unless { context.has_reason }', 'when { context.break_glass }'],
   ...['when { resource.hasTag("env") }', 'unless { resource.hasTag("env") && resource.getTag("env") == "prod" }'],
+  ...[`when { ${text(account(prod))}.hasTag("env") }`, `unless { ${text(account(play))}.hasTag("env") }`],
   ...['when { context.via == "token" }', 'when { context.duration_seconds * 9223372036854775807 > 0 }'],
 ]
 const modes = { permit: ['require', 'auto', 'break_glass'], forbid: ['', '', 'auto', 'break_glass'] } as const

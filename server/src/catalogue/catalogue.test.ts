@@ -241,6 +241,17 @@ suite('who may read it', () => {
     assert.equal(mixed.body.code, 'tenant_mismatch')
   })
 
+  test('gains nothing by the cursor of a user who may have more', async () => {
+    const on = await requestStage(house, 'lent cursors')
+    await on.cache({ [one]: {}, [two]: {}, [three]: {} })
+    await on.rule('permit (principal in Role::"admin", action == Action::"Admin", resource);')
+    await on.rule(`permit (principal, action == Action::"Read", resource == cloud_account::"${three}");`)
+    const { next_cursor = '' } = await catalogue(on, '?limit=1', on.people.admin)
+    assert.deepEqual(short(await catalogue(on, `?limit=1&cursor=${encodeURIComponent(next_cursor)}`)), [
+      `${three} Read`,
+    ])
+  })
+
   test('with the role user alone sees nothing of rules, groups, tags and accounts that are not theirs', async () => {
     const on = await requestStage(house, 'discreet')
     await on.cache({ [one]: { tags: { team: 'tag-value' } }, [two]: { tags: { team: 'secret-team' } }, [three]: {} })

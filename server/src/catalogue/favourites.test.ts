@@ -80,11 +80,18 @@ suite('a favourite', () => {
     assert.deepEqual((await favourites()).data, [])
   })
 
-  test('is never made with an API key, nor without the scope for requests', async () => {
+  test('is never made with an API key, and never permitted without the scope for requests', async () => {
     const { tenant_id } = on
     const byKey = await house.call({ method: 'POST', url, api_key: user.api_key, tenant_id, body: pair(one) })
     assert.equal(byKey.status, 401)
-    assert.equal((await add(one, on.people.auditor)).status, 403)
+    const { auditor } = on.people
+    for (const id of [one, two, three]) assert.equal((await add(id, auditor)).status, 201)
+    const { data, next_cursor = '' } = await favourites('?limit=2', auditor)
+    const more = await favourites(`?limit=2&cursor=${encodeURIComponent(next_cursor)}`, auditor)
+    assert.deepEqual(
+      [...data, ...more.data].map(({ permitted, resource_name }) => [permitted, resource_name]),
+      Array(3).fill([false, null]),
+    )
   })
 
   for (const [what, body, pointer] of [

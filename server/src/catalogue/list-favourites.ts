@@ -9,7 +9,7 @@ export const listFavourites = operation({
   path: '/v1/users/me/favourites',
   summary: 'List your favourites, and whether you may request them now',
   credential: 'user',
-  scope: 'requests:create',
+  scope: null,
   query: Type.Object(pageQuery, { additionalProperties: false }),
   replies: { 200: PageOf(ListedFavourite) },
   errors: [],

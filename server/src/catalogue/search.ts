@@ -1,4 +1,5 @@
 /** A search by the beginnings of words in the name and the id of a resource, and in the action. */
+import { invalidInput } from '../kernel/errors.ts'
 import { beginningsWithout, searchWords } from '../kernel/search-words.ts'
 
 export type Search = {
@@ -6,9 +7,13 @@ export type Search = {
   found(actions: readonly string[], resource_id: string, resource_name: string | null): readonly string[]
 }
 
-/** `q` undefined: all is found. A search without words finds nothing, as in other lists. */
+/**
+ * `q` undefined: all is found. A search without words finds nothing, as in other lists.
+ * @throws Problem 400 for NUL, as everywhere
+ */
 export function searchFor(q: string | undefined): Search {
   if (q === undefined) return { found: (actions) => actions }
+  if (q.includes('\0')) throw invalidInput([{ pointer: 'q', why: 'contains the character NUL: leave it out' }])
   const asked = searchWords(q)
   if (asked.length === 0) return { found: () => [] }
   const actionsWith = searchAmong()

@@ -22,6 +22,15 @@ async function makeMore(tenant: TestTenant): Promise<Records> {
   await call(tenant, owner, 'PUT', '/v1/cloud/accounts', { resources })
   for (let count = 0; count < 2; count += 1) await house.notification(tenant_id, owner.user_id)
   await call(tenant, owner, 'POST', '/v1/requests', sampleBodies.createRequest)
+  // The catalogue and the favourites of the owner.
+  for (const action of ['Read', 'Write']) {
+    const rule = { effect: 'permit', action_scope_type: 'eq', action_ids: [action] }
+    await call(tenant, owner, 'POST', addressed('/v1/policies/{id}/rules', records), rule)
+    const favourite = { resource: { type: 'cloud_account', id: '123456789012' }, action }
+    await call(tenant, owner, 'POST', '/v1/users/me/favourites', favourite)
+  }
+  const account = { id: '4', account_id: '123456789012', rank: 7 }
+  await call(tenant, owner, 'PUT', '/v1/cloud/accounts', { resources: [account] })
   // A second evaluation of the request.
   const request = records['/v1/requests/{id}'] ?? {}
   await call(tenant, tenant.people.approver, 'POST', `/v1/requests/${request.id}/deny`, {})

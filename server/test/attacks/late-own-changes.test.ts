@@ -145,6 +145,7 @@ test('every change of one’s own is confirmed, but for the few that are of no u
     .filter(([, { method, credential, confirms }]) => method !== 'GET' && credential === 'user' && !confirms)
     .map(([operationId]) => operationId)
   assert.deepEqual(unconfirmed.sort(), [
-    ...['logout', 'markAllNotificationsRead', 'markNotificationRead', 'updateOwnPreferences'],
+    ...['addFavourite', 'logout', 'markAllNotificationsRead', 'markNotificationRead', 'removeFavourite'],
+    'updateOwnPreferences',
   ])
 })
