@@ -10,7 +10,8 @@ export async function findLiveGrant(
 ): Promise<LiveGrant | undefined> {
   const rows = places.map(({ type, id, permission_set }) => ({ type, id, permission_set }))
   const [grant] = await tx.read(sql<LiveGrant>`select g.id, g.status, g.expires_at from access_grant g
-    where g.tenant_id = ${tx.tenant_id} and g.user_id = ${user_id} and g.ended_at is null and g.action = ${action}
+    where g.tenant_id = ${tx.tenant_id} and g.user_id = ${user_id} and g.status in ('pending', 'active')
+      and g.action = ${action}
       and exists (
         select from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
           as place (type text, id text, permission_set text)

@@ -236,6 +236,20 @@ suite('a preview', () => {
     await remove()
   })
 
+  test('names the longest duration that would be allowed', async () => {
+    const remove = await on.rule(
+      'forbid (principal, action == Action::"List", resource) when { context.duration_seconds > 5400 };',
+    )
+    const longest = async (more: object) =>
+      (await on.call(people.user, 'POST', '/v1/requests/preview', on.account('100000000001', more))).body
+        .max_duration_seconds
+    assert.equal(await longest({ action: 'List' }), 5_400)
+    assert.equal(await longest({ action: 'List', duration_seconds: 600 }), 5_400)
+    assert.equal(await longest({ action: 'List', duration_seconds: 6_000 }), null)
+    assert.equal(await longest({ action: 'Write' }), 43_200)
+    await remove()
+  })
+
   test('names the live grant of the same access', async () => {
     const body = on.account('100000000001', { action: 'List' })
     const preview = async (person = people.user) =>

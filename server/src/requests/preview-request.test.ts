@@ -70,7 +70,8 @@ for (const [what, body] of [
         from access_request r join decision d on d.request_id = r.id where r.id = $1`,
       [created.body.id],
     )
-    const { may_decide, ...answer } = preview.body
+    const { may_decide, max_duration_seconds, ...answer } = preview.body
+    assert.equal(max_duration_seconds, 43_200)
     assert.deepEqual(answer, { allowed: true, live_grant: null, ...kept })
     assert.equal(may_decide !== undefined, kept?.approval_mode === 'require')
   })

@@ -4,6 +4,7 @@ import { findLiveGrant } from '../grants/live-grant-store.ts'
 import { operation } from '../http/operation.ts'
 import { Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { evaluateRequest } from './evaluate-request.flow.ts'
+import { findLongestDuration } from './longest-duration.flow.ts'
 import { explainAnswer } from './near-miss-explanation.flow.ts'
 import { NearMissExplanation } from './near-miss-explanation.ts'
 import { Place } from './place.ts'
@@ -25,6 +26,11 @@ const RequestPreview = Type.Object(
     notices: Type.Array(Type.String()),
     reasoning: Type.String({ description: 'why, in words; names rules only with policies:read' }),
     duration_seconds: Type.Integer({ description: 'how long access would last' }),
+    max_duration_seconds: Nullable(
+      Type.Integer({
+        description: 'the longest duration that would be allowed, not shorter than yours; null where there is none',
+      }),
+    ),
     ...riskFields,
     places: Type.Array(Place, {
       description: 'where access would be given, one grant each; empty where the request would be refused',
@@ -75,6 +81,7 @@ export const previewRequest = operation({
       notices,
       reasoning,
       duration_seconds: requested.duration_seconds,
+      max_duration_seconds: await findLongestDuration(evaluated),
       // A refusal does not show the tags of an account.
       ...(allowed ? evaluated.risk : riskOf(requested, new Map())),
       places: allowed ? [...requested.places] : [],

@@ -1,0 +1,30 @@
+import { decideAskInPieces } from '../policy-engine/deciding/decide.ts'
+import { askRulesOf, rulesAbout, rulesFor } from '../policy-engine/deciding/possible-requests.ts'
+import type { EvaluatedRequest } from './evaluate-request.flow.ts'
+import { inTenantTurn } from './tenant-turns.ts'
+
+/** Rules that name more durations are tried at the longest of them only. */
+const maxTried = 40
+
+/**
+ * The longest duration, in seconds, with which the request would be allowed: at least as long as requested; null where there is none. Tried
+ * are the tenant's maximum, and the durations at which a rule may give another answer. A near miss names a shorter one that would be.
+ */
+export async function findLongestDuration(evaluated: EvaluatedRequest): Promise<number | null> {
+  const { ruleSet, requester, requested, question, settings, decision } = evaluated
+  const longest = settings['requests.max_duration_seconds']
+  const rules = rulesFor(rulesAbout(askRulesOf(ruleSet).rules, requester), requested.action)
+  const named = new Set(rules.flatMap(({ durations }) => durations))
+  const { duration_seconds } = requested
+  // Where no rule reads the duration, the answer is that of any other.
+  if (named.size === 0) return decision.allowed ? longest : null
+  const within = [...named].filter((seconds) => seconds > duration_seconds && seconds < longest)
+  const tried = [longest, ...within.toSorted((one, other) => other - one)].slice(0, maxTried)
+  return inTenantTurn(ruleSet.tenant_id, async () => {
+    for (const seconds of tried) {
+      const longer = { ...question, context: { ...question.context, duration_seconds: seconds } }
+      if ((await decideAskInPieces(ruleSet, longer)).allowed) return seconds
+    }
+    return decision.allowed ? duration_seconds : null
+  })
+}
