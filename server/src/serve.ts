@@ -26,11 +26,11 @@ import { throttledLog } from './kernel/throttled-log.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { answersInTime } from './metrics/watch.ts'
 import type { CarrierOpening } from './notification-channels/carrier.ts'
-import { openStreamHub } from './notifications/stream-hub.ts'
 import { operations } from './operations.ts'
 import { type DriverTypes, openDrivers } from './provisioners/drivers.ts'
 import { derivedKeys, type RootKeys } from './secrets/root-key.ts'
 import { openSealer } from './secrets/sealer.ts'
+import { openStreamHub } from './stream/stream-hub.ts'
 
 /** The number of rows of one work list that a process has in flight at once. */
 const workWidth = 16

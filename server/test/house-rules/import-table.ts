@@ -12,6 +12,7 @@ export const slices = [
   'second-factors',
   'me',
   'catalogue',
+  'stream',
 ]
 
 /** The layers below the slices; every slice may import them. */
@@ -153,6 +154,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'settings → permissions': 'setting the sign-in provider decides who users are, and needs every scope',
   'settings → policy-engine/deciding': 'a setting by which rules decide is part of their version',
   'settings → sessions': 'sessions by the former issuer end when another is set',
+  'stream → notifications': 'open streams wait for notifications',
   'tenants → api-keys': 'a new tenant needs its first key',
   'tenants → policies': 'a tenant starts with a policy',
   'tenants → policy-engine/cedar': 'that policy is one statement',

@@ -1,7 +1,7 @@
 import type { Database } from '../db/transaction.ts'
 import type { StreamHub, StreamSignal, Subscription } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
-import { findNotifiedSince } from './notification-store.ts'
+import { findNotifiedSince } from '../notifications/notification-store.ts'
 
 export type OpenStreamHub = StreamHub & {
   /** Reads once for all subscriptions, if there are any; then each gets a signal. Answers the milliseconds until the next check. */
