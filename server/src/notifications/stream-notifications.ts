@@ -1,17 +1,9 @@
 import { operation, type ServerEvent } from '../http/operation.ts'
-import type { Ctx, Tx } from '../kernel/context.ts'
+import type { Ctx } from '../kernel/context.ts'
 import { invalidInput } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/id.ts'
-import { Notification, notificationOf } from './notification.ts'
-import { findNewestPlace, findPlace, listNotificationsBehind, type Place } from './notification-store.ts'
-
-/** The position before the first notification, for a user who has none yet. */
-const beginning: Place = { id: '00000000-0000-0000-0000-000000000000', xid: '0', seq: '0' }
-
-/** A client that missed more gets only the newest of them, and a hint to list the rest. */
-const maxMissed = 100
-/** Rows read at once; a stream that falls behind reads the next page when its reader has taken this one. */
-const pageSize = 100
+import { Notification } from './notification.ts'
+import { beginning, findStart, notificationsAfter } from './notification-stream.flow.ts'
 
 const listThem =
   'this stream repeats only the newest of the notifications you missed; list the rest at /v1/users/me/notifications'
@@ -40,12 +32,10 @@ async function* stream(ctx: Ctx, lastId: string | undefined): AsyncGenerator<Ser
     yield { id: place.id }
     if (hasMissed) yield { event: 'missed', data: { hint: listThem } }
     for (;;) {
-      const rows = await listNotificationsBehind(tx, user_id, place, pageSize)
-      for (const { xid, seq, ...row } of rows) {
-        place = { id: row.id, xid, seq }
-        yield { id: row.id, event: 'notification', data: notificationOf(row) }
+      for await (const { place: reached, notification } of notificationsAfter(tx, user_id, place)) {
+        place = reached
+        yield { id: place.id, event: 'notification', data: notification }
       }
-      if (rows.length === pageSize) continue
       let signal = await subscription.next()
       while (signal === 'quiet') {
         yield undefined
@@ -65,28 +55,4 @@ function readLast(text = ''): string | undefined {
   if (id === undefined)
     throw invalidInput([{ pointer: 'Last-Event-ID', why: 'must be an `id` from an earlier event of this stream' }])
   return id
-}
-
-/**
- * Starts after the last notification that the client received, or after all existing ones. When the last one is unknown, the
- * client may have missed some.
- */
-async function findStart(tx: Tx, user_id: string, last: string | undefined) {
-  if (last !== undefined) {
-    const [reach, place] = await Promise.all([
-      findNewestPlace(tx, user_id, maxMissed),
-      last === beginning.id ? beginning : findPlace(tx, user_id, last),
-    ])
-    if (place !== undefined) {
-      const hasMissed = reach !== undefined && isBefore(place, reach)
-      return { place: hasMissed ? reach : place, hasMissed }
-    }
-  }
-  const place = (await findNewestPlace(tx, user_id, 0)) ?? beginning
-  return { place, hasMissed: last !== undefined }
-}
-
-function isBefore(one: Place, other: Place): boolean {
-  if (one.xid !== other.xid) return BigInt(one.xid) < BigInt(other.xid)
-  return BigInt(one.seq) < BigInt(other.seq)
 }
