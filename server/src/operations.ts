@@ -119,6 +119,7 @@ import { setAiProviderConfig } from './settings/set-ai-provider-config.ts'
 import { setAiProviderDefault } from './settings/set-ai-provider-default.ts'
 import { updateSignInSettings } from './settings/update-sign-in-settings.ts'
 import { upsertSetting } from './settings/upsert-setting.ts'
+import { streamChanges } from './stream/stream-changes.ts'
 import { changeOwnPassword } from './users/change-own-password.ts'
 import { createUser } from './users/create-user.ts'
 import { deleteUser } from './users/delete-user.ts'
@@ -262,6 +263,7 @@ export const operations: Record<string, Operation> = {
   reportAccessResult: reportAccessResult(requestReconciliation),
   listNotifications,
   streamNotifications,
+  streamChanges,
   markNotificationRead,
   markAllNotificationsRead,
   listAuditEvents,

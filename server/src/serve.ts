@@ -65,7 +65,7 @@ export type App = {
   server: HttpServer
   /** Whether changes of rights by other processes arrive at once. */
   followsChanges(): boolean
-  /** The number of open notification streams. */
+  /** The number of open streams. */
   listening(): number
   /** Starts the loops for due work and events. */
   startWorkers(): void
@@ -115,7 +115,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const streaming = startLoop(
     streamHub.check,
     throttledLog(5_000, (err) =>
-      server.log.error({ err }, 'reading notifications for open streams failed; it is retried'),
+      server.log.error({ err }, 'reading what is new for open streams failed; it is retried'),
     ),
   )
 

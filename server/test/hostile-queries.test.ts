@@ -186,6 +186,7 @@ for (const header of ['x-tenant-id', 'idempotency-key', 'if-match', 'x-api-key',
       ['PATCH', '/v1/policies/{id}'],
       ['POST', '/v1/groups'],
       ['GET', '/v1/users/me/notifications/stream'],
+      ['GET', '/v1/stream'],
     ] as const) {
       const body = method === 'GET' ? undefined : { name: 'odd' }
       const credential = header === 'x-api-key' ? {} : { token: owner.token }

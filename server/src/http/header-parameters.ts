@@ -25,12 +25,14 @@ const ifMatchParameter = {
   schema: { type: 'string' },
   description: 'the `ETag` that the record must still have',
 }
-const lastEventIdParameter = {
-  name: 'Last-Event-ID',
-  in: 'header',
-  required: false,
-  schema: { type: 'string', format: 'uuid' },
-  description: 'the last `id` that the client received: the notifications after it are sent first',
+function lastEventIdParameter({ eventIdPattern: pattern }: Operation) {
+  return {
+    name: 'Last-Event-ID',
+    in: 'header',
+    required: false,
+    schema: { type: 'string', ...(pattern === undefined ? { format: 'uuid' } : { pattern }) },
+    description: 'the last `id` that the client received: what came after it is sent first',
+  }
 }
 
 /** The headers that an operation reads beside the credential, as parameters of the OpenAPI document. */
@@ -39,6 +41,6 @@ export function headerParameters(operation: Operation) {
     ...(operation.credential === 'none' ? [] : [tenantParameter(operation)]),
     ...(takesKey(operation) ? [operation.keyOfSession ? keyOfSessionParameter : keyParameter] : []),
     ...(operation.takesIfMatch ? [ifMatchParameter] : []),
-    ...(operation.streams === 'text/event-stream' ? [lastEventIdParameter] : []),
+    ...(operation.streams === 'text/event-stream' ? [lastEventIdParameter(operation)] : []),
   ]
 }

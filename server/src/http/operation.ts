@@ -107,6 +107,10 @@ export type Declaration<
    * without end: `undefined` means that there is no event now, and must be yielded about every second.
    */
   streams?: StreamType
+  /** The pattern of the `id` of its events; left out: a uuid. */
+  eventIdPattern?: string
+  /** It chooses by the caller's scopes what it streams, so it ends when they change. */
+  endsWithScopes?: true
   /** The reply as text, for a caller that requests `text/plain` rather than JSON. */
   replyText?(reply: Reply<Replies>): string
   /** The field that takes a body sent as `text/plain`. */
@@ -155,6 +159,8 @@ export type Operation = {
   readonly keepsBody: boolean
   readonly bodyLimit: number | undefined
   readonly streams: StreamType | undefined
+  readonly eventIdPattern: string | undefined
+  readonly endsWithScopes: boolean
   readonly replyText: ((reply: never) => string) | undefined
   readonly bodyText: string | undefined
   readonly bodyType: 'form' | undefined
@@ -207,6 +213,8 @@ export function operation<
     keepsBody: declared.keepsBody ?? false,
     bodyLimit: declared.bodyLimit,
     streams: declared.streams,
+    eventIdPattern: declared.eventIdPattern,
+    endsWithScopes: declared.endsWithScopes ?? false,
     replyText: declared.replyText,
     bodyText: declared.bodyText,
     bodyType: declared.bodyType,

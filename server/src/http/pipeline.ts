@@ -246,9 +246,10 @@ function headerOf(request: FastifyRequest, name: string): string | undefined {
 }
 
 /** Reauthorizes a running stream: whether the caller could begin it now. */
-async function mayGoOn({ parts, operation }: Target, { tx }: Ctx, request: FastifyRequest) {
+async function mayGoOn({ parts, operation }: Target, { tx, actor }: Ctx, request: FastifyRequest) {
   const admission = await findAdmission(parts, operation, request).catch(() => undefined)
-  return admission !== undefined && findRefusal(admission, tx.tenant_id, operation) === undefined
+  if (admission === undefined || findRefusal(admission, tx.tenant_id, operation) !== undefined) return false
+  return !operation.endsWithScopes || actor.scopes.symmetricDifference(admission.actor.scopes).size === 0
 }
 
 /** A path parameter declared as uuid that is no uuid addresses no record. Other parameters pass as their decoded text. */

@@ -149,18 +149,43 @@ export type Egress = {
 }
 
 /**
- * What a subscription receives. `notified`: there may be a new notification. `quiet`: none for about a second. `replaced`: the
- * user opened too many other streams. `over`: the service stops.
+ * What a subscription receives. `notified`: there may be a new notification. `changed`: there are new events in the feed of its
+ * tenant. `quiet`: none for about a second. `replaced`: the user opened too many other streams. `over`: the service stops.
  */
-export type StreamSignal = 'notified' | 'quiet' | 'replaced' | 'over'
+export type StreamSignal = 'notified' | 'changed' | 'quiet' | 'replaced' | 'over'
 
-/** The subscription of one user. A signal that arrives between two calls of `next` resolves the later call. */
+/** The subscription of one user. A signal that arrives between two calls of `next` resolves a later call. */
 export type Subscription = { next(): Promise<StreamSignal>; close(): void }
 
-/** Signals the open streams of this process when their users may have new notifications. */
+/**
+ * That a record changed. `id`: null where several records of the type may have. `owner`: the user whose record it is; null for a
+ * record of the tenant. `scope`: what others need to read it.
+ */
+export type RecordChange = { type: string; id: string | null; owner: string | null; scope: string }
+
+/** The records that one event changed. `mark` names the event for a client that resumes after it. */
+export type RecordedChanges = { mark: string; changes: readonly RecordChange[] }
+
+/**
+ * The newest events of one tenant in the order of the commits, for all of its streams in this process. A position counts the
+ * events before it.
+ */
+export type ChangeFeed = {
+  end(): number
+  /** The mark of the event before the end. */
+  lastMark(): string
+  /** The position after the event with this mark; undefined if it is unknown, or too long ago. */
+  find(mark: string): Promise<number | undefined>
+  /** The events from a position on; undefined if some of them are no longer kept. */
+  after(position: number): readonly RecordedChanges[] | undefined
+}
+
+/** Signals the open streams of this process when there is something new for them. */
 export type StreamHub = {
-  /** @throws Problem 503 if too many streams are open, or the service is stopping */
+  /** For notifications. @throws Problem 503 if too many streams are open, or the service is stopping */
   subscribe(tenant_id: string, user_id: string): Subscription
+  /** For notifications and for changes of the tenant's records. @throws Problem as `subscribe` */
+  follow(tenant_id: string, user_id: string): Promise<Subscription & { feed: ChangeFeed }>
 }
 
 /** How the caller signed in, and when. `amr`: the means, as in RFC 8176. `in_live`: the tenant is live. */

@@ -40,7 +40,7 @@ export const metricTable = {
     kind: 'gauge',
     labels: [],
     means:
-      'open notification streams, not counted as requests in flight; at 1000, further streams are refused with 503',
+      'open streams of notifications and of changes, not counted as requests in flight; at 1000, further streams are refused with 503',
   },
   sallyport_database_up: {
     kind: 'gauge',

@@ -66,17 +66,10 @@ export async function findPlace(tx: Tx, user_id: string, id: string): Promise<Pl
   return place
 }
 
-/** The position up to which the order is final, and which of these users got notifications from `since` up to it. */
-export async function findNotifiedSince(
-  work: Pick<Tx, 'read'>,
-  since: string | undefined,
-  user_ids: readonly string[],
-): Promise<{ whole_to: string; notified: string[] }> {
-  const [found] = await work.read(sql<{ whole_to: string; notified: string[] }>`
-    select pg_snapshot_xmin(pg_current_snapshot())::text as whole_to, array(select distinct user_id from notification
-      where xid >= ${since ?? null}::xid8 and ${settled} and user_id = any(${[...user_ids]}::uuid[])) as notified`)
-  if (found === undefined) throw new Error('a select without a table answered no row')
-  return found
+/** Which of these users got notifications from `since` up to where the order is final: a value to embed in another statement. */
+export function notifiedSince(since: string | undefined, user_ids: readonly string[]): Statement {
+  return sql`array(select distinct user_id from notification
+    where xid >= ${since ?? null}::xid8 and ${settled} and user_id = any(${[...user_ids]}::uuid[]))`
 }
 
 /** Marks one of the user's notifications as read; the first call sets the time. Undefined when there is none with that id. */

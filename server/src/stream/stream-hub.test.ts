@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
+import { untilEventsSettle } from '../../test/support/settled.ts'
 import type { Database } from '../db/transaction.ts'
 import type { Subscription } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
+import { feedLength } from './change-feed.ts'
 import { openStreamHub } from './stream-hub.ts'
 
-const { database } = await testDatabase()
+const { database, asSuperuser } = await testDatabase()
 const [acme, other] = [newId(), newId()]
 
 /** Counts the round trips that the hub makes. */
@@ -114,4 +116,134 @@ test('a subscription made during a check is notified by the next check', async (
   const result = late?.next()
   await check(hub)
   assert.equal(await result, 'notified')
+})
+
+/** Counts the reads of each tenant's feed. */
+function followed() {
+  const trips = new Map<string, number>()
+  const tenant: Database['tenant'] = (tenant_id) => ({
+    ...database.tenant(tenant_id),
+    read: async (statement) => {
+      trips.set(tenant_id, (trips.get(tenant_id) ?? 0) + 1)
+      return database.tenant(tenant_id).read(statement)
+    },
+  })
+  return { hub: openStreamHub({ ...database, tenant }), trips }
+}
+
+const tenantIds: string[] = []
+for (let made = 0; made < 20; made += 1) {
+  const id = newId()
+  tenantIds.push(id)
+  await asSuperuser('insert into tenant (id, name) values ($1, $2)', [id, `tenant ${made}`])
+}
+
+async function happen(...tenant_ids: readonly string[]): Promise<void> {
+  await asSuperuser(
+    `insert into event (tenant_id, id, type, actor_kind, subject_type, subject_id, request_id)
+      select id, gen_random_uuid(), 'group.updated', 'system', 'group', 'g', 'test' from unnest($1::uuid[]) as id`,
+    [tenant_ids],
+  )
+  await untilEventsSettle({ asSuperuser })
+}
+
+test('reads once for each followed tenant with news, and nothing of a tenant without a stream', async () => {
+  const { hub, trips } = followed()
+  const subscriptions = await Promise.all(
+    tenantIds.slice(0, 10).flatMap((id) => Array.from({ length: 20 }, () => hub.follow(id, newId()))),
+  )
+  trips.clear()
+  await happen(...tenantIds.slice(5))
+  await check(hub)
+  assert.deepEqual(
+    [...trips].sort(),
+    tenantIds
+      .slice(5, 10)
+      .map((id) => [id, 1])
+      .sort(),
+  )
+  const changed = subscriptions.filter(({ feed }) => feed.end() > 0)
+  assert.equal(changed.length, 100)
+  for (const subscription of changed) assert.ok(await isSignalled(subscription, 'changed'))
+  await check(hub)
+  assert.equal(
+    [...trips.values()].reduce((sum, count) => sum + count),
+    5,
+  )
+  // Those of the first tenant stay open, so that the checks go on.
+  for (const subscription of subscriptions.slice(20)) subscription.close()
+  subscriptions.at(-1)?.close()
+  assert.equal(hub.listening(), 20)
+  await happen(...tenantIds.slice(1))
+  await check(hub)
+  assert.equal(
+    [...trips.values()].reduce((sum, count) => sum + count),
+    5,
+  )
+})
+
+test('a check that could not read all new events is soon followed by another', async () => {
+  const { hub, trips } = followed()
+  const [tenant_id = ''] = tenantIds
+  const { feed } = await hub.follow(tenant_id, newId())
+  const end = feed.end()
+  await happen(...Array.from({ length: feedLength + 1 }, () => tenant_id))
+  trips.clear()
+  let waitMs = await hub.check()
+  while (trips.size === 0) waitMs = await hub.check()
+  assert.ok(waitMs < 1_000)
+  await check(hub)
+  assert.deepEqual([feed.end() - end, trips.get(tenant_id)], [feedLength + 1, 2])
+})
+
+/** Whether a signal is among those that wait for the subscription. */
+async function isSignalled(subscription: Subscription, what: string): Promise<boolean> {
+  const first = await subscription.next()
+  return first === what || (await subscription.next()) === what
+}
+
+test('a subscription for notifications alone is not signalled by changes', async () => {
+  const { hub } = followed()
+  const [tenant_id = ''] = tenantIds
+  const [plain, following] = [hub.subscribe(tenant_id, newId()), await hub.follow(tenant_id, newId())]
+  await check(hub)
+  assert.equal(await plain.next(), 'notified')
+  await happen(tenant_id)
+  const signal = plain.next()
+  await check(hub)
+  assert.equal(await signal, 'quiet')
+  assert.ok(await isSignalled(following, 'changed'))
+})
+
+test('a tenant whose events cannot be read delays no other, and is read again', async () => {
+  let fails = true
+  const [broken = '', ...sound] = tenantIds
+  const tenant: Database['tenant'] = (tenant_id) => ({
+    ...database.tenant(tenant_id),
+    read: async (statement) => {
+      if (fails && tenant_id === broken && followers.length === tenantIds.length) throw new Error('not now')
+      return database.tenant(tenant_id).read(statement)
+    },
+  })
+  const hub = openStreamHub({ ...database, tenant })
+  const followers: Awaited<ReturnType<typeof hub.follow>>[] = []
+  for (const id of tenantIds) followers.push(await hub.follow(id, newId()))
+  const ends = followers.map(({ feed }) => feed.end())
+  await happen(...tenantIds)
+  await assert.rejects(check(hub), /not now/)
+  const grown = () => followers.filter(({ feed }, index) => feed.end() > (ends[index] ?? 0)).length
+  assert.equal(grown(), sound.length)
+  fails = false
+  await check(hub)
+  assert.equal(grown(), tenantIds.length)
+})
+
+test('a stream that cannot begin leaves its place to others', async () => {
+  const tenant: Database['tenant'] = (tenant_id) => ({
+    ...database.tenant(tenant_id),
+    read: () => Promise.reject(new Error('not now')),
+  })
+  const hub = openStreamHub({ ...database, tenant })
+  await assert.rejects(hub.follow(acme, newId()), /not now/)
+  assert.equal(hub.listening(), 0)
 })

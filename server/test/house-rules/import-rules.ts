@@ -32,7 +32,9 @@ const adapters: Exceptions = {
   'server/src/notification-channels/mail/email-carrier.ts': 'a carrier reads the sender that it may use',
   'server/src/notification-channels/webhook/webhook-carrier.ts':
     'a carrier reads the address and secrets valid at the moment of sending',
-  'server/src/stream/stream-hub.ts': 'the stream hub reads the notifications that open streams wait for',
+  'server/src/stream/stream-hub.ts': 'the stream hub reads what open streams wait for',
+  'server/src/stream/tenant-feeds.ts':
+    'the part of the stream hub that reads the events of a tenant for all of its streams',
   'server/src/provisioners/drivers.ts': 'opens the driver of a provisioner and keeps it open',
   'server/src/provisioners/sandbox/': 'a target whose directory is a database table',
   'server/src/provisioners/webhook/': 'a target that receives the same message again on a retry',

@@ -155,6 +155,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'settings → policy-engine/deciding': 'a setting by which rules decide is part of their version',
   'settings → sessions': 'sessions by the former issuer end when another is set',
   'stream → notifications': 'open streams wait for notifications',
+  'stream → permissions': 'a changed record is reported to those whose scopes let them read it',
   'tenants → api-keys': 'a new tenant needs its first key',
   'tenants → policies': 'a tenant starts with a policy',
   'tenants → policy-engine/cedar': 'that policy is one statement',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
-import { openStream } from '../support/event-stream.ts'
+import { openStream, type Stream } from '../support/event-stream.ts'
 import { type Sallyport, startOnTestServer } from '../support/sallyport.ts'
 import { until } from '../support/wait.ts'
 
@@ -47,6 +47,35 @@ test('a user deactivated at another process receives nothing more within seconds
   assert.equal(await until('the stream of the deactivated user has ended', async () => stream.ended()), 'whole')
   const again = listen(other.base_url + path, headers, leaving.signal)
   await assert.rejects(again[Symbol.asyncIterator]().next(), /credential/)
+})
+
+test('a change at one process is reported at the other, to those who may see it, and no longer than they may (A6)', async () => {
+  const eve = await one.join('Eve', ['approver'])
+  const follow = async ({ token }: { token: string }, last?: string) => {
+    const headers = {
+      ...tenant,
+      authorization: `Bearer ${token}`,
+      ...(last !== undefined && { 'last-event-id': last }),
+    }
+    const stream = await openStream(`${other.base_url}/v1/stream`, headers)
+    await until('the stream has begun', async () => stream.events().length > 0)
+    return stream
+  }
+  const hasHint = (stream: Stream, id: string) => stream.events().some(({ data }) => data?.id === id)
+  const [approver, requester] = [await follow(eve), await follow(dana)]
+  const first = await ask(one)
+  await until('both have the hint', async () => hasHint(approver, first) && hasHint(requester, first))
+  const last = requester.events().findLast(({ id }) => id !== undefined)?.id
+  requester.close()
+  assert.equal((await owner('PUT', `/v1/users/${eve.id}/roles`, { roles: ['user'] })).status, 200)
+  const second = await ask(one)
+  assert.equal(await until('the approver’s stream has ended', async () => approver.ended()), 'whole')
+  const [narrowed, resumed] = [await follow(eve, approver.events().at(-1)?.id), await follow(dana, last)]
+  await until('the requester resumes', async () => hasHint(resumed, second))
+  assert.ok(resumed.events().every(({ event }) => event !== 'missed'))
+  assert.equal(narrowed.events()[0]?.event, 'missed')
+  assert.ok(!hasHint(narrowed, second))
+  for (const stream of [narrowed, resumed]) stream.close()
 })
 
 test('notifications reach readers at the other process, also readers of a stopped one, each once (F13)', async () => {

@@ -1,8 +1,8 @@
 import type { StreamHub } from '../../src/kernel/context.ts'
 
-/** For tests without open streams. */
-export const noStreamHub: StreamHub = {
-  subscribe: () => {
-    throw new Error('nobody listens here')
-  },
+const refuse = () => {
+  throw new Error('nobody listens here')
 }
+
+/** For tests without open streams. */
+export const noStreamHub: StreamHub = { subscribe: refuse, follow: refuse }
