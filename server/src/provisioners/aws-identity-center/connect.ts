@@ -55,7 +55,7 @@ type Portal = { url: string; region: string }
 /** The region of a portal that is not the instance's first one is part of its host. */
 function portalOf({ portal_url, region }: CenterConfig): Portal | undefined {
   if (portal_url === undefined) return undefined
-  const url = portal_url.replace(/\/+$/, '')
+  const url = portal_url.endsWith('/') ? portal_url.slice(0, -1) : portal_url
   const [, before, after] =
     /\.([a-z0-9-]+)\.portal\.amazonaws\.com(?:\.cn)?$|\.portal\.([a-z0-9-]+)\.app\.aws$/.exec(new URL(url).hostname) ??
     []

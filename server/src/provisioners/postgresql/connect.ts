@@ -64,6 +64,9 @@ function authorityOf({ ca }: Settings): string {
 /** The certificates that Sallyport itself trusts: psql reads them from this file. Many are too long to show. */
 function filesOf({ tls, ca }: Settings): Connect['files'] {
   if (tls === 'off' || ca === undefined) return []
-  const lines = ca.trim().split(/\s*\n\s*/)
+  const lines = ca
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
   return [{ label: 'the authorities of the server, for psql', path: '~/.postgresql/root.crt', lines }]
 }
