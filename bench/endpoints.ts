@@ -1,5 +1,5 @@
 import { openDatabase } from '../server/src/db/transaction.ts'
-import { listGroupsPage } from '../server/src/groups/group-store.ts'
+import { listGroupsPage } from '../server/src/groups/group-list-store.ts'
 import type { Tx, WorkCtx } from '../server/src/kernel/context.ts'
 import { findRequestStatus } from '../server/src/requests/request-status-store.ts'
 import { readDeciding } from '../server/src/requests/request-store.ts'
@@ -57,7 +57,7 @@ async function reads(stage: Stage, effort: Effort): Promise<Contender[]> {
   const { tenant_id } = stage
   const page = { limit: pageLength, after: undefined }
   const one = (tx: Tx) => findRequestStatus(tx, idOf(someNumber(stage)))
-  const list = (tx: Tx) => listGroupsPage(tx, undefined, page)
+  const list = (tx: Tx) => listGroupsPage(tx, {}, page)
   const requested = idOf(firstNumber)
   const read = await recordStatements(tenant_id, (tx) => findRequestStatus(tx, requested))
   const listed = await recordStatements(tenant_id, list)

@@ -239,6 +239,23 @@ create policy tenant_wall on cloud_account
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update on cloud_account to sallyport_app;
+CREATE TRIGGER cloud_account_words AFTER INSERT ON cloud_account REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION cloud_account_words();
+CREATE TRIGGER cloud_account_words_change AFTER UPDATE ON cloud_account FOR EACH ROW WHEN (old.name IS DISTINCT FROM new.name OR old.account_id IS DISTINCT FROM new.account_id) EXECUTE FUNCTION cloud_account_words_change();
+
+create table cloud_account_word (
+  tenant_id uuid not null,
+  entry_id text not null,
+  word text not null,
+  constraint cloud_account_word_pk PRIMARY KEY (tenant_id, entry_id, word),
+  constraint cloud_account_word_entry_id_fk FOREIGN KEY (tenant_id, entry_id) REFERENCES cloud_account(tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX cloud_account_word_word_ix ON cloud_account_word USING btree (tenant_id, word, entry_id);
+alter table cloud_account_word enable row level security;
+alter table cloud_account_word force row level security;
+create policy tenant_wall on cloud_account_word
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on cloud_account_word to sallyport_app;
 
 create table decision (
   tenant_id uuid not null,
@@ -419,6 +436,7 @@ create table event (
   constraint event_actor_kind_ck CHECK (actor_kind = ANY (ARRAY['user'::text, 'api_key'::text, 'operator'::text, 'system'::text]))
 );
 CREATE INDEX event_actor_ix ON event USING btree (tenant_id, actor_id, seq) WHERE actor_id IS NOT NULL;
+CREATE INDEX event_at_ix ON event USING btree (tenant_id, at, seq);
 CREATE INDEX event_commit_ix ON event USING btree (tenant_id, xid, seq);
 CREATE INDEX event_delivery_ix ON event USING btree (xid, seq);
 CREATE INDEX event_subject_ix ON event USING btree (tenant_id, subject_id, seq);
@@ -548,7 +566,7 @@ create table group_member (
   constraint group_member_membership_source_ck CHECK (membership_source = ANY (ARRAY['local'::text, 'scim'::text, 'identity_provider'::text]))
 );
 CREATE INDEX group_member_added_by_ix ON group_member USING btree (tenant_id, added_by);
-CREATE INDEX group_member_user_id_ix ON group_member USING btree (tenant_id, user_id);
+CREATE INDEX group_member_user_id_ix ON group_member USING btree (tenant_id, user_id, group_id);
 alter table group_member enable row level security;
 alter table group_member force row level security;
 create policy tenant_wall on group_member
@@ -571,7 +589,7 @@ create table group_role (
   constraint group_role_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id)
 );
 CREATE INDEX group_role_mapped_by_ix ON group_role USING btree (tenant_id, mapped_by);
-CREATE INDEX group_role_role_id_ix ON group_role USING btree (tenant_id, role_id);
+CREATE INDEX group_role_role_id_ix ON group_role USING btree (tenant_id, role_id, group_id);
 alter table group_role enable row level security;
 alter table group_role force row level security;
 create policy tenant_wall on group_role
@@ -580,6 +598,21 @@ create policy tenant_wall on group_role
 grant select, insert, delete on group_role to sallyport_app;
 CREATE TRIGGER group_role_authority AFTER INSERT OR DELETE OR UPDATE ON group_role FOR EACH ROW EXECUTE FUNCTION authority_changed();
 CREATE TRIGGER group_role_ended AFTER DELETE ON group_role REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION group_role_ended();
+
+create table group_word (
+  tenant_id uuid not null,
+  group_id uuid not null,
+  word text not null,
+  constraint group_word_pk PRIMARY KEY (tenant_id, group_id, word),
+  constraint group_word_group_id_fk FOREIGN KEY (tenant_id, group_id) REFERENCES tenant_group(tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX group_word_word_ix ON group_word USING btree (tenant_id, word, group_id);
+alter table group_word enable row level security;
+alter table group_word force row level security;
+create policy tenant_wall on group_word
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on group_word to sallyport_app;
 
 create table identity_provider (
   tenant_id uuid not null,
@@ -971,6 +1004,8 @@ grant select, insert, delete on role to sallyport_app;
 grant update (name, description, scopes, updated_at, version) on role to sallyport_app;
 CREATE TRIGGER role_authority AFTER UPDATE ON role FOR EACH ROW WHEN (old.scopes IS DISTINCT FROM new.scopes) EXECUTE FUNCTION authority_changed();
 CREATE TRIGGER role_system_fixed BEFORE DELETE OR UPDATE ON role FOR EACH ROW WHEN (old.system) EXECUTE FUNCTION system_role_is_fixed();
+CREATE TRIGGER role_words AFTER INSERT ON role REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION role_words();
+CREATE TRIGGER role_words_change AFTER UPDATE ON role FOR EACH ROW WHEN (old.name IS DISTINCT FROM new.name) EXECUTE FUNCTION role_words_change();
 
 create table role_added_scope (
   tenant_id uuid not null,
@@ -993,6 +1028,21 @@ grant select, insert, delete on role_added_scope to sallyport_app;
 grant update (added_by, added_at) on role_added_scope to sallyport_app;
 CREATE TRIGGER role_added_scope_ended AFTER DELETE ON role_added_scope REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION role_added_scope_ended();
 CREATE TRIGGER role_added_scope_replaced AFTER UPDATE ON role_added_scope REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION role_added_scope_ended();
+
+create table role_word (
+  tenant_id uuid not null,
+  role_id text not null,
+  word text not null,
+  constraint role_word_pk PRIMARY KEY (tenant_id, role_id, word),
+  constraint role_word_role_id_fk FOREIGN KEY (tenant_id, role_id) REFERENCES role(tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX role_word_word_ix ON role_word USING btree (tenant_id, word, role_id);
+alter table role_word enable row level security;
+alter table role_word force row level security;
+create policy tenant_wall on role_word
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on role_word to sallyport_app;
 
 create table root_key (
   id text not null,
@@ -1306,12 +1356,17 @@ create table tenant_group (
   source text not null,
   created_at timestamp with time zone not null default clock_timestamp(),
   updated_at timestamp with time zone not null default clock_timestamp(),
+  name_key text not null generated always as sort_key(name) stored,
   constraint tenant_group_pk PRIMARY KEY (tenant_id, id),
   constraint tenant_group_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   constraint tenant_group_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200),
   constraint tenant_group_source_ck CHECK (source = ANY (ARRAY['local'::text, 'scim'::text, 'identity_provider'::text]))
 );
+CREATE INDEX tenant_group_created_at_ix ON tenant_group USING btree (tenant_id, created_at, id);
+CREATE INDEX tenant_group_name_ix ON tenant_group USING btree (tenant_id, name_key, id);
+CREATE INDEX tenant_group_source_created_at_ix ON tenant_group USING btree (tenant_id, source, created_at, id);
 CREATE INDEX tenant_group_source_ix ON tenant_group USING btree (tenant_id, source, id);
+CREATE INDEX tenant_group_source_name_ix ON tenant_group USING btree (tenant_id, source, name_key, id);
 alter table tenant_group enable row level security;
 alter table tenant_group force row level security;
 create policy tenant_wall on tenant_group
@@ -1319,6 +1374,8 @@ create policy tenant_wall on tenant_group
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on tenant_group to sallyport_app;
 grant update (name, description, updated_at) on tenant_group to sallyport_app;
+CREATE TRIGGER tenant_group_words AFTER INSERT ON tenant_group REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION tenant_group_words();
+CREATE TRIGGER tenant_group_words_change AFTER UPDATE ON tenant_group FOR EACH ROW WHEN (old.name IS DISTINCT FROM new.name) EXECUTE FUNCTION tenant_group_words_change();
 
 create table tenant_key (
   tenant_id uuid not null,
@@ -1386,6 +1443,16 @@ create table tenant_user (
   issuer text,
   subject text,
   suspended_until timestamp with time zone,
+  listed_at timestamp with time zone generated always as 
+CASE
+    WHEN deleted_at IS NULL THEN created_at
+    ELSE NULL::timestamp with time zone
+END stored,
+  name_key text generated always as 
+CASE
+    WHEN deleted_at IS NULL THEN sort_key(name)
+    ELSE NULL::text
+END stored,
   constraint tenant_user_pk PRIMARY KEY (tenant_id, id),
   constraint tenant_user_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   constraint tenant_user_auth_provider_ck CHECK (auth_provider = ANY (ARRAY['local'::text, 'oidc'::text, 'saml'::text])),
@@ -1401,9 +1468,17 @@ create table tenant_user (
   constraint tenant_user_time_format_ck CHECK (time_format = ANY (ARRAY['12h'::text, '24h'::text])),
   constraint tenant_user_timezone_ck CHECK (char_length(timezone) >= 1 AND char_length(timezone) <= 100)
 );
+CREATE INDEX tenant_user_active_ix ON tenant_user USING btree (tenant_id, active, listed_at, id);
+CREATE INDEX tenant_user_active_name_ix ON tenant_user USING btree (tenant_id, active, name_key, id);
+CREATE INDEX tenant_user_auth_provider_ix ON tenant_user USING btree (tenant_id, auth_provider, listed_at, id);
+CREATE INDEX tenant_user_auth_provider_name_ix ON tenant_user USING btree (tenant_id, auth_provider, name_key, id);
 CREATE UNIQUE INDEX tenant_user_email_key_uq ON tenant_user USING btree (tenant_id, email_key) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX tenant_user_issuer_subject_uq ON tenant_user USING btree (tenant_id, issuer, subject) WHERE deleted_at IS NULL;
+CREATE INDEX tenant_user_listed_at_ix ON tenant_user USING btree (tenant_id, listed_at, id);
+CREATE INDEX tenant_user_name_ix ON tenant_user USING btree (tenant_id, name_key, id);
 CREATE INDEX tenant_user_subject_ix ON tenant_user USING btree (issuer, subject) WHERE subject IS NOT NULL;
+CREATE INDEX tenant_user_suspended_ix ON tenant_user USING btree (tenant_id, listed_at, id) WHERE suspended_until IS NOT NULL;
+CREATE INDEX tenant_user_suspended_name_ix ON tenant_user USING btree (tenant_id, name_key, id) WHERE suspended_until IS NOT NULL;
 alter table tenant_user enable row level security;
 alter table tenant_user force row level security;
 create policy tenant_wall on tenant_user
@@ -1412,6 +1487,8 @@ create policy tenant_wall on tenant_user
 grant select, insert, update on tenant_user to sallyport_app;
 CREATE TRIGGER tenant_user_authority AFTER UPDATE ON tenant_user FOR EACH ROW WHEN (old.active IS DISTINCT FROM new.active OR old.deleted_at IS DISTINCT FROM new.deleted_at OR old.suspended_until IS DISTINCT FROM new.suspended_until) EXECUTE FUNCTION authority_changed();
 CREATE TRIGGER tenant_user_deleted BEFORE UPDATE ON tenant_user FOR EACH ROW WHEN (old.deleted_at IS NOT NULL) EXECUTE FUNCTION deleted_user_stays();
+CREATE TRIGGER tenant_user_words AFTER INSERT ON tenant_user REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION tenant_user_words();
+CREATE TRIGGER tenant_user_words_change AFTER UPDATE ON tenant_user FOR EACH ROW WHEN (old.name IS DISTINCT FROM new.name OR old.email IS DISTINCT FROM new.email OR old.deleted_at IS DISTINCT FROM new.deleted_at) EXECUTE FUNCTION tenant_user_words_change();
 
 create table user_password (
   tenant_id uuid not null,
@@ -1442,7 +1519,7 @@ create table user_role (
   constraint user_role_user_id_fk FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_user(tenant_id, id)
 );
 CREATE INDEX user_role_granted_by_ix ON user_role USING btree (tenant_id, granted_by);
-CREATE INDEX user_role_role_id_ix ON user_role USING btree (tenant_id, role_id);
+CREATE INDEX user_role_role_id_ix ON user_role USING btree (tenant_id, role_id, user_id);
 alter table user_role enable row level security;
 alter table user_role force row level security;
 create policy tenant_wall on user_role
@@ -1493,6 +1570,21 @@ grant select, insert, delete on user_session to sallyport_app;
 grant update (last_used_at, cookie_hash, idle_seconds, ends_at, live_until) on user_session to sallyport_app;
 grant select (tenant_id, id, provider, provider_sub_hash, provider_sid_hash) on user_session to sallyport_work;
 CREATE TRIGGER user_session_gone AFTER DELETE ON user_session FOR EACH ROW WHEN (old.live_until > clock_timestamp()) EXECUTE FUNCTION authority_changed();
+
+create table user_word (
+  tenant_id uuid not null,
+  user_id uuid not null,
+  word text not null,
+  constraint user_word_pk PRIMARY KEY (tenant_id, user_id, word),
+  constraint user_word_user_id_fk FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_user(tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX user_word_word_ix ON user_word USING btree (tenant_id, word, user_id);
+alter table user_word enable row level security;
+alter table user_word force row level security;
+create policy tenant_wall on user_word
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on user_word to sallyport_app;
 
 create table webhook_act (
   tenant_id uuid not null,
@@ -1603,6 +1695,29 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.cloud_account_words()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into cloud_account_word (tenant_id, entry_id, word)
+    select tenant_id, id, unnest(search_words(concat_ws(' ', name, account_id, id))) from made;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.cloud_account_words_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from cloud_account_word where tenant_id = new.tenant_id and entry_id = new.id;
+  insert into cloud_account_word (tenant_id, entry_id, word)
+    select new.tenant_id, new.id, unnest(search_words(concat_ws(' ', new.name, new.account_id, new.id)));
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.deleted_user_stays()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1676,6 +1791,27 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.role_words()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into role_word (tenant_id, role_id, word) select tenant_id, id, unnest(search_words(name)) from made;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.role_words_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from role_word where tenant_id = new.tenant_id and role_id = new.id;
+  insert into role_word (tenant_id, role_id, word) select new.tenant_id, new.id, unnest(search_words(new.name));
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.search_words(text)
  RETURNS text[]
  LANGUAGE sql
@@ -1690,6 +1826,14 @@ AS $function$
     where word <> '' group by 1 order by 2 limit 64) as words
 $function$;
 
+CREATE OR REPLACE FUNCTION public.sort_key(text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select left(lower(regexp_replace(normalize($1, nfkd), '[\u0300-\u036f]', '', 'g')), 200)
+$function$;
+
 CREATE OR REPLACE FUNCTION public.system_role_is_fixed()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1699,12 +1843,56 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.tenant_group_words()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into group_word (tenant_id, group_id, word) select tenant_id, id, unnest(search_words(name)) from made;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.tenant_group_words_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from group_word where tenant_id = new.tenant_id and group_id = new.id;
+  insert into group_word (tenant_id, group_id, word) select new.tenant_id, new.id, unnest(search_words(new.name));
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.tenant_stays_live()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 begin
   raise exception 'a live tenant does not go back' using errcode = 'check_violation', constraint = 'tenant_stays_live';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.tenant_user_words()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into user_word (tenant_id, user_id, word)
+    select tenant_id, id, unnest(search_words(name || ' ' || email)) from made where deleted_at is null;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.tenant_user_words_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from user_word where tenant_id = new.tenant_id and user_id = new.id;
+  insert into user_word (tenant_id, user_id, word)
+    select new.tenant_id, new.id, unnest(search_words(new.name || ' ' || new.email)) where new.deleted_at is null;
+  return null;
 end
 $function$;
 

@@ -99,6 +99,7 @@ import { endAccessOf } from './requests/transition-store.ts'
 import { createRole } from './roles/create-role.ts'
 import { deleteRole } from './roles/delete-role.ts'
 import { getRole } from './roles/get-role.ts'
+import { listRoleHolders } from './roles/list-role-holders.ts'
 import { listRoles } from './roles/list-roles.ts'
 import { updateRole } from './roles/update-role.ts'
 import { beginSecondFactor } from './second-factors/begin-second-factor.ts'
@@ -126,6 +127,7 @@ import { deleteUser } from './users/delete-user.ts'
 import { getOwnPreferences } from './users/get-own-preferences.ts'
 import { getOwnProfile } from './users/get-own-profile.ts'
 import { getUser } from './users/get-user.ts'
+import { listUserGroups } from './users/list-user-groups.ts'
 import { listUsers } from './users/list-users.ts'
 import { resetSecondFactors } from './users/reset-second-factors.ts'
 import { setUserRoles } from './users/set-user-roles.ts'
@@ -191,9 +193,11 @@ export const operations: Record<string, Operation> = {
   getRole,
   updateRole,
   deleteRole,
+  listRoleHolders,
   createUser,
   listUsers,
   getUser,
+  listUserGroups,
   updateUser: updateUser(endAccessOf),
   deleteUser: deleteUser(endAccessOf),
   suspendUser: suspendUser(endAccessOf),

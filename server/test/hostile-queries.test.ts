@@ -36,6 +36,13 @@ for (const action of ['Read', 'Write']) {
 }
 const account = { id: 'c', account_id: '123456789012' }
 await asOwner('PUT', '/v1/cloud/accounts', { resources: [account] })
+for (const user of [people.admin, { user_id: records['/v1/users/{id}']?.id }]) {
+  await asOwner('PUT', `/v1/users/${user.user_id}/roles`, { roles: ['admin', records['/v1/roles/{role_id}']?.role_id] })
+}
+const second = await asOwner('POST', '/v1/groups', sampleBodies.createGroup)
+for (const id of [second.body.id, records['/v1/groups/{id}']?.id]) {
+  await asOwner('POST', `/v1/groups/${id}/members`, { user_id: records['/v1/users/{id}']?.id })
+}
 await house.notification(tenant_id, people.user.user_id)
 await house.session(tenant_id, people.user.user_id)
 

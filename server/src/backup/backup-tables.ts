@@ -28,6 +28,10 @@ const leftOut = [
   'sign_in_challenge',
   'setup_link',
   'grant_word',
+  'user_word',
+  'group_word',
+  'role_word',
+  'cloud_account_word',
 ]
 
 /**

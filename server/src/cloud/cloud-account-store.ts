@@ -1,7 +1,8 @@
+import { readListPage } from '../db/list-page.ts'
 import { allOf, sql } from '../db/sql.ts'
 import { emitWithFacts } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
-import type { PageRequest } from '../kernel/page.ts'
+import type { PageRequest, PageRows } from '../kernel/page.ts'
 import { type AccountPolicyView, type CloudAccount, policyViewOf } from './cloud-account.ts'
 
 /** The maximum number of entries that an event names in each of its lists; it always states how many there were. */
@@ -48,21 +49,26 @@ export async function saveCloudAccounts(ctx: WorkCtx, accounts: readonly CloudAc
   return row?.upserted ?? 0
 }
 
-/** One page by (rank, name, id). `q` is searched for in name, account number and id, ignoring case. */
-export function listCloudAccountsPage(tx: Tx, q: string | undefined, page: PageRequest): Promise<CloudAccount[]> {
+const shown = sql`id, name, account_id, metadata, rank`
+
+/** One page by (rank, name, id). */
+export function listCloudAccountsPage(tx: Tx, page: PageRequest): Promise<CloudAccount[]> {
   const conditions = [sql`tenant_id = ${tx.tenant_id}`]
-  if (q !== undefined) conditions.push(contains(q))
   if (page.after !== undefined) {
     const [rank, name, id] = page.after
     conditions.push(sql`(rank, name, id) > (${rank}::integer, ${name}::text, ${id}::text)`)
   }
-  return tx.read(sql<CloudAccount>`select id, name, account_id, metadata, rank from cloud_account
+  return tx.read(sql<CloudAccount>`select ${shown} from cloud_account
     where ${allOf(conditions)} order by rank, name, id limit ${page.limit + 1}`)
 }
 
-function contains(q: string): Statement {
-  return sql`(position(lower(${q}::text) in lower(name)) > 0 or position(lower(${q}::text) in lower(account_id)) > 0
-    or position(lower(${q}::text) in lower(id)) > 0)`
+/** One page of the accounts whose name, account number and id have these words, in the order of the found word. */
+export function findCloudAccountsPage(tx: Tx, q: string, page: PageRequest): Promise<PageRows<CloudAccount>> {
+  const [words, text] = [{ table: sql`cloud_account_word`, id: sql`entry_id` }, sql`text`]
+  const order = { by: sql`r.id`, types: [text, text], descending: false } as const
+  const search = { q, words, first: true }
+  const list = { table: sql`cloud_account r`, columns: shown, order, range: [], filters: [], tested: [], search }
+  return readListPage<CloudAccount>(tx, list, page)
 }
 
 /** An account as `accountsForPolicyAsJson` returns it. */

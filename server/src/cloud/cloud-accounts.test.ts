@@ -183,18 +183,24 @@ test('the longest valid names and ids still make a valid cursor', async () => {
   assert.equal((await list(`?limit=1&cursor=${body.next_cursor}`)).length, 1)
 })
 
-test('q matches a part of name, account number or id in any letter case, without wildcards', async () => {
+test('q finds words of name, account number and id by their beginnings, in the order of the found word', async () => {
   await upsert([
-    { id: 'one', name: 'Payments 100%', account_id: '111111111111' },
-    { id: 'two', name: 'Sandbox', account_id: '222222222222' },
+    { id: 'one', name: 'Payments 100%', account_id: '111111111111', rank: 1 },
+    { id: 'two', name: 'Sándbox payroll', account_id: '222222222222' },
   ])
   const found = async (q: string) => (await list(`?q=${encodeURIComponent(q)}`)).map(({ id }) => id)
-  assert.deepEqual(await found('PAY'), ['one'])
+  assert.deepEqual(await found('PAY'), ['one', 'two'])
+  assert.deepEqual(await found('sand'), ['two'])
   assert.deepEqual(await found('2222'), ['two'])
+  assert.deepEqual(await found('pay 1111'), ['one'])
   assert.deepEqual(await found('tWo'), ['two'])
-  assert.deepEqual(await found('%'), ['one'])
-  assert.deepEqual(await found('_'), [])
-  assert.deepEqual(await found("' or true --"), [])
+  for (const part of ['ments', '%', '_', "' or true --"]) assert.deepEqual(await found(part), [], part)
+  await upsert([{ id: 'one', name: 'Billing', account_id: '333333333333', rank: 1 }])
+  assert.deepEqual(
+    [await found('payments'), await found('111'), await found('bill'), await found('333')],
+    [[], [], ['one'], ['one']],
+  )
+  assert.deepEqual(await list('?q=billing', await newTenant()), [], 'another tenant finds nothing')
 })
 
 test('reading does not permit writing', async () => {

@@ -1,8 +1,9 @@
 import { Type } from 'typebox'
+import { Search } from '../http/list-query.ts'
 import { operation } from '../http/operation.ts'
 import { PageOf, pageQuery } from '../http/schema.ts'
 import { CloudAccount } from './cloud-account.ts'
-import { listCloudAccountsPage } from './cloud-account-store.ts'
+import { findCloudAccountsPage, listCloudAccountsPage } from './cloud-account-store.ts'
 
 export const listCloudAccounts = operation({
   method: 'GET',
@@ -13,14 +14,14 @@ export const listCloudAccounts = operation({
   query: Type.Object(
     {
       ...pageQuery,
-      q: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 200, description: 'part of the name, the account number or the id' }),
-      ),
+      q: Search('the name, the account number and the id'),
     },
     { additionalProperties: false },
   ),
   replies: { 200: PageOf(CloudAccount) },
   errors: [],
-  run: async (ctx, { query, page }) =>
-    page.of(await listCloudAccountsPage(ctx.tx, query.q, page), ({ rank, name, id }) => [String(rank), name, id]),
+  async run(ctx, { query: { q }, page }) {
+    if (q !== undefined) return page.reply(await findCloudAccountsPage(ctx.tx, q, page))
+    return page.of(await listCloudAccountsPage(ctx.tx, page), ({ rank, name, id }) => [String(rank), name, id])
+  },
 })

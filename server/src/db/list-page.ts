@@ -2,8 +2,11 @@ import type { Statement, Tx } from '../kernel/context.ts'
 import { badCursor, maxLimit, type PageRequest, type PageRows } from '../kernel/page.ts'
 import { allOf, inIndexOrder, sql, sqlInteger } from './sql.ts'
 
-/** The order of a list: by a column of `r`, and by `r.id` where that is equal. `types`: those of both, to read a key. */
-export type ListOrder = { by: Statement; types: readonly [Statement, Statement]; descending: boolean }
+/**
+ * The order of a list: by a column of `r`, and where that is equal by `id`, which is `r.id` where absent. Where no two rows are equal,
+ * both are the same statement. `types`: those of both, to read a key.
+ */
+export type ListOrder = { by: Statement; id?: Statement; types: readonly [Statement, Statement]; descending: boolean }
 
 /**
  * A filter with an index in the order of the list: a column, its type, and the values of which a row has one; or a condition with a
@@ -11,6 +14,9 @@ export type ListOrder = { by: Statement; types: readonly [Statement, Statement];
  */
 export type Filter = ColumnFilter | { partial: Statement }
 type ColumnFilter = { column: Statement; type: Statement; values: readonly string[] }
+
+/** Rows that another table links with one of these values: `id` is its column with the row's id. It has an index on both columns. */
+export type Link = { table: Statement; id: Statement; column: Statement; type: Statement; values: readonly string[] }
 
 /** The words by which rows are found: a table, and in it the column with the row's id. */
 export type WordTable = { table: Statement; id: Statement }
@@ -29,6 +35,13 @@ export type List = {
   /** Those first that leave the fewest rows: the index answers the first that has one value, and the others are tested. */
   filters: readonly Filter[]
   tested: readonly Statement[]
+  /** Tested too: a row has each of them. */
+  links?: readonly Link[]
+  /**
+   * Reads only the rows of this link, instead of by a filter. INVARIANT: the list is ordered by `r.id`, and where the link has several
+   * values, nothing else is tested.
+   */
+  through?: Link | undefined
   /**
    * The rows that have each of these words, or a word that begins so. `first`: the words choose what is read, and the rows come in the order
    * of the found word; else they are tested. INVARIANT: they are `first` only where the caller may see every row, since how far a page
@@ -49,7 +62,7 @@ type Hidden = { page_key: string[]; passes: boolean; place: number }
 export async function readListPage<Row>(tx: Tx, list: List, page: PageRequest): Promise<PageRows<Row>> {
   const { search } = list
   // A cursor of an earlier version had the id alone.
-  if (page.after !== undefined && page.after.length !== 2) throw badCursor()
+  if (page.after !== undefined && page.after.length !== keyLength(list)) throw badCursor()
   const statement = search?.first ? foundRows<Row>(tx, list, search, page) : orderedRows<Row>(tx, list, page)
   const rows = await tx.read(inIndexOrder(statement))
   const passing = rows.filter(({ passes }) => passes)
@@ -60,7 +73,16 @@ export async function readListPage<Row>(tx: Tx, list: List, page: PageRequest): 
   return { rows: shown, next: more?.page_key }
 }
 
-const maxRead = ({ search }: List) => (search === undefined ? maxTested : maxSearched)
+/** A key has one part where a column alone tells rows apart. */
+function keyLength({ search, through, order: { by, id } }: List): number {
+  return !search?.first && (through !== undefined || by === id) ? 1 : 2
+}
+
+/** How many rows of the list a page reads: each with one of every link. */
+function maxRead({ search, through, links = [] }: List): number {
+  if (search !== undefined) return maxSearched
+  return Math.floor(maxTested / (1 + links.length + (through === undefined ? 0 : 1)))
+}
 
 /** The condition that one index answers; undefined where there are several values. */
 function readBy(filter: Filter): Statement | undefined {
@@ -76,42 +98,95 @@ export function testOf(filter: Filter): Statement {
   return sql`${column} = any(${[...values]}::${type}[])`
 }
 
+/** Whether one of the values links `r`. By `exists`, PostgreSQL could collect all links first; by `any`, read all links of `r`. */
+function isLinked(tx: Tx, { table, id, column, type, values }: Link): Statement {
+  const has = values.length === 1 ? sql`${values[0]}::${type}` : sql`any(${[...values]}::${type}[])`
+  return sql`(select true from ${table} k where k.tenant_id = ${tx.tenant_id}::uuid and k.${id} = r.id
+    and k.${column} = ${has} limit 1)`
+}
+
+/** What each row is tested by, besides its filters and words. */
+function testsOf(tx: Tx, { tested, links = [] }: List): Statement[] {
+  return [...tested, ...links.map((link) => isLinked(tx, link))]
+}
+
 function orderedRows<Row>(tx: Tx, list: List, { limit, after }: PageRequest): Statement<Row & Hidden> {
-  const { columns, order, filters, search } = list
-  const { by, types, descending } = order
-  const inOrder = descending ? sql`order by ${by} desc, r.id desc` : sql`order by ${by}, r.id`
-  const place = sql`(${after?.[0]}::${types[0]}, ${after?.[1]}::${types[1]})`
-  const behind = descending ? sql`(${by}, r.id) < ${place}` : sql`(${by}, r.id) > ${place}`
-  const read = [sql`r.tenant_id = ${tx.tenant_id}`, ...list.range, ...(after === undefined ? [] : [behind])]
-  const tested = search === undefined ? list.tested : [...list.tested, hasEachWord(tx, search.words)]
-  const [only] = filters
-  const indexed = filters.find((filter) => readBy(filter) !== undefined)
-  const isEach = only !== undefined && indexed === undefined && filters.length + tested.length === 1
-  const rows =
-    isEach && 'values' in only
-      ? rowsOfEach(list.table, only, read, inOrder, limit + 1)
-      : sql`${list.table} where ${allOf([...read, (indexed && readBy(indexed)) ?? sql`true`])}`
+  const { columns, order, filters, search, through } = list
+  const { types, descending } = order
+  const { by, id = sql`r.id` } = through === undefined ? order : keyOf(through)
+  const inOrder = orderOf(by, id, descending)
+  const isPair = keyLength(list) === 2
+  const place = isPair ? sql`(${after?.[0]}::${types[0]}, ${after?.[1]}::${types[1]})` : sql`${after?.[0]}::${types[1]}`
+  const key = isPair ? sql`(${by}, ${id})` : id
+  const behind = after === undefined ? [] : [descending ? sql`${key} < ${place}` : sql`${key} > ${place}`]
+  const tested = [...testsOf(tx, list), ...(search === undefined ? [] : [hasEachWord(tx, search.words)])]
+  const { rows, indexed } = rowsOf(tx, list, { behind, inOrder, count: limit + 1, isTested: tested.length > 0 })
   const most = sqlInteger(maxRead(list))
   const passes = allOf([...filters.filter((filter) => filter !== indexed).map(testOf), ...tested])
   return sql<Row & Hidden>`${search === undefined ? sql`` : sql`with ${askedWords(search.q)}`}
-    select ${columns}, array[${by}::text, r.id::text] as page_key, r.passes, r.place
-    from (select r.*, ${passes} as passes, (row_number() over (${inOrder}))::integer as place
+    select ${columns}, array[${isPair ? sql`r.key_by::text, ` : sql``}r.key_id::text] as page_key, r.passes, r.place
+    from (select r.*, ${by} as key_by, ${id} as key_id, ${passes} as passes,
+        (row_number() over (${inOrder}))::integer as place
       from ${rows} ${inOrder} limit ${most}) r
     where r.passes or r.place = ${most}
-    ${inOrder} limit ${limit + 1}`
+    ${orderOf(isPair ? sql`r.key_by` : shownId, shownId, descending)} limit ${limit + 1}`
+}
+
+const shownId = sql`r.key_id`
+
+/** The rows of a link are in the order of their ids. */
+function keyOf({ id }: Link): { by: Statement; id: Statement } {
+  const key = sql`k.${id}`
+  return { by: key, id: key }
+}
+
+function orderOf(by: Statement, id: Statement, descending: boolean): Statement {
+  if (by === id) return descending ? sql`order by ${id} desc` : sql`order by ${id}`
+  return descending ? sql`order by ${by} desc, ${id} desc` : sql`order by ${by}, ${id}`
+}
+
+/** Where a page begins, its order, how many rows it needs, and whether it tests conditions row by row. */
+type Reading = { behind: Statement[]; inOrder: Statement; count: number; isTested: boolean }
+
+/** From where a page reads its rows, in order; `indexed` is the filter that this answers already. */
+function rowsOf(tx: Tx, list: List, reading: Reading): { rows: Statement; indexed?: Filter | undefined } {
+  const { table, range, filters, through } = list
+  const { behind, inOrder, count, isTested } = reading
+  if (through !== undefined) return { rows: linkedRows(tx, list, through, reading) }
+  const read = [sql`r.tenant_id = ${tx.tenant_id}`, ...range, ...behind]
+  const [only] = filters
+  const indexed = filters.find((filter) => readBy(filter) !== undefined)
+  const isEach = only !== undefined && indexed === undefined && filters.length === 1 && !isTested
+  if (isEach && 'values' in only) {
+    const rows = sql`select r.* from ${table} where ${allOf(read)} and ${only.column} = v.value`
+    return { rows: sql`${ofEach(only, rows, inOrder, count)} r` }
+  }
+  return { rows: sql`${table} where ${allOf([...read, (indexed && readBy(indexed)) ?? sql`true`])}`, indexed }
+}
+
+/** The linked rows, each looked up by its key, so that PostgreSQL cannot choose to read the whole table beside the link. */
+function linkedRows(tx: Tx, { table, range }: List, link: Link, { behind, inOrder, count }: Reading): Statement {
+  const { id, column, type, values } = link
+  const read = [sql`k.tenant_id = ${tx.tenant_id}`, ...behind]
+  const lookup = sql`cross join lateral (
+    select r.* from ${table} where r.tenant_id = ${tx.tenant_id} and r.id = k.${id} limit 1) r`
+  if (values.length === 1) {
+    return sql`${link.table} k ${lookup} where ${allOf([...read, sql`k.${column} = ${values[0]}::${type}`, ...range])}`
+  }
+  const links = sql`select k.${id} from ${link.table} k where ${allOf(read)} and k.${column} = v.value`
+  return sql`(select distinct k.${id} from ${ofEach(link, links, inOrder, count)} k) k ${lookup}
+    where ${allOf([...range])}`
 }
 
 /** Of each value as many rows as the page needs. The outer limit stops the inner one, for which the plan is made. */
-function rowsOfEach(
-  table: Statement,
-  { column, type, values }: ColumnFilter,
-  read: Statement[],
+function ofEach(
+  { type, values }: Pick<Link, 'type' | 'values'>,
+  rows: Statement,
   inOrder: Statement,
   count: number,
 ): Statement {
   return sql`unnest(${[...new Set(values)]}::${type}[]) as v (value) cross join lateral (
-    select * from (select r.* from ${table} where ${allOf(read)} and ${column} = v.value
-      ${inOrder} limit ${sqlInteger(maxLimit + 1)}) r limit ${count}) r`
+    select * from (${rows} ${inOrder} limit ${sqlInteger(maxLimit + 1)}) each limit ${count})`
 }
 
 /** Behind every word that begins alike, in the order of the words. */
@@ -169,7 +244,7 @@ function foundRows<Row>(tx: Tx, list: List, { q, words }: Search, { limit, after
   // Of the words of a row that begin alike, the first one finds it.
   const isFirst = sql`not exists (select from ${table} w where ${ofTenant} and w.${id} = r.id and ${begins}
     and ${descending ? sql`w.word > k.word` : sql`w.word < k.word`})`
-  const conditions = [...list.range, ...list.filters.map(testOf), ...list.tested]
+  const conditions = [...list.range, ...list.filters.map(testOf), ...testsOf(tx, list)]
   const passes = allOf([sql`r.id is not null`, ...conditions, isFirst, hasEachWord(tx, words)])
   return sql<Row & Hidden>`with ${askedWords(q)}, ${chosenWord(tx, words, after?.[0])}
     select ${list.columns}, array[r.found_word, r.found_id::text] as page_key, r.passes, r.place

@@ -47,7 +47,7 @@ const takeWorkRole = sql`select set_config('role', ${workRole}, true)`
  * costs it would read a list by another index and drop the rows that do not match, since it expects some that do everywhere.
  */
 export const readInIndexOrder = sql`select set_config('enable_bitmapscan', 'off', true),
-  set_config('cpu_tuple_cost', '1', true), set_config('jit', 'off', true),
+  set_config('cpu_tuple_cost', '10', true), set_config('jit', 'off', true),
   set_config('max_parallel_workers_per_gather', '0', true)`
 
 function openUnrestricted(connections: Connections, opening: readonly Statement[]): UnrestrictedTx {

@@ -1,17 +1,16 @@
-import { allOf, sql } from '../db/sql.ts'
+import { sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
-import type { PageRequest } from '../kernel/page.ts'
 import { groupsHeld } from '../roles/holding-store.ts'
 import { asGroup, type Group, type GroupChange, type GroupRow, type GroupSource } from './group.ts'
 
-/** The columns of `g`, a group, with the number of its members and the roles that it gives. */
-function record(tx: Tx): Statement {
-  return sql`g.id, g.name, g.description, g.source, g.created_at, g.updated_at,
+/** The columns of a group, `g` if not named, with the number of its members and the roles that it gives. */
+export function groupColumns(tx: Tx, g = sql`g`): Statement {
+  return sql`${g}.id, ${g}.name, ${g}.description, ${g}.source, ${g}.created_at, ${g}.updated_at,
     (select count(*)::integer from group_member
-      where tenant_id = ${tx.tenant_id}::uuid and group_id = g.id) as member_count,
+      where tenant_id = ${tx.tenant_id}::uuid and group_id = ${g}.id) as member_count,
     array(select role_id from group_role
-      where tenant_id = ${tx.tenant_id}::uuid and group_id = g.id order by role_id) as role_mappings`
+      where tenant_id = ${tx.tenant_id}::uuid and group_id = ${g}.id order by role_id) as role_mappings`
 }
 
 /** Inserts a new group without members and emits the event. */
@@ -28,20 +27,10 @@ export async function insertGroup(
         values (${tx.tenant_id}, ${id}, ${name}, ${description}, ${source})
         returning *),
       emitted as (${emit(ctx, event, sql`made`)})
-      select ${record(tx)} from made g`,
+      select ${groupColumns(tx)} from made g`,
   ])
   if (made === undefined) throw new Error('a group was inserted and not returned')
   return asGroup(made)
-}
-
-/** One page in the order of creation; `source` is compared exactly. */
-export async function listGroupsPage(tx: Tx, source: string | undefined, page: PageRequest): Promise<Group[]> {
-  const conditions = [sql`g.tenant_id = ${tx.tenant_id}`]
-  if (source !== undefined) conditions.push(sql`g.source = ${source}`)
-  if (page.after !== undefined) conditions.push(sql`g.id > ${page.after[0]}::uuid`)
-  const rows = await tx.read(sql<GroupRow>`select ${record(tx)} from tenant_group g
-    where ${allOf(conditions)} order by g.id limit ${page.limit + 1}`)
-  return rows.map(asGroup)
 }
 
 /** The groups of a user (a value or a column) with their names, as one value: `{id, name}`, by name, at most `max`. */
@@ -53,7 +42,7 @@ export function groupsHeldAsJson(tx: Tx, user_id: Statement, max: number): State
 
 export async function findGroup(tx: Tx, id: string): Promise<Group | undefined> {
   const [row] = await tx.read(
-    sql<GroupRow>`select ${record(tx)} from tenant_group g where g.tenant_id = ${tx.tenant_id} and g.id = ${id}`,
+    sql<GroupRow>`select ${groupColumns(tx)} from tenant_group g where g.tenant_id = ${tx.tenant_id} and g.id = ${id}`,
   )
   return row && asGroup(row)
 }
@@ -77,7 +66,7 @@ export async function saveLocalGroup(ctx: WorkCtx, id: string, change: GroupChan
           and (name, description) is distinct from (${name}, ${description})
         returning *),
       emitted as (${emit(ctx, event, sql`changed`)})
-      select ${record(tx)} from changed g`,
+      select ${groupColumns(tx)} from changed g`,
   ])
   return saved && asGroup(saved)
 }

@@ -11,6 +11,11 @@ export function SeveralOf<const Values extends readonly string[]>(values: Values
   return several<Values[number]>(OneOf(values))
 }
 
+/** Other ids and keys, of which a list has one or another. */
+export function SeveralTexts(maxLength: number, of: string) {
+  return several<string>(Type.String({ minLength: 1, maxLength }), `${of}; several are separated by commas`)
+}
+
 /** People: the ids of users, or `me`. */
 export const SeveralUsers = several<string>(Type.String({ pattern: userPattern }), 'ids of users, or `me`')
 

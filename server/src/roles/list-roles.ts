@@ -1,8 +1,9 @@
 import { Type } from 'typebox'
+import { Search } from '../http/list-query.ts'
 import { operation } from '../http/operation.ts'
 import { PageOf, pageQuery } from '../http/schema.ts'
 import { asRole, Role } from './role.ts'
-import { listRolesPage, roleKey } from './role-store.ts'
+import { findRolesPage, listRolesPage, roleKey } from './role-store.ts'
 
 export const listRoles = operation({
   method: 'GET',
@@ -10,8 +11,12 @@ export const listRoles = operation({
   summary: 'List roles, system roles first',
   credential: 'any',
   scope: 'roles:read',
-  query: Type.Object(pageQuery, { additionalProperties: false }),
+  query: Type.Object({ ...pageQuery, q: Search('the name') }, { additionalProperties: false }),
   replies: { 200: PageOf(Role) },
   errors: [],
-  run: async (ctx, { page }) => page.of((await listRolesPage(ctx.tx, page)).map(asRole), roleKey),
+  async run(ctx, { query: { q }, page }) {
+    if (q === undefined) return page.of((await listRolesPage(ctx.tx, page)).map(asRole), roleKey)
+    const { rows, next } = await findRolesPage(ctx.tx, q, page)
+    return page.reply({ rows: rows.map(asRole), next })
+  },
 })

@@ -1,7 +1,8 @@
+import { readListPage } from '../db/list-page.ts'
 import { allOf, sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
-import type { PageRequest } from '../kernel/page.ts'
+import type { PageRequest, PageRows } from '../kernel/page.ts'
 import { type GivenRole, type PlannedChange, type RoleRow, systemRoles } from './role.ts'
 
 const record = sql`id, name, description, scopes, system, version, created_at, updated_at`
@@ -36,6 +37,15 @@ export async function insertRole(
 /** The sort key of a role in the list: system roles first, then by id. */
 export function roleKey({ system, id }: Pick<RoleRow, 'system' | 'id'>): [string, string] {
   return [String(!system), id]
+}
+
+/** One page of the roles whose name has these words, in the order of the found word. */
+export function findRolesPage(tx: Tx, q: string, page: PageRequest): Promise<PageRows<RoleRow>> {
+  const [words, text] = [{ table: sql`role_word`, id: sql`role_id` }, sql`text`]
+  const order = { by: sql`r.id`, types: [text, text], descending: false } as const
+  const search = { q, words, first: true }
+  const list = { table: sql`role r`, columns: record, order, range: [], filters: [], tested: [], search }
+  return readListPage<RoleRow>(tx, list, page)
 }
 
 /** One page: the system roles, then the others in the order of creation. */

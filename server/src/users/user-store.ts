@@ -1,25 +1,33 @@
-import { allOf, sql } from '../db/sql.ts'
+import { sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { emailKey } from '../kernel/email-address.ts'
-import type { PageRequest } from '../kernel/page.ts'
 import { scopesHeld } from '../roles/holding-store.ts'
 import { hasSecondFactor } from '../second-factors/second-factor-store.ts'
 import { isSuspended } from './active-store.ts'
 import { accountOf } from './sign-in-failure.ts'
 import { limitedFor } from './sign-in-failure-store.ts'
-import { type ListedUser, type NewUser, type Stored, type User, userOf } from './user.ts'
+import { type NewUser, type Stored, type User, userOf } from './user.ts'
 
 /** A new user as stored: the password only as its hash. */
 export type UserToInsert = Omit<NewUser, 'password'> & { id: string; password_hash: string | null; is_owner: boolean }
 
 const u = sql`u`
-const shownSuspension = sql`case when ${isSuspended(u)} then u.suspended_until end`
-const listed = sql`u.id, u.email, u.name, u.auth_provider, u.active, u.email_verified, u.is_owner, u.created_at,
-  u.updated_at, ${shownSuspension} as suspended_until`
+const shownSuspension = shownSuspensionOf(u)
 
-function rolesOf(tx: Tx): Statement {
-  return sql`array(select role_id from user_role where tenant_id = ${tx.tenant_id}::uuid and user_id = u.id
+function shownSuspensionOf(user: Statement): Statement {
+  return sql`case when ${isSuspended(user)} then ${user}.suspended_until end`
+}
+
+/** The columns of `user`, a row of tenant_user, that every reader of users sees. */
+export function listed(user: Statement): Statement {
+  return sql`${user}.id, ${user}.email, ${user}.name, ${user}.auth_provider, ${user}.active, ${user}.email_verified,
+    ${user}.is_owner, ${user}.created_at, ${user}.updated_at, ${shownSuspensionOf(user)} as suspended_until`
+}
+
+/** The ids of a user's own roles. */
+export function rolesOf(tx: Tx, user_id: Statement): Statement {
+  return sql`array(select role_id from user_role where tenant_id = ${tx.tenant_id}::uuid and user_id = ${user_id}
     order by role_id)`
 }
 
@@ -47,7 +55,7 @@ function userInsert(ctx: WorkCtx, user: UserToInsert): Statement<Stored<User>> {
       select tenant_id, id, role_id, ${ctx.actor.user_id}::uuid from made, unnest(${user.roles}::text[]) as role_id
       returning role_id),
     emitted as (${emit(ctx, event, sql`made`)})
-    select ${listed}, u.avatar_base64, array(select role_id from given order by role_id) as roles from made u`
+    select ${listed(u)}, u.avatar_base64, array(select role_id from given order by role_id) as roles from made u`
 }
 
 /** @throws Problem 409 `user_exists` */
@@ -57,18 +65,9 @@ export async function insertUser(ctx: WorkCtx, user: UserToInsert): Promise<User
   return userOf<User>(made)
 }
 
-/** One page in the order of creation. */
-export async function listUsersPage(tx: Tx, page: PageRequest): Promise<ListedUser[]> {
-  const conditions = [sql`u.tenant_id = ${tx.tenant_id} and u.deleted_at is null`]
-  if (page.after !== undefined) conditions.push(sql`u.id > ${page.after[0]}::uuid`)
-  const rows = await tx.read(sql<Stored<ListedUser>>`select ${listed}, ${rolesOf(tx)} as roles from tenant_user u
-    where ${allOf(conditions)} order by u.id limit ${page.limit + 1}`)
-  return rows.map(userOf<ListedUser>)
-}
-
 export async function findUser(tx: Tx, id: string): Promise<User | undefined> {
   const [user] = await tx.read(
-    sql<Stored<User>>`select ${listed}, u.avatar_base64, ${rolesOf(tx)} as roles from tenant_user u
+    sql<Stored<User>>`select ${listed(u)}, u.avatar_base64, ${rolesOf(tx, sql`u.id`)} as roles from tenant_user u
       where u.tenant_id = ${tx.tenant_id} and u.id = ${id} and u.deleted_at is null`,
   )
   return user && userOf<User>(user)

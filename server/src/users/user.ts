@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { groupSources } from '../groups/group.ts'
 import { Body, DateTime, Name, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { readEmail } from '../kernel/email-address.ts'
 import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
@@ -31,6 +32,18 @@ export type User = Static<typeof User>
 /** A user in a list, without the picture: pictures would make a page of 50 MB. */
 export const ListedUser = Type.Object(known, { title: 'ListedUser' })
 export type ListedUser = Static<typeof ListedUser>
+
+/** A user's membership in a group. */
+export const UserGroup = Type.Object(
+  {
+    group_id: Uuid,
+    group_name: Nullable(Type.String({ description: 'null for callers without `groups:read`' })),
+    membership_source: OneOf(groupSources, { description: 'where the membership is managed' }),
+    created_at: DateTime,
+  },
+  { title: 'UserGroup' },
+)
+export type UserGroup = Static<typeof UserGroup>
 
 /** A record of a user as stored, where null stands for a field that is left out. */
 export type Stored<Shown extends ListedUser> = Omit<Shown, 'suspended_until'> & { suspended_until: string | null }

@@ -18,6 +18,15 @@ async function makeMore(tenant: TestTenant): Promise<Records> {
   for (const { user_id } of Object.values(tenant.people)) {
     await call(tenant, owner, 'POST', `/v1/groups/${id}/members`, { user_id })
   }
+  // A user with two groups, and a role with two holders.
+  const user_id = records['/v1/users/{id}']?.id
+  const second = await call(tenant, owner, 'POST', '/v1/groups', sampleBodies.createGroup)
+  for (const group of [id, second.body.id])
+    await call(tenant, owner, 'POST', `/v1/groups/${group}/members`, { user_id })
+  const body = { roles: ['user', records['/v1/roles/{role_id}']?.role_id] }
+  for (const holder of [user_id, tenant.people.user.user_id]) {
+    await call(tenant, owner, 'PUT', `/v1/users/${holder}/roles`, body)
+  }
   const resources = ['1', '2', '3'].map((number) => ({ id: number, account_id: number, rank: 7 }))
   await call(tenant, owner, 'PUT', '/v1/cloud/accounts', { resources })
   for (let count = 0; count < 2; count += 1) await house.notification(tenant_id, owner.user_id)

@@ -163,6 +163,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'tenants → sessions': 'the secret of a setup link has the form of a session’s',
   'tenants → settings': 'the minimum length of the first owner’s password',
   'tenants → users': 'a tenant starts with its owner',
+  'users → groups': 'a user is a member of groups',
   'users → policy-engine/cedar': 'a user as policy sees them',
   'users → roles': 'a user holds roles',
   'users → second-factors': 'second factors end with their user, and can be removed for them',

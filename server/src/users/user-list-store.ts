@@ -1,0 +1,87 @@
+import { type Filter, type Link, type List, readListPage } from '../db/list-page.ts'
+import { sql } from '../db/sql.ts'
+import type { Statement, Tx } from '../kernel/context.ts'
+import type { PageRequest, PageRows } from '../kernel/page.ts'
+import { isSuspended } from './active-store.ts'
+import { type ListedUser, type Stored, userOf } from './user.ts'
+import { listed, rolesOf } from './user-store.ts'
+
+export const userOrders = ['created_at', '-created_at', 'name', '-name'] as const
+
+/** Several values of a filter: a user has one of them. */
+export type UserFilters = {
+  role?: readonly string[]
+  group?: string
+  active?: boolean
+  suspended?: boolean
+  auth_provider?: readonly string[]
+  created_after?: string
+  created_before?: string
+  q?: string
+  sort?: (typeof userOrders)[number]
+}
+
+/** One page, in the order of creation unless `sort` says otherwise; a search by words comes in the order of the found word. */
+export async function listUsersPage(tx: Tx, filters: UserFilters, page: PageRequest): Promise<PageRows<ListedUser>> {
+  const { q, sort = 'created_at', created_after, created_before, suspended } = filters
+  const byName = sort === 'name' || sort === '-name'
+  const created = [
+    ...(created_after === undefined ? [] : [sql`r.listed_at >= ${created_after}`]),
+    ...(created_before === undefined ? [] : [sql`r.listed_at < ${created_before}`]),
+  ]
+  const links = linksOf(filters)
+  const own = filtersOf(filters)
+  const isAlone = links.length + own.length + created.length === 1 && suspended === undefined
+  const through = q === undefined && !byName ? links.find(({ values }) => values.length === 1 || isAlone) : undefined
+  const isRange = !byName && through === undefined
+  const list: List = {
+    table: sql`tenant_user r`,
+    columns: sql`${listed(sql`r`)}, ${rolesOf(tx, sql`r.id`)} as roles`,
+    order: { ...orderOf(byName, through), descending: sort.startsWith('-') },
+    range: [sql`${byName ? sql`r.name_key` : sql`r.listed_at`} is not null`, ...(isRange ? created : [])],
+    filters: own,
+    tested: [
+      ...(isRange ? [] : created),
+      ...(suspended === undefined ? [] : [suspended ? isSuspended(sql`r`) : sql`not ${isSuspended(sql`r`)}`]),
+    ],
+    links: links.filter((link) => link !== through),
+    through,
+    search: q === undefined ? undefined : { q, words, first: true },
+  }
+  const { rows, next } = await readListPage<Stored<ListedUser>>(tx, list, page)
+  return { rows: rows.map(userOf<ListedUser>), next }
+}
+
+const words = { table: sql`user_word`, id: sql`user_id` }
+
+/** Members and holders are read in the order of their ids, which is that of creation too. */
+function orderOf(byName: boolean, through: Link | undefined): Pick<List['order'], 'by' | 'id' | 'types'> {
+  const [id, uuid] = [sql`r.id`, sql`uuid`]
+  if (through !== undefined) return { by: id, id, types: [uuid, uuid] }
+  return byName
+    ? { by: sql`r.name_key`, types: [sql`text`, uuid] }
+    : { by: sql`r.listed_at`, types: [sql`timestamptz`, uuid] }
+}
+
+function linksOf({ group, role }: UserFilters): Link[] {
+  const user_id = sql`user_id`
+  const [members, holders] = [sql`group_member`, sql`user_role`]
+  return [
+    group === undefined ? [] : [link(members, user_id, sql`group_id`, sql`uuid`, [group])],
+    role === undefined ? [] : [link(holders, user_id, sql`role_id`, sql`text`, role)],
+  ].flat()
+}
+
+function link(table: Statement, id: Statement, column: Statement, type: Statement, values: readonly string[]): Link {
+  return { table, id, column, type, values: [...new Set(values)] }
+}
+
+function filtersOf({ suspended, auth_provider, active }: UserFilters): Filter[] {
+  return [
+    suspended === true ? [{ partial: sql`r.suspended_until is not null` }] : [],
+    active === undefined ? [] : [{ column: sql`r.active`, type: sql`boolean`, values: [String(active)] }],
+    auth_provider === undefined
+      ? []
+      : [{ column: sql`r.auth_provider`, type: sql`text`, values: [...new Set(auth_provider)] }],
+  ].flat()
+}
