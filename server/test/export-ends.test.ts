@@ -16,7 +16,7 @@ function through(database: Database): Database {
         ...tx,
         async read(statement) {
           const rows = await tx.read(statement)
-          if (statement.text.includes('from event where')) {
+          if (statement.text.includes('from event r where')) {
             const work = meanwhile
             meanwhile = undefined
             await work?.()

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { type EventType, eventTable } from '../events/catalogue.ts'
+import { readUsers, SeveralOf, SeveralTexts, SeveralUsers } from '../http/list-query.ts'
 import { AnyObject, DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
 
 const eventTypes = Object.keys(eventTable) as EventType[]
@@ -25,17 +26,23 @@ export type AuditEvent = Static<typeof AuditEvent>
 
 /** The filters of both the list and the export. */
 export const auditFilters = {
-  type: Type.Optional(OneOf(eventTypes)),
-  actor: Type.Optional(Type.String({ format: 'uuid', description: 'a user’s id; includes events by the user’s keys' })),
-  subject: Type.Optional(Type.String({ maxLength: 200, description: 'the id of the event’s subject' })),
+  type: Type.Optional(SeveralOf(eventTypes)),
+  actor: Type.Optional({ ...SeveralUsers, description: 'ids of users, or `me`; includes events by the users’ keys' }),
+  subject: Type.Optional(SeveralTexts(200, 'ids of the events’ subjects')),
   from: Type.Optional(Type.String({ format: 'date-time', description: 'at this moment or later' })),
   to: Type.Optional(Type.String({ format: 'date-time', description: 'before this moment' })),
 } satisfies Record<string, TSchema>
 
+/** Several values of a filter: an event has one of them. */
 export type AuditFilters = {
-  type?: EventType
-  actor?: string
-  subject?: string
+  type?: readonly EventType[]
+  actor?: readonly string[]
+  subject?: readonly string[]
   from?: string
   to?: string
+}
+
+/** `caller` is whom `me` names. */
+export function readAuditFilters({ actor, ...filters }: AuditFilters, caller: string | null): AuditFilters {
+  return { ...filters, ...(actor !== undefined && { actor: readUsers(actor, caller) }) }
 }

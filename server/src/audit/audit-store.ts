@@ -1,10 +1,10 @@
-import { allOf, sql } from '../db/sql.ts'
+import { type List, readListPage, testOf } from '../db/list-page.ts'
+import { sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
+import type { PageRequest, PageRows } from '../kernel/page.ts'
 import type { AuditEvent, AuditFilters } from './audit-event.ts'
 
 type EventRow = Omit<AuditEvent, 'actor' | 'subject'> & {
-  xid: string
-  seq: string
   actor_kind: AuditEvent['actor']['kind']
   actor_id: string | null
   api_key_id: string | null
@@ -12,66 +12,111 @@ type EventRow = Omit<AuditEvent, 'actor' | 'subject'> & {
   subject_id: string
 }
 
-/** The place of an event: `seq` is the order of writing, `(xid, seq)` that of the commits. */
-export type Place = { xid: string; seq: string }
+const record = {
+  table: sql`event r`,
+  columns: sql`r.id, r.type, r.at, r.actor_kind, r.actor_id, r.api_key_id, r.subject_type, r.subject_id, r.data,
+    r.request_id`,
+}
 
-export type PlacedEvent = { place: Place; event: AuditEvent }
-
-/** At most `limit` events that were written before `before`, newest first: all that are committed. */
-export function listEvents(
-  tx: Tx,
-  filters: AuditFilters,
-  before: string | undefined,
-  limit: number,
-): Promise<PlacedEvent[]> {
-  const place = before === undefined ? sql`true` : sql`seq < ${before}::bigint`
-  return readEvents(tx, filters, place, sql`order by event.seq desc limit ${limit}`)
+/** One page of the events that are committed, newest first: in the order of writing, `seq`. */
+export function listEventsPage(tx: Tx, filters: AuditFilters, page: PageRequest): Promise<PageRows<AuditEvent>> {
+  const [seq, bigint] = [sql`r.seq`, sql`bigint`]
+  return readEvents(
+    tx,
+    filters,
+    {
+      ...record,
+      order: { by: seq, id: seq, types: [bigint, bigint], descending: true },
+      range: rangeOf(tx, filters),
+      filters: filtersOf(filters),
+      tested: momentsOf(filters),
+    },
+    page,
+  )
 }
 
 /**
- * At most `limit` events after a place, in the order of the commits, and only those that no open transaction can still precede. So
- * a reader that goes on after the last event it got misses none.
+ * One batch of events in the order of the commits, `(xid, seq)`, and only those that no open transaction can still precede. So a
+ * reader that goes on after the last event it got misses none. Where few events match, a batch reads no more than others and is
+ * short: `next` says where the next one begins.
  */
-export function followEvents(
-  tx: Tx,
-  filters: AuditFilters,
-  after: Place | undefined,
-  limit: number,
-): Promise<PlacedEvent[]> {
-  const { xid, seq } = after ?? { xid: '0', seq: '0' }
-  const place = sql`(xid, seq) > (${xid}::xid8, ${seq}::bigint) and xid < pg_snapshot_xmin(pg_current_snapshot())`
-  return readEvents(tx, filters, place, sql`order by event.xid, event.seq limit ${limit}`)
-}
-
-/** Where an event of this tenant is; undefined where there is none with this id. */
-export async function findPlace(tx: Tx, id: string): Promise<Place | undefined> {
-  const [place] = await tx.read(
-    sql<Place>`select xid::text, seq::text from event where tenant_id = ${tx.tenant_id} and id = ${id}`,
-  )
-  return place
-}
-
-async function readEvents(tx: Tx, filters: AuditFilters, place: Statement, order: Statement): Promise<PlacedEvent[]> {
-  const conditions = [sql`tenant_id = ${tx.tenant_id}`, ...conditionsOf(filters), place]
-  const rows = await tx.read(sql<EventRow>`select id, xid::text, seq::text, type, at, actor_kind, actor_id,
-      api_key_id, subject_type, subject_id, data, request_id
-    from event where ${allOf(conditions)} ${order}`)
-  return rows.map(({ xid, seq, actor_kind, actor_id, api_key_id, subject_type, subject_id, ...row }) => ({
-    place: { xid, seq },
-    event: {
-      ...row,
-      actor: { kind: actor_kind, id: actor_id, api_key_id },
-      subject: { type: subject_type, id: subject_id },
+export function followEvents(tx: Tx, filters: AuditFilters, page: PageRequest): Promise<PageRows<AuditEvent>> {
+  return readEvents(
+    tx,
+    filters,
+    {
+      ...record,
+      order: { by: sql`r.xid`, id: sql`r.seq`, types: [sql`xid8`, sql`bigint`], descending: false },
+      // Of a tenant that has nearly all events, PostgreSQL would read those of the others too, and drop them. Here it does not know.
+      range: [
+        sql`r.tenant_id = any(array[(select ${tx.tenant_id}::uuid)])`,
+        sql`r.xid < pg_snapshot_xmin(pg_current_snapshot())`,
+      ],
+      filters: [],
+      tested: [...filtersOf(filters).map(testOf), ...momentsOf(filters)],
     },
-  }))
+    page,
+  )
 }
 
-function conditionsOf({ type, actor, subject, from, to }: AuditFilters): Statement[] {
-  const conditions: Statement[] = []
-  if (type !== undefined) conditions.push(sql`type = ${type}`)
-  if (actor !== undefined) conditions.push(sql`actor_id = ${actor}`)
-  if (subject !== undefined) conditions.push(sql`subject_id = ${subject}`)
-  if (from !== undefined) conditions.push(sql`at >= ${from}`)
-  if (to !== undefined) conditions.push(sql`at < ${to}`)
-  return conditions
+/** Where an event of this tenant is in the order of the commits; undefined where there is none with this id. */
+export async function findPlace(tx: Tx, id: string): Promise<readonly string[] | undefined> {
+  const [place] = await tx.read(
+    sql<{ xid: string; seq: string }>`select xid::text, seq::text from event
+      where tenant_id = ${tx.tenant_id} and id = ${id}`,
+  )
+  return place && [place.xid, place.seq]
+}
+
+async function readEvents(
+  tx: Tx,
+  { actor }: AuditFilters,
+  list: List,
+  page: PageRequest,
+): Promise<PageRows<AuditEvent>> {
+  // `me` of a key that no user made.
+  if (actor?.length === 0) return { rows: [], next: undefined }
+  const { rows, next } = await readListPage<EventRow>(tx, list, page)
+  const events = rows.map(({ actor_kind, actor_id, api_key_id, subject_type, subject_id, ...row }) => ({
+    ...row,
+    actor: { kind: actor_kind, id: actor_id, api_key_id },
+    subject: { type: subject_type, id: subject_id },
+  }))
+  return { rows: events, next }
+}
+
+/** Each has an index in the order of writing. */
+function filtersOf({ subject, actor, type }: AuditFilters) {
+  const [text, uuid] = [sql`text`, sql`uuid`]
+  return [
+    subject === undefined ? [] : [{ column: sql`r.subject_id`, type: text, values: [...new Set(subject)] }],
+    actor === undefined ? [] : [{ column: sql`r.actor_id`, type: uuid, values: [...new Set(actor)] }],
+    type === undefined ? [] : [{ column: sql`r.type`, type: text, values: [...new Set<string>(type)] }],
+  ].flat()
+}
+
+function momentsOf({ from, to }: AuditFilters): Statement[] {
+  return [
+    ...(from === undefined ? [] : [sql`r.at >= ${from}::timestamptz`]),
+    ...(to === undefined ? [] : [sql`r.at < ${to}::timestamptz`]),
+  ]
+}
+
+/** By how much the database's clock may go back. */
+const tolerance = sql`interval '1 minute'`
+
+/**
+ * The part of the order of writing in which events of these moments are. `at` follows that order but roughly: an event may get its
+ * number before another and its moment after it, and the clock may be set back. So the part begins and ends a minute away, at
+ * events that the index of `at` gives, and each event in it is tested. Under row-level security an index answers a comparison with the
+ * value of a subquery, but none with an expression.
+ */
+function rangeOf(tx: Tx, { from, to }: AuditFilters): Statement[] {
+  const event = sql`select e.seq from event e where e.tenant_id = ${tx.tenant_id}`
+  const before = sql`${event} and e.at < ${from}::timestamptz - ${tolerance} order by e.at desc, e.seq desc limit 1`
+  const after = sql`${event} and e.at >= ${to}::timestamptz + ${tolerance} order by e.at, e.seq limit 1`
+  return [
+    ...(from === undefined ? [] : [sql`r.seq > (select coalesce((${before}), 0))`]),
+    ...(to === undefined ? [] : [sql`r.seq < (select coalesce((${after}), 9223372036854775807))`]),
+  ]
 }

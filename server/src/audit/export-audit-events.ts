@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { operation } from '../http/operation.ts'
 import type { Tx } from '../kernel/context.ts'
 import { invalidInput } from '../kernel/errors.ts'
-import { AuditEvent, type AuditFilters, auditFilters } from './audit-event.ts'
+import { AuditEvent, type AuditFilters, auditFilters, readAuditFilters } from './audit-event.ts'
 import { findPlace, followEvents } from './audit-store.ts'
 
 /** Events fetched at once. An export of any length holds no more than these in memory. */
@@ -28,15 +28,15 @@ export const exportAuditEvents = operation({
     if (query.after === undefined || (await findPlace(tx, query.after)) !== undefined) return
     throw invalidInput([{ pointer: 'after', why: 'is not the id of an event in this audit log' }])
   },
-  run: ({ tx }, { query: { after, ...filters } }) => allEvents(tx, filters, after),
+  run: ({ tx, actor }, { query: { after, ...filters } }) =>
+    allEvents(tx, readAuditFilters(filters, actor.user_id), after),
 })
 
 async function* allEvents(tx: Tx, filters: AuditFilters, after: string | undefined): AsyncGenerator<AuditEvent> {
   let reached = after === undefined ? undefined : await findPlace(tx, after)
-  for (;;) {
-    const placed = await followEvents(tx, filters, reached, batchSize)
-    for (const { event } of placed) yield event
-    if (placed.length < batchSize) return
-    reached = placed.at(-1)?.place
-  }
+  do {
+    const { rows, next } = await followEvents(tx, filters, { limit: batchSize, after: reached })
+    yield* rows
+    reached = next
+  } while (reached !== undefined)
 }

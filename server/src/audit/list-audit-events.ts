@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { operation } from '../http/operation.ts'
 import { PageOf, pageQuery } from '../http/schema.ts'
-import { AuditEvent, auditFilters } from './audit-event.ts'
-import { listEvents } from './audit-store.ts'
+import { AuditEvent, auditFilters, readAuditFilters } from './audit-event.ts'
+import { listEventsPage } from './audit-store.ts'
 
 export const listAuditEvents = operation({
   method: 'GET',
@@ -13,10 +13,6 @@ export const listAuditEvents = operation({
   query: Type.Object({ ...pageQuery, ...auditFilters }, { additionalProperties: false }),
   replies: { 200: PageOf(AuditEvent) },
   errors: [],
-  async run(ctx, { query, page }) {
-    const { limit: _limit, cursor: _cursor, ...filters } = query
-    const placed = await listEvents(ctx.tx, filters, page.after?.[0], page.limit + 1)
-    const { data, ...rest } = page.of(placed, ({ place }) => [place.seq])
-    return { ...rest, data: data.map(({ event }) => event) }
-  },
+  run: async ({ tx, actor }, { query, page }) =>
+    page.reply(await listEventsPage(tx, readAuditFilters(query, actor.user_id), page)),
 })
