@@ -73,9 +73,13 @@ export async function readListPage<Row>(tx: Tx, list: List, page: PageRequest): 
   return { rows: shown, next: more?.page_key }
 }
 
-/** A key has one part where a column alone tells rows apart. */
+/**
+ * A key has one part where a column alone tells rows apart, and three where words choose what is read: so no place in one order is
+ * taken for a place in another, when a caller comes to see more rows, or fewer.
+ */
 function keyLength({ search, through, order: { by, id } }: List): number {
-  return !search?.first && (through !== undefined || by === id) ? 1 : 2
+  if (search?.first) return 3
+  return through !== undefined || by === id ? 1 : 2
 }
 
 /** How many rows of the list a page reads: each with one of every link. */
@@ -232,12 +236,13 @@ function hasEachWord(tx: Tx, { table, id }: WordTable): Statement {
 type Search = NonNullable<List['search']>
 
 function foundRows<Row>(tx: Tx, list: List, { q, words }: Search, { limit, after }: PageRequest) {
+  const [, word, behindId] = after ?? []
   const { table, id } = words
   const { descending, types } = list.order
   const most = sqlInteger(maxSearched)
   const ofTenant = sql`w.tenant_id = ${tx.tenant_id}::uuid`
   const begins = sql`w.word >= (select word from chosen) and w.word < (select word || ${last} from chosen)`
-  const place = sql`(${after?.[0]}::text, ${after?.[1]}::${types[1]})`
+  const place = sql`(${word}::text, ${behindId}::${types[1]})`
   const behind = descending ? sql`(w.word, w.${id}) < ${place}` : sql`(w.word, w.${id}) > ${place}`
   const read = allOf([ofTenant, begins, ...(after === undefined ? [] : [behind])])
   const inOrder = descending ? sql`order by word desc, id desc` : sql`order by word, id`
@@ -246,8 +251,8 @@ function foundRows<Row>(tx: Tx, list: List, { q, words }: Search, { limit, after
     and ${descending ? sql`w.word > k.word` : sql`w.word < k.word`})`
   const conditions = [...list.range, ...list.filters.map(testOf), ...testsOf(tx, list)]
   const passes = allOf([sql`r.id is not null`, ...conditions, isFirst, hasEachWord(tx, words)])
-  return sql<Row & Hidden>`with ${askedWords(q)}, ${chosenWord(tx, words, after?.[0])}
-    select ${list.columns}, array[r.found_word, r.found_id::text] as page_key, r.passes, r.place
+  return sql<Row & Hidden>`with ${askedWords(q)}, ${chosenWord(tx, words, word)}
+    select ${list.columns}, array['found', r.found_word, r.found_id::text] as page_key, r.passes, r.place
     from (select r.*, ${passes} as passes, k.word as found_word, k.id as found_id, k.place
       from (select word, id, (row_number() over (${inOrder}))::integer as place
         from (select w.word, w.${id} as id from ${table} w where ${read}) w ${inOrder} limit ${most}) k

@@ -2,7 +2,7 @@ import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { notFound } from '../kernel/errors.ts'
-import { findForApprover } from './inbox.flow.ts'
+import { findForApprover, ownRequest } from './inbox.flow.ts'
 import { AccessRequestDetail, maySee } from './request.ts'
 import { findNamedRequest } from './request-list-store.ts'
 
@@ -24,7 +24,10 @@ export const getRequest = operation({
 
 async function findDetail(ctx: Ctx, id: string): Promise<AccessRequestDetail | undefined> {
   const { user_id, scopes } = ctx.actor
-  if (user_id !== null && scopes.has('requests:approve')) return findForApprover(ctx, user_id, id)
+  const mayRead = scopes.has('requests:read')
+  if (user_id !== null && mayRead && scopes.has('requests:approve')) return findForApprover(ctx, user_id, id)
   const request = await findNamedRequest(ctx.tx, id)
-  return request && { ...request, may_decide: false, why_not: 'deciding requests needs the scope `requests:approve`' }
+  const why_not =
+    request?.requester_id === user_id ? ownRequest : 'deciding requests needs the scope `requests:approve`'
+  return request && { ...request, may_decide: false, why_not }
 }

@@ -7,8 +7,8 @@ import type { NamedAccessRequest } from './request.ts'
 import { type NamedRow, nameColumns, type RequestFilters } from './request-list-store.ts'
 import { asRecorded, type Recorded, type RecordedRow, recordedColumns } from './request-store.ts'
 
-/** A request, and what the decision of one approver about it is based on. */
-export type Decidable = Recorded & { named: NamedAccessRequest; approver: Approver }
+/** A request, and what the decision of one approver about it is based on. `is_in_time`: its deadline is not over. */
+export type Decidable = Recorded & { named: NamedAccessRequest; approver: Approver; is_in_time: boolean }
 
 /** A pending request in the order of the inbox. `approver` is null where a filter leaves the request out, or it is the approver's own. */
 export type Waiting = Recorded & { named: NamedAccessRequest; approver: Approver | null; key: readonly string[] }
@@ -37,12 +37,26 @@ function approverOf(tx: Tx, approver_id: string): Statement<Approver> {
 
 /** One request; one round trip. */
 export async function findDecidable(tx: Tx, id: string, approver_id: string): Promise<Decidable | undefined> {
-  const [row] = await tx.read(sql<RecordedRow & Names & { approver: Approver }>`select ${decidableColumns(tx)},
-      ${approverOf(tx, approver_id)} as approver
+  const [row] = await tx.read(sql<RecordedRow & Names & Pick<Decidable, 'approver' | 'is_in_time'>>`
+    select ${decidableColumns(tx)}, ${approverOf(tx, approver_id)} as approver,
+      ${isInTime(sql`a`)} as is_in_time
     from access_request a where a.tenant_id = ${tx.tenant_id} and a.id = ${id}`)
   if (row === undefined) return undefined
-  const { approver, ...rest } = row
-  return { ...asNamed(rest), approver }
+  const { approver, is_in_time, ...rest } = row
+  return { ...asNamed(rest), approver, is_in_time }
+}
+
+/** Whether a request waits for a decision, and whose it is; undefined where there is no such request. */
+export async function findWait(tx: Tx, id: string): Promise<{ requester_id: string; waits: boolean } | undefined> {
+  const [found] = await tx.read(sql<{ requester_id: string; waits: boolean }>`
+    select r.requester_id, r.status = 'pending' and ${isInTime(sql`r`)} as waits
+    from access_request r where r.tenant_id = ${tx.tenant_id} and r.id = ${id}`)
+  return found
+}
+
+/** The deadline of a pending request may be over before the worker has expired it. */
+function isInTime(r: Statement): Statement {
+  return sql`coalesce(${r}.next_look_at > clock_timestamp(), false)`
 }
 
 /** The filters of the inbox. All of its requests are pending, and in its order. */
@@ -74,11 +88,11 @@ export async function readWaiting(
   return rows.map(({ approver, page_key, ...row }) => ({ ...asNamed(row), approver, key: page_key }))
 }
 
-/** Never the approver's own. The deadline may be over before the worker has expired the request. */
+/** Never the approver's own. */
 function passes(approver_id: string, filters: InboxFilters): Statement {
   const { requester_id, resource_type, resource_id, break_glass, created_after, created_before } = filters
   return allOf([
-    sql`r.requester_id <> ${approver_id}::uuid and r.next_look_at > clock_timestamp()`,
+    sql`r.requester_id <> ${approver_id}::uuid and ${isInTime(sql`r`)}`,
     ...(requester_id === undefined ? [] : [sql`r.requester_id = any(${[...requester_id]}::uuid[])`]),
     ...(resource_type === undefined ? [] : [sql`r.resource_type = any(${[...resource_type]}::text[])`]),
     ...(resource_id === undefined ? [] : [sql`r.resource_id = ${resource_id}`]),

@@ -8,13 +8,16 @@ import { approveQuestion, type Circumstances } from './policy-question.ts'
 import { findFactsFor } from './reauthorize-request.flow.ts'
 import type { AccessRequestDetail, NamedAccessRequest } from './request.ts'
 import { asCaller, holdsScope, noTaintedScope } from './request-approval.flow.ts'
-import { inTenantTurn } from './tenant-turns.ts'
+import { inboxTurns } from './tenant-turns.ts'
 
 /** Pending requests that are examined for one page; then it ends early. */
 const maxExamined = 500
 /** Evaluations for one page: a request of an unknown account takes up to 200. */
 const maxEvaluations = 5_000
-const batchSize = 100
+/** Rows of the first batch, and of the largest. What a requester gave since is looked up for each row, which can take long. */
+const batch = { first: 25, most: 100 }
+/** A page that has taken so long ends early. */
+const maxMs = 2_000
 
 /**
  * The pending requests that the caller may decide now: those with a high risk first, then the oldest. No connection is held while
@@ -27,7 +30,7 @@ export function listDecidable(
 ): Promise<PageRows<NamedAccessRequest>> {
   const { user_id, scopes } = ctx.actor
   if (user_id === null || !scopes.has('requests:approve')) return Promise.resolve({ rows: [], next: undefined })
-  return inTenantTurn(ctx.tx.tenant_id, () => collectDecidable(ctx, user_id, filters, page))
+  return inboxTurns({ tenant_id: ctx.tx.tenant_id, user_id }, () => collectDecidable(ctx, user_id, filters, page))
 }
 
 async function collectDecidable(
@@ -39,10 +42,12 @@ async function collectDecidable(
   const yieldToEventLoop = periodicYield()
   const when = whenOf(ctx)
   const rows: NamedAccessRequest[] = []
-  let [reached, evaluations] = [after, 0]
-  for (let examined = 0; examined < maxExamined; examined += batchSize) {
+  const began = performance.now()
+  let [reached, evaluations, count] = [after, 0, batch.first]
+  for (let examined = 0; examined < maxExamined && performance.now() - began < maxMs; examined += count) {
+    count = examined === 0 ? batch.first : Math.min(examined, batch.most)
     const found = await readWithRules(ctx.tx, async () => {
-      const waiting = await readWaiting(ctx.tx, user_id, filters, { after: reached, count: batchSize })
+      const waiting = await readWaiting(ctx.tx, user_id, filters, { after: reached, count })
       const [first] = waiting
       return first && { waiting, version: first.version }
     })
@@ -60,10 +65,12 @@ async function collectDecidable(
       }
       reached = one.key
     }
-    if (waiting.length < batchSize) return { rows, next: undefined }
+    if (waiting.length < count) return { rows, next: undefined }
   }
   return { rows, next: reached }
 }
+
+export const ownRequest = 'it is your own request: another person decides it'
 
 function whenOf({ now, via, source_ip }: Ctx): Circumstances {
   return { now, via, source_ip }
@@ -78,8 +85,9 @@ export async function findForApprover(ctx: Ctx, user_id: string, id: string): Pr
   if (found === undefined) return undefined
   const { named, ruleSet } = found
   const mayNot = (why_not: string) => ({ ...named, may_decide: false, why_not })
-  if (named.requester_id === user_id) return mayNot('it is your own request: another approver decides it')
+  if (named.requester_id === user_id) return mayNot(ownRequest)
   if (named.status !== 'pending') return mayNot(`it is ${named.status}, and no longer waits for a decision`)
+  if (!found.is_in_time) return mayNot('it is expired, and no longer waits for a decision')
   if (!holdsScope(found.approver)) return mayNot(noTaintedScope)
   const facts = await findFactsFor(ctx.tx, ruleSet, [found])
   const approver = asCaller(found.approver, ctx.actor)

@@ -126,6 +126,9 @@ suite('the inbox', () => {
     await on.approve(decided)
     const seen = await inbox(people.approver)
     assert.deepEqual([seen.includes(late), seen.includes(decided)], [false, false])
+    const { body } = await get(people.approver, `/v1/requests/${late}`)
+    assert.deepEqual([body.may_decide, body.why_not], [false, 'it is expired, and no longer waits for a decision'])
+    assert.equal((await get(people.approver, `/v1/requests/${late}/deciders`)).body.count, 0)
   })
 
   test('never has a request of another tenant', async () => {
@@ -156,7 +159,7 @@ suite('a request in detail', () => {
   })
 
   const views: [string, () => Person, () => string, RegExp][] = [
-    ['the requester', () => people.user, () => first, /needs the scope/],
+    ['the requester', () => people.user, () => first, /your own request/],
     ['the requester who is an approver', () => people.approver, () => own, /your own request/],
     ['an auditor', () => people.auditor, () => first, /needs the scope/],
     ['an approver whom a rule forbids it', () => people.approver, () => undecidable, /forbid/],

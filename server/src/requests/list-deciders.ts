@@ -1,9 +1,9 @@
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
+import { findWait } from './inbox-store.ts'
 import { findDecidersOf } from './possible-approvers.flow.ts'
 import { Deciders, maySee } from './request.ts'
-import { findRequest } from './request-store.ts'
 
 /** A requester waits for people, and may ask them. */
 export const listDeciders = operation({
@@ -16,10 +16,10 @@ export const listDeciders = operation({
   replies: { 200: Deciders },
   errors: ['not_found'],
   async run(ctx, { params }): Promise<Deciders> {
-    const request = await findRequest(ctx.tx, params.id)
+    const request = await findWait(ctx.tx, params.id)
     if (request === undefined || !maySee(ctx.actor, request)) throw notFound('request')
-    if (request.status !== 'pending') return { names: [], count: 0, is_complete: true }
-    const deciders = await findDecidersOf(ctx.tx, request.id, ctx.now)
+    if (!request.waits) return { names: [], count: 0, is_complete: true }
+    const deciders = await findDecidersOf(ctx.tx, params.id, { at: ctx.now, caller: ctx.actor.user_id ?? '' })
     if (deciders === undefined) throw notFound('request')
     return deciders
   },

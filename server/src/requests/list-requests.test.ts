@@ -173,6 +173,18 @@ suite('a page that few rows pass', () => {
   })
 })
 
+test('a cursor of a search by words is refused where the words are only tested, and the reverse', async () => {
+  const first = async (person: Person) => String((await get(person, '?limit=1&q=prod')).body.next_cursor)
+  const [ofOwner, ofUser] = [await first(owner), await first(ada)]
+  for (const [person, cursor] of [
+    [ada, ofOwner],
+    [owner, ofUser],
+  ] as const) {
+    const { status, body } = await get(person, `?limit=1&q=prod&cursor=${encodeURIComponent(cursor)}`)
+    assert.deepEqual([status, body.code], [400, 'invalid_input'])
+  }
+})
+
 test('a cursor of an earlier version, which had the id alone, is refused', async () => {
   const [id = ''] = ids.keys()
   const page = listRequestsPage(house.database.tenant(tenant_id), {}, { limit: 1, after: [id] })

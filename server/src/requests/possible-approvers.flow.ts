@@ -11,14 +11,14 @@ import { approveQuestion, type Circumstances } from './policy-question.ts'
 import { findFactsFor } from './reauthorize-request.flow.ts'
 import type { AccessRequest, Deciders } from './request.ts'
 import { type Batch, readApprovers, readWithApprovers } from './request-store.ts'
-import { inTenantTurn } from './tenant-turns.ts'
+import { previewTurns } from './tenant-turns.ts'
 
 /** The number of possible approvers read in one round trip. */
 const batchSize = 500
 /** The number of possible approvers examined at most. */
 const maxExamined = 10_000
 /** To show who may decide: possible approvers who are examined, evaluations, and names. */
-const maxShown = { examined: 100, evaluations: 5_000, names: 20 }
+const maxShown = { examined: 100, evaluations: 2_000, names: 20 }
 /** The number of evaluations at most: a request of an unknown account takes up to 200 for each approver. */
 const maxEvaluations = 20_000
 
@@ -66,11 +66,18 @@ export async function findDeciders(tx: Tx, evaluated: EvaluatedRequest): Promise
       evaluated,
     ),
   )
-  return decidersAmong(ruleSet, questions)
+  return decidersAmong(requester_id, ruleSet, questions)
 }
 
-/** Who may decide a pending request at that moment; undefined where there is no such request. One round trip, or as `whoMayDecide`. */
-export async function findDecidersOf(tx: Tx, request_id: string, at: Date): Promise<Deciders | undefined> {
+/**
+ * Who may decide a pending request at that moment; undefined where there is no such request. `caller`: who asks. One round trip, or as
+ * `whoMayDecide`.
+ */
+export async function findDecidersOf(
+  tx: Tx,
+  request_id: string,
+  { at, caller }: { at: Date; caller: string },
+): Promise<Deciders | undefined> {
   const batch = { after: null, limit: maxShown.examined + 1 }
   const found = await readWithRules(tx, () => readWithApprovers(tx, request_id, batch))
   if (found === undefined) return undefined
@@ -78,16 +85,21 @@ export async function findDecidersOf(tx: Tx, request_id: string, at: Date): Prom
   const known = { ...found, facts: await findFactsFor(tx, ruleSet, [found]) }
   const when = approvalCircumstances(found.when, at)
   return decidersAmong(
+    caller,
     ruleSet,
     found.approvers.map((approver) => approveQuestion(approver, requester, requested, when, known)),
   )
 }
 
 /** Of more questions than are examined, the last says only that there are more people. */
-async function decidersAmong(ruleSet: RuleSet, questions: readonly ApproveQuestion[]): Promise<Deciders> {
+async function decidersAmong(
+  user_id: string,
+  ruleSet: RuleSet,
+  questions: readonly ApproveQuestion[],
+): Promise<Deciders> {
   const names: string[] = []
   let [examined, evaluations] = [0, 0]
-  await inTenantTurn(ruleSet.tenant_id, async () => {
+  await previewTurns({ tenant_id: ruleSet.tenant_id, user_id }, async () => {
     const yieldToEventLoop = periodicYield()
     for (const question of questions.slice(0, maxShown.examined)) {
       evaluations += evaluationsOf(question)
