@@ -540,8 +540,7 @@ create table grant_word (
   tenant_id uuid not null,
   grant_id uuid not null,
   word text not null,
-  constraint grant_word_pk PRIMARY KEY (tenant_id, grant_id, word),
-  constraint grant_word_grant_id_fk FOREIGN KEY (tenant_id, grant_id) REFERENCES access_grant(tenant_id, id) ON DELETE CASCADE
+  constraint grant_word_pk PRIMARY KEY (tenant_id, grant_id, word)
 );
 CREATE INDEX grant_word_word_ix ON grant_word USING btree (tenant_id, word, grant_id);
 alter table grant_word enable row level security;
@@ -969,8 +968,7 @@ create table request_word (
   tenant_id uuid not null,
   request_id uuid not null,
   word text not null,
-  constraint request_word_pk PRIMARY KEY (tenant_id, request_id, word),
-  constraint request_word_request_id_fk FOREIGN KEY (tenant_id, request_id) REFERENCES access_request(tenant_id, id) ON DELETE CASCADE
+  constraint request_word_pk PRIMARY KEY (tenant_id, request_id, word)
 );
 CREATE INDEX request_word_word_ix ON request_word USING btree (tenant_id, word, request_id);
 alter table request_word enable row level security;

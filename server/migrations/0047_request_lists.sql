@@ -11,14 +11,13 @@ create function search_words(text) returns text[] language sql immutable paralle
 $$;
 
 -- The words by which a request is found: those of its resource, action and reason. Read by ranges of `word`, whose collation
--- orders words with a common beginning side by side.
+-- orders words with a common beginning side by side. Only the trigger below writes them, and no request is ever deleted: a foreign key
+-- would look the request up again for each word.
 create table request_word (
   tenant_id uuid not null,
   request_id uuid not null,
   word text collate "C" not null,
-  constraint request_word_pk primary key (tenant_id, request_id, word),
-  constraint request_word_request_id_fk foreign key (tenant_id, request_id)
-    references access_request (tenant_id, id) on delete cascade
+  constraint request_word_pk primary key (tenant_id, request_id, word)
 );
 create index request_word_word_ix on request_word (tenant_id, word, request_id);
 

@@ -1,11 +1,10 @@
--- The words by which a grant is found: those of its resource and action. As `request_word`.
+-- The words by which a grant is found: those of its resource and action. As `request_word`,
+-- and as there without a foreign key.
 create table grant_word (
   tenant_id uuid not null,
   grant_id uuid not null,
   word text collate "C" not null,
-  constraint grant_word_pk primary key (tenant_id, grant_id, word),
-  constraint grant_word_grant_id_fk foreign key (tenant_id, grant_id)
-    references access_grant (tenant_id, id) on delete cascade
+  constraint grant_word_pk primary key (tenant_id, grant_id, word)
 );
 create index grant_word_word_ix on grant_word (tenant_id, word, grant_id);
 
