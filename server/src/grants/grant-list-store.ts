@@ -1,4 +1,5 @@
 import { accountName } from '../cloud/cloud-account-store.ts'
+import { createdWithin, filterOf } from '../db/list-filters.ts'
 import { type Filter, type List, readListPage, testOf } from '../db/list-page.ts'
 import { sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
@@ -103,17 +104,15 @@ const words = { table: sql`grant_word`, id: sql`grant_id` }
 const isDrifted = sql`(r.drifted and r.ended_at is null)`
 
 /** Conditions on the end, if there are any, and on the creation. A grant that was active and has no end yet is active. */
-function rangesOf({ ends_before, created_after, created_before }: GrantFilters, byEnd: boolean) {
+function rangesOf(filters: GrantFilters, byEnd: boolean) {
+  const { ends_before } = filters
   const active = [sql`r.ended_at is null`, sql`r.expires_at is not null`]
   return {
     ends: [
       ...(byEnd || ends_before !== undefined ? active : []),
       ...(ends_before === undefined ? [] : [sql`r.expires_at < ${ends_before}`]),
     ],
-    created: [
-      ...(created_after === undefined ? [] : [sql`r.created_at >= ${created_after}`]),
-      ...(created_before === undefined ? [] : [sql`r.created_at < ${created_before}`]),
-    ],
+    created: createdWithin(sql`r.created_at`, filters),
   }
 }
 
@@ -143,8 +142,4 @@ function otherFilters(filters: GrantFilters): Filter[] {
     filterOf(sql`r.resource_type`, sql`text`, resource_type),
     states.filter(isCommon),
   ].flat()
-}
-
-function filterOf(column: Statement, type: Statement, values: readonly string[] | undefined): Filter[] {
-  return values === undefined ? [] : [{ column, type, values }]
 }

@@ -1,3 +1,4 @@
+import { createdWithin } from '../db/list-filters.ts'
 import { type List, readListPage } from '../db/list-page.ts'
 import { sql } from '../db/sql.ts'
 import type { Tx } from '../kernel/context.ts'
@@ -20,11 +21,8 @@ export type GroupFilters = {
  * `source` is compared exactly.
  */
 export async function listGroupsPage(tx: Tx, filters: GroupFilters, page: PageRequest): Promise<PageRows<Group>> {
-  const { source, created_after, created_before, q, sort } = filters
-  const created = [
-    ...(created_after === undefined ? [] : [sql`r.created_at >= ${created_after}`]),
-    ...(created_before === undefined ? [] : [sql`r.created_at < ${created_before}`]),
-  ]
+  const { source, q, sort } = filters
+  const created = createdWithin(sql`r.created_at`, filters)
   const byName = sort === 'name' || sort === '-name'
   const list: List = {
     table: sql`tenant_group r`,

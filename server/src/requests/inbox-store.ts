@@ -1,3 +1,4 @@
+import { createdWithin } from '../db/list-filters.ts'
 import { allOf, inIndexOrder, sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import type { Approver } from '../policy-engine/cedar/question.ts'
@@ -90,15 +91,14 @@ export async function readWaiting(
 
 /** Never the approver's own. */
 function passes(approver_id: string, filters: InboxFilters): Statement {
-  const { requester_id, resource_type, resource_id, break_glass, created_after, created_before } = filters
+  const { requester_id, resource_type, resource_id, break_glass } = filters
   return allOf([
     sql`r.requester_id <> ${approver_id}::uuid and ${isInTime(sql`r`)}`,
     ...(requester_id === undefined ? [] : [sql`r.requester_id = any(${[...requester_id]}::uuid[])`]),
     ...(resource_type === undefined ? [] : [sql`r.resource_type = any(${[...resource_type]}::text[])`]),
     ...(resource_id === undefined ? [] : [sql`r.resource_id = ${resource_id}`]),
     ...(break_glass === undefined ? [] : [sql`r.break_glass = ${break_glass}`]),
-    ...(created_after === undefined ? [] : [sql`r.created_at >= ${created_after}`]),
-    ...(created_before === undefined ? [] : [sql`r.created_at < ${created_before}`]),
+    ...createdWithin(sql`r.created_at`, filters),
   ])
 }
 

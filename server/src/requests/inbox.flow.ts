@@ -1,10 +1,18 @@
-import type { Ctx } from '../kernel/context.ts'
+import type { Ctx, Tx } from '../kernel/context.ts'
 import type { PageRequest, PageRows } from '../kernel/page.ts'
 import { periodicYield } from '../kernel/yield-to-event-loop.ts'
 import { decideApproveInPieces, evaluationsOf } from '../policy-engine/deciding/decide.ts'
 import { readWithRules } from '../policy-engine/deciding/rule-set-store.ts'
-import { findDecidable, type InboxFilters, readApproverView, readWaiting } from './inbox-store.ts'
-import { approveQuestion, type Circumstances } from './policy-question.ts'
+import type { PolicyFacts } from '../policy-facts/policy-facts.flow.ts'
+import {
+  type Decidable,
+  findDecidable,
+  type InboxFilters,
+  readApproverView,
+  readWaiting,
+  type Waiting,
+} from './inbox-store.ts'
+import { approveQuestion } from './policy-question.ts'
 import { findFactsFor } from './reauthorize-request.flow.ts'
 import type { AccessRequestDetail, NamedAccessRequest } from './request.ts'
 import { asCaller, holdsScope, noTaintedScope } from './request-approval.flow.ts'
@@ -40,25 +48,19 @@ async function collectDecidable(
   { limit, after }: PageRequest,
 ): Promise<PageRows<NamedAccessRequest>> {
   const yieldToEventLoop = periodicYield()
-  const when = whenOf(ctx)
   const rows: NamedAccessRequest[] = []
   const began = performance.now()
   let [reached, evaluations, count] = [after, 0, batch.first]
   for (let examined = 0; examined < maxExamined && performance.now() - began < maxMs; examined += count) {
     count = examined === 0 ? batch.first : Math.min(examined, batch.most)
-    const found = await readWithRules(ctx.tx, async () => {
-      const waiting = await readWaiting(ctx.tx, user_id, filters, { after: reached, count })
-      const [first] = waiting
-      return first && { waiting, version: first.version }
-    })
+    const found = await readBatch(ctx.tx, user_id, filters, { after: reached, count })
     if (found === undefined) return { rows, next: undefined }
     const { waiting, ruleSet } = found
     const facts = await findFactsFor(ctx.tx, ruleSet, waiting)
     for (const one of waiting) {
       if (rows.length === limit || evaluations > maxEvaluations) return { rows, next: reached }
-      if (one.approver !== null && holdsScope(one.approver)) {
-        const approver = asCaller(one.approver, ctx.actor)
-        const question = approveQuestion(approver, one.requester, one.requested, when, { ...one, facts })
+      const question = questionOf(ctx, one, facts)
+      if (question !== undefined) {
         evaluations += evaluationsOf(question)
         if ((await decideApproveInPieces(ruleSet, question)).allowed) rows.push(one.named)
         await yieldToEventLoop()
@@ -70,11 +72,29 @@ async function collectDecidable(
   return { rows, next: reached }
 }
 
-export const ownRequest = 'it is your own request: another person decides it'
-
-function whenOf({ now, via, source_ip }: Ctx): Circumstances {
-  return { now, via, source_ip }
+/** A batch of pending requests, with the rules; undefined where there are no more. */
+function readBatch(tx: Tx, user_id: string, filters: InboxFilters, from: Parameters<typeof readWaiting>[3]) {
+  return readWithRules(tx, async () => {
+    const waiting = await readWaiting(tx, user_id, filters, from)
+    const [first] = waiting
+    return first && { waiting, version: first.version }
+  })
 }
+
+/** Whether the caller may decide the request, as a question to policy; undefined where they lack the scope, or it is not theirs to decide. */
+function questionOf({ actor, now, via, source_ip }: Ctx, one: Decidable | Waiting, facts: PolicyFacts) {
+  if (one.approver === null || !holdsScope(one.approver)) return undefined
+  const { requester, requested } = one
+  return approveQuestion(
+    asCaller(one.approver, actor),
+    requester,
+    requested,
+    { now, via, source_ip },
+    { ...one, facts },
+  )
+}
+
+export const ownRequest = 'it is your own request: another person decides it'
 
 /**
  * A request, whether the caller may decide it, and what only those see who may. One round trip, one more for those who may, and
@@ -88,10 +108,8 @@ export async function findForApprover(ctx: Ctx, user_id: string, id: string): Pr
   if (named.requester_id === user_id) return mayNot(ownRequest)
   if (named.status !== 'pending') return mayNot(`it is ${named.status}, and no longer waits for a decision`)
   if (!found.is_in_time) return mayNot('it is expired, and no longer waits for a decision')
-  if (!holdsScope(found.approver)) return mayNot(noTaintedScope)
-  const facts = await findFactsFor(ctx.tx, ruleSet, [found])
-  const approver = asCaller(found.approver, ctx.actor)
-  const question = approveQuestion(approver, found.requester, found.requested, whenOf(ctx), { ...found, facts })
+  const question = questionOf(ctx, found, await findFactsFor(ctx.tx, ruleSet, [found]))
+  if (question === undefined) return mayNot(noTaintedScope)
   const { allowed, reasoning } = await decideApproveInPieces(ruleSet, question)
   if (!allowed) return mayNot(reasoning)
   return { ...named, may_decide: true, why_not: null, ...(await readApproverView(ctx.tx, named)) }

@@ -1,5 +1,6 @@
 import { accountName } from '../cloud/cloud-account-store.ts'
-import { type Filter, readListPage } from '../db/list-page.ts'
+import { createdWithin, filterOf } from '../db/list-filters.ts'
+import { readListPage } from '../db/list-page.ts'
 import { sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import type { PageRequest, PageRows } from '../kernel/page.ts'
@@ -46,7 +47,7 @@ export async function listRequestsPage(
   filters: RequestFilters,
   page: PageRequest,
 ): Promise<PageRows<NamedAccessRequest>> {
-  const { requester_id, status, resource_type, resource_id, break_glass, created_after, created_before, q } = filters
+  const { requester_id, status, resource_type, resource_id, break_glass, q } = filters
   const list = {
     table: sql`access_request r`,
     columns: sql`${requestColumns}, ${nameColumns(tx, sql`r`)}`,
@@ -55,17 +56,14 @@ export async function listRequestsPage(
       types: [sql`timestamptz`, sql`uuid`],
       descending: filters.sort !== 'created_at',
     },
-    range: [
-      ...(created_after === undefined ? [] : [sql`r.created_at >= ${created_after}`]),
-      ...(created_before === undefined ? [] : [sql`r.created_at < ${created_before}`]),
-    ],
+    range: createdWithin(sql`r.created_at`, filters),
     filters: [
       // INVARIANT: first. How far a page reads must not depend on requests that the caller may not see.
-      filter(sql`r.requester_id`, sql`uuid`, requester_id),
-      filter(sql`r.resource_id`, sql`text`, resource_id === undefined ? undefined : [resource_id]),
+      filterOf(sql`r.requester_id`, sql`uuid`, requester_id),
+      filterOf(sql`r.resource_id`, sql`text`, resource_id === undefined ? undefined : [resource_id]),
       break_glass === true ? [{ partial: sql`r.break_glass` }] : [],
-      filter(sql`r.status`, sql`text`, status),
-      filter(sql`r.resource_type`, sql`text`, resource_type),
+      filterOf(sql`r.status`, sql`text`, status),
+      filterOf(sql`r.resource_type`, sql`text`, resource_type),
     ].flat(),
     tested: break_glass === false ? [sql`not r.break_glass`] : [],
     // Where the caller sees only their own requests, `requester_id` says so.
@@ -76,7 +74,3 @@ export async function listRequestsPage(
 }
 
 const words = { table: sql`request_word`, id: sql`request_id` }
-
-function filter(column: Statement, type: Statement, values: readonly string[] | undefined): Filter[] {
-  return values === undefined ? [] : [{ column, type, values }]
-}

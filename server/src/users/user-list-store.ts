@@ -1,3 +1,4 @@
+import { createdWithin } from '../db/list-filters.ts'
 import { type Filter, type Link, type List, readListPage } from '../db/list-page.ts'
 import { sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
@@ -23,12 +24,9 @@ export type UserFilters = {
 
 /** One page, in the order of creation unless `sort` says otherwise; a search by words comes in the order of the found word. */
 export async function listUsersPage(tx: Tx, filters: UserFilters, page: PageRequest): Promise<PageRows<ListedUser>> {
-  const { q, sort = 'created_at', created_after, created_before, suspended } = filters
+  const { q, sort = 'created_at', suspended } = filters
   const byName = sort === 'name' || sort === '-name'
-  const created = [
-    ...(created_after === undefined ? [] : [sql`r.listed_at >= ${created_after}`]),
-    ...(created_before === undefined ? [] : [sql`r.listed_at < ${created_before}`]),
-  ]
+  const created = createdWithin(sql`r.listed_at`, filters)
   const links = linksOf(filters)
   const own = filtersOf(filters)
   const isAlone = links.length + own.length + created.length === 1 && suspended === undefined
