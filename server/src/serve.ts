@@ -112,12 +112,10 @@ export async function createApp(options: AppOptions): Promise<App> {
   })
 
   listening = followChanges(options, admissions, server.log)
-  const streaming = startLoop(
-    streamHub.check,
-    throttledLog(5_000, (err) =>
-      server.log.error({ err }, 'reading what is new for open streams failed; it is retried'),
-    ),
+  const onStreamFault = throttledLog(5_000, (err) =>
+    server.log.error({ err }, 'reading what is new for open streams failed; it is retried'),
   )
+  const [streaming, beating] = [startLoop(streamHub.check, onStreamFault), startLoop(streamHub.beat, onStreamFault)]
 
   return {
     server,
@@ -131,7 +129,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       await server.close()
       listening?.stop()
       egressPaths.leave()
-      await Promise.all([streaming, ...loops].map((loop) => loop.stop()))
+      await Promise.all([streaming, beating, ...loops].map((loop) => loop.stop()))
       await egressPaths.close()
     },
   }

@@ -150,7 +150,7 @@ export type Egress = {
 
 /**
  * What a subscription receives. `notified`: there may be a new notification. `changed`: there are new events in the feed of its
- * tenant. `quiet`: none for about a second. `replaced`: the user opened too many other streams. `over`: the service stops.
+ * tenant. `quiet`: about once a second, while it waits. `replaced`: the user opened too many other streams. `over`: the service stops.
  */
 export type StreamSignal = 'notified' | 'changed' | 'quiet' | 'replaced' | 'over'
 

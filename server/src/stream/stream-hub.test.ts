@@ -95,7 +95,22 @@ test('a notification that arrives before the call of next is returned by it, onc
   assert.equal(await subscription.next(), 'notified')
   const next = subscription.next()
   await check(hub)
+  await hub.beat()
   assert.equal(await next, 'quiet')
+})
+
+test('a check that finds nothing signals nobody, however often it comes: only a beat is quiet (T14)', async () => {
+  const { hub } = counted()
+  const subscription = hub.subscribe(acme, newId())
+  await check(hub)
+  assert.equal(await subscription.next(), 'notified')
+  const got: string[] = []
+  const next = subscription.next().then((signal) => got.push(signal))
+  for (let count = 0; count < 3; count += 1) await check(hub)
+  assert.deepEqual(got, [])
+  assert.equal(await hub.beat(), 1_000)
+  await next
+  assert.deepEqual(got, ['quiet'])
 })
 
 test('a subscription made during a check is notified by the next check', async () => {
@@ -211,6 +226,7 @@ test('a subscription for notifications alone is not signalled by changes', async
   await happen(tenant_id)
   const signal = plain.next()
   await check(hub)
+  await hub.beat()
   assert.equal(await signal, 'quiet')
   assert.ok(await isSignalled(following, 'changed'))
 })

@@ -6,10 +6,15 @@ import { openTenantFeeds } from './tenant-feeds.ts'
 
 export type OpenStreamHub = StreamHub & {
   /**
-   * Reads once for all subscriptions, if there are any, and once for each followed tenant with new events; then each subscription
-   * gets a signal. Answers the milliseconds until the next check.
+   * Reads once for all subscriptions, if there are any, and once for each followed tenant with new events, and signals those for
+   * which there is something new. Answers the milliseconds until the next check.
    */
   check(): Promise<number>
+  /**
+   * Each subscription that waits gets `quiet`. Answers the milliseconds until the next beat. Checks come when something happens, for
+   * whomever; a beat comes by time alone, so that what a reader gets in a quiet time shows nothing of that.
+   */
+  beat(): Promise<number>
   /** The number of open subscriptions. */
   listening(): number
   /** Each subscription gets `over`. */
@@ -18,6 +23,8 @@ export type OpenStreamHub = StreamHub & {
 
 /** The shortest time between two checks, however often the hub is woken. */
 const minIntervalMs = 100
+/** The time between two beats. */
+const beatMs = 1_000
 
 /** The stream hub of one process. A check once a second finds what other processes wrote. */
 export function openStreamHub(database: Database): OpenStreamHub {
@@ -67,15 +74,14 @@ export function openStreamHub(database: Database): OpenStreamHub {
       const early = checkedAt + minIntervalMs - performance.now()
       if (early > 0) return early
       checkedAt = performance.now()
-      let isBehind = false
-      try {
-        const { user_ids, tenant_ids } = await findNew()
-        for (const user_id of user_ids) subscriptions.signal(user_id, 'notified')
-        isBehind = await feeds.refresh(tenant_ids)
-      } finally {
-        subscriptions.signalAll('quiet')
-      }
+      const { user_ids, tenant_ids } = await findNew()
+      for (const user_id of user_ids) subscriptions.signal(user_id, 'notified')
+      const isBehind = await feeds.refresh(tenant_ids)
       return isBehind ? minIntervalMs : Number.MAX_SAFE_INTEGER
+    },
+    async beat() {
+      subscriptions.signalAll('quiet')
+      return beatMs
     },
     listening: subscriptions.count,
     close: subscriptions.closeAll,
