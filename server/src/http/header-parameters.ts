@@ -25,12 +25,12 @@ const ifMatchParameter = {
   schema: { type: 'string' },
   description: 'the `ETag` that the record must still have',
 }
-function lastEventIdParameter({ eventIdPattern: pattern }: Operation) {
+function lastEventIdParameter({ sealsEventIds }: Operation) {
   return {
     name: 'Last-Event-ID',
     in: 'header',
     required: false,
-    schema: { type: 'string', ...(pattern === undefined ? { format: 'uuid' } : { pattern }) },
+    schema: { type: 'string', ...(!sealsEventIds && { format: 'uuid' }) },
     description: 'the last `id` that the client received: what came after it is sent first',
   }
 }

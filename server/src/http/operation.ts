@@ -27,11 +27,22 @@ export type Page = {
   reply<Row>(page: PageRows<Row>): PageReply<Row>
 }
 
+/**
+ * Seals positions in a stream as the `id` of its events, for the same caller and the same operation alone. Two tokens of one
+ * position differ, so that they do not show whether the stream has moved; positions of equal length give tokens of equal length.
+ */
+export type ResumeTokens = {
+  seal(position: readonly string[]): string
+  /** Undefined for any text that is no token of this caller and operation. */
+  find(text: string): readonly string[] | undefined
+}
+
 export type Input<Params, Query, Body> = {
   params: Params
   query: Query
   body: Body
   page: Page
+  resumeTokens: ResumeTokens
   /** A header of the request by its lower-case name, for the few operations that must know who is calling. */
   header(name: string): string | undefined
   /** The raw body, when the operation keeps it. */
@@ -107,8 +118,8 @@ export type Declaration<
    * without end: `undefined` means that there is no event now, and must be yielded about every second.
    */
   streams?: StreamType
-  /** The pattern of the `id` of its events; left out: a uuid. */
-  eventIdPattern?: string
+  /** The `id` of its events is one of the input's `resumeTokens`, and any text is accepted; left out: a uuid. */
+  sealsEventIds?: true
   /** It chooses by the caller's scopes what it streams, so it ends when they change. */
   endsWithScopes?: true
   /** The reply as text, for a caller that requests `text/plain` rather than JSON. */
@@ -159,7 +170,7 @@ export type Operation = {
   readonly keepsBody: boolean
   readonly bodyLimit: number | undefined
   readonly streams: StreamType | undefined
-  readonly eventIdPattern: string | undefined
+  readonly sealsEventIds: boolean
   readonly endsWithScopes: boolean
   readonly replyText: ((reply: never) => string) | undefined
   readonly bodyText: string | undefined
@@ -213,7 +224,7 @@ export function operation<
     keepsBody: declared.keepsBody ?? false,
     bodyLimit: declared.bodyLimit,
     streams: declared.streams,
-    eventIdPattern: declared.eventIdPattern,
+    sealsEventIds: declared.sealsEventIds ?? false,
     endsWithScopes: declared.endsWithScopes ?? false,
     replyText: declared.replyText,
     bodyText: declared.bodyText,

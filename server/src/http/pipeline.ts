@@ -26,7 +26,7 @@ import {
 } from './admission.ts'
 import { type Answer, answerOnce, type KeyedAnswer } from './answer-once.ts'
 import { confirmedTx, lossOf } from './confirmed-tx.ts'
-import type { CursorCodec } from './cursor.ts'
+import { type CursorCodec, resumeTokensOf } from './cursor.ts'
 import { type KeyedCall, keyedCall, readKey, takesKey } from './idempotency-key.ts'
 import type { Limits } from './limits.ts'
 import type { Operation, Page } from './operation.ts'
@@ -105,9 +105,11 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
     const body = operation.withoutIgnored(request.body ?? (checks.body?.({}).length === 0 ? {} : undefined))
     requireValid(checks.body, body)
     const ctx = inNamedTenant(target, again, body)
-    const page = readPage(parts.cursors, [ctx.tx.tenant_id, operationId, JSON.stringify(params)], query ?? {})
+    const list = [ctx.tx.tenant_id, operationId, JSON.stringify(params)]
+    const page = readPage(parts.cursors, list, query ?? {})
+    const resumeTokens = resumeTokensOf(parts.cursors, [...list, 'stream', ctx.actor.user_id ?? ''])
     const header = (name: string) => headerOf(request, name)
-    const input = { params, query, body, page, header, sent: request.sentBody } as never
+    const input = { params, query, body, page, resumeTokens, header, sent: request.sentBody } as never
     const asked = { query, body, if_match: header('if-match') }
     const caller = { ...ctx, tenant_id: ctx.tx.tenant_id }
     const called = { operationId, params, asked, ofSession: operation.keyOfSession }

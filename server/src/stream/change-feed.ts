@@ -80,7 +80,7 @@ const beginning: Place = { xid: '0', seq: '0' }
 /** Of a tenant without events. */
 const noMark = '0'.repeat(16)
 
-/** The mark of an event: it does not reveal the event's id, which holds its time. */
+/** The mark of an event: shorter than its id, and of the same length for each event. */
 export function markOf(event_id: string): string {
   // Not a slice of the text, which would keep all of it in memory.
   return hash('sha256', event_id, 'buffer').toString('hex', 0, noMark.length / 2)

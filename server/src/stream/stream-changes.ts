@@ -1,15 +1,18 @@
 import { Type } from 'typebox'
-import { operation, type ServerEvent } from '../http/operation.ts'
+import { operation, type ResumeTokens, type ServerEvent } from '../http/operation.ts'
 import type { ChangeFeed, Ctx } from '../kernel/context.ts'
 import { Notification } from '../notifications/notification.ts'
 import { beginning, findStart, notificationsAfter } from '../notifications/notification-stream.flow.ts'
 import { hintsOf, RecordHint } from './change.ts'
-import { type Position, positionPattern, positionText, readPosition, rightsOf } from './stream-position.ts'
+import { findPosition, type Position, positionText, rightsOf } from './stream-position.ts'
 
 /** A client with more changed records loads its lists again: that costs it less. */
 const maxHints = 100
-/** After this many events of others a client gets its position, so that it can resume after a quiet time in a busy tenant. */
-const positionEvery = 100
+/**
+ * A client gets its position this long after the last one, so that it can resume after a quiet time in a busy tenant. Always, and not
+ * after a number of events: that would tell it how much happens that it may not see.
+ */
+const positionEveryMs = 60_000
 
 const reloadAll = 'you missed changes, or your rights have changed; load again what you show'
 const tooMany = 'another stream of yours replaced this one, the oldest of five; do not reconnect automatically'
@@ -24,23 +27,23 @@ export const streamChanges = operation({
   scope: null,
   replies: { 200: Type.Union([RecordHint, Notification]) },
   streams: 'text/event-stream',
-  eventIdPattern: positionPattern,
+  sealsEventIds: true,
   endsWithScopes: true,
-  errors: ['invalid_input'],
-  run: (ctx, { header }) => stream(ctx, header('last-event-id')),
+  errors: [],
+  run: (ctx, { header, resumeTokens }) => stream(ctx, resumeTokens, header('last-event-id') ?? ''),
 })
 
-async function* stream(ctx: Ctx, lastId: string | undefined): AsyncGenerator<StreamedEvent | undefined> {
+async function* stream(ctx: Ctx, tokens: ResumeTokens, lastId: string): AsyncGenerator<StreamedEvent | undefined> {
   const { tx, actor, streams } = ctx
   const user_id = actor.user_id ?? beginning.id
-  const last = readPosition(lastId)
+  const last = findPosition(tokens, lastId)
   const subscription = await streams.follow(tx.tenant_id, user_id)
   try {
     const own = await findStart(tx, user_id, last?.notification)
     let { place } = own
     const reader = await openReader(ctx, subscription.feed, own.hasMissed ? undefined : last)
-    const id = () => positionText({ ...reader.reached(), notification: place.id })
-    yield { id: id(), ...(last !== undefined && !reader.resumes && missed) }
+    const { id, whenQuiet } = idsOf(() => positionText(tokens, { ...reader.reached(), notification: place.id }))
+    yield { id: id(), ...(lastId !== '' && !reader.resumes && missed) }
     for (let isNotified = true; ; ) {
       for (const { isPlace, ...event } of reader.read()) yield { ...(isPlace && { id: id() }), ...event }
       if (isNotified) {
@@ -51,7 +54,7 @@ async function* stream(ctx: Ctx, lastId: string | undefined): AsyncGenerator<Str
       }
       let signal = await subscription.next()
       while (signal === 'quiet') {
-        yield undefined
+        yield whenQuiet()
         signal = await subscription.next()
       }
       if (signal === 'replaced') yield { event: 'replaced', data: { hint: tooMany } }
@@ -61,6 +64,16 @@ async function* stream(ctx: Ctx, lastId: string | undefined): AsyncGenerator<Str
   } finally {
     subscription.close()
   }
+}
+
+function idsOf(make: () => string) {
+  let madeAt = performance.now()
+  const id = () => {
+    madeAt = performance.now()
+    return make()
+  }
+  const isDue = () => performance.now() - madeAt >= positionEveryMs
+  return { id, whenQuiet: (): StreamedEvent | undefined => (isDue() ? { id: id() } : undefined) }
 }
 
 const missed = { event: 'missed', data: { hint: reloadAll } }
@@ -74,7 +87,6 @@ async function openReader({ actor }: Ctx, feed: ChangeFeed, last: Position | und
   const known = last?.rights === rights ? await feed.find(last.mark) : undefined
   let position = known ?? feed.end()
   let mark = last !== undefined && known !== undefined ? last.mark : feed.lastMark()
-  let placedAt = position
 
   function* read(): Generator<ReadEvent> {
     const events = feed.after(position)
@@ -82,7 +94,6 @@ async function openReader({ actor }: Ctx, feed: ChangeFeed, last: Position | und
     position = feed.end()
     if (events === undefined || hints === undefined || hints.length > maxHints) {
       mark = feed.lastMark()
-      placedAt = position
       yield { ...missed, isPlace: true }
       return
     }
@@ -91,9 +102,6 @@ async function openReader({ actor }: Ctx, feed: ChangeFeed, last: Position | und
       yield { event: 'changed', data: hint, isPlace: reached !== undefined }
     }
     mark = events.at(-1)?.mark ?? mark
-    if (position - placedAt < positionEvery) return
-    placedAt = position
-    yield { isPlace: true }
   }
 
   return { read, reached: () => ({ mark, rights }), resumes: known !== undefined }

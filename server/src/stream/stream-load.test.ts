@@ -65,7 +65,8 @@ test('a reader that takes nothing for long gets one hint that it missed some, an
   const scopes = new Set(['groups:read'])
   const actor = { kind: 'user', user_id: owner.user_id, api_key_id: null, scopes } as const
   const ctx = { tx: house.database.tenant(tenant_id), actor, streams: hub } as unknown as Ctx
-  const stream = streamChanges.run(ctx, { header: () => undefined } as never) as AsyncGenerator<ServerEvent<object>>
+  const input = { header: () => undefined, resumeTokens: { seal: String, find: () => undefined } }
+  const stream = streamChanges.run(ctx, input as never) as AsyncGenerator<ServerEvent<object>>
   const next = async () => (await stream.next()).value as ServerEvent<object> | undefined
   assert.deepEqual(Object.keys((await next()) ?? {}), ['id'])
   // What the reader takes next is fixed now; the rest is not kept for it.

@@ -1,25 +1,22 @@
 import { hash } from 'node:crypto'
-import { invalidInput } from '../kernel/errors.ts'
+import type { ResumeTokens } from '../http/operation.ts'
 
 /**
- * Where a client is in its stream: the event of its last change, its last notification, and the scopes by which the changes were
- * chosen. It is the `id` of the stream's events. It names nothing that could be read by it: an altered one is another place of the
- * same caller's own stream, or unknown.
+ * Where a client is in its stream: the newest event that the stream had read, the client's last notification, and the scopes by
+ * which the changes were chosen. Sealed, it is the `id` of the stream's events: the client may know nothing of that event, not
+ * even whether it is still the same one.
  */
 export type Position = { mark: string; notification: string; rights: string }
 
-export const positionPattern = '^[0-9a-f]{16}\\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\\.[0-9a-f]{8}$'
-
-export function positionText({ mark, notification, rights }: Position): string {
-  return `${mark}.${notification}.${rights}`
+/** All of its parts have a fixed length, so that the length of the text reveals nothing either. */
+export function positionText(tokens: ResumeTokens, { mark, notification, rights }: Position): string {
+  return tokens.seal([mark, notification, rights])
 }
 
-/** Undefined for a client without a position. @throws Problem 400 */
-export function readPosition(text = ''): Position | undefined {
-  if (text === '') return undefined
-  if (!new RegExp(positionPattern).test(text))
-    throw invalidInput([{ pointer: 'Last-Event-ID', why: 'must be an `id` from an earlier event of this stream' }])
-  const [mark = '', notification = '', rights = ''] = text.split('.')
+/** Undefined for a text that is no position of this caller. */
+export function findPosition(tokens: ResumeTokens, text: string): Position | undefined {
+  const [mark, notification, rights] = tokens.find(text) ?? []
+  if (mark === undefined || notification === undefined || rights === undefined) return undefined
   return { mark, notification, rights }
 }
 

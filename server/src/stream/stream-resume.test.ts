@@ -13,6 +13,7 @@ import { untilEventsSettle } from '../../test/support/settled.ts'
 import { until } from '../../test/support/wait.ts'
 import { connectAlone } from '../db/client/connect.ts'
 import { newId } from '../kernel/id.ts'
+import { beginning } from '../notifications/notification-stream.flow.ts'
 import { feedLength } from './change-feed.ts'
 
 const house = await openHouse()
@@ -115,7 +116,7 @@ suite('a stream of changes has missed some', { concurrency: false }, () => {
   async function misses(tenant: TestTenant, last: string): Promise<void> {
     const stream = await follow(tenant.tenant_id, tenant.owner, last)
     assert.equal(stream.events()[0]?.event, 'missed', stream.text())
-    assert.match(stream.events()[0]?.id ?? '', /^[0-9a-f]{16}\.[0-9a-f-]{36}\.[0-9a-f]{8}$/)
+    assert.match(stream.events()[0]?.id ?? '', /^[\w-]{132}$/)
     const name = newId()
     await receives(stream, ...(await change(tenant, name)))
     assert.deepEqual(hintsIn(stream), [`group ${name}1`])
@@ -168,31 +169,42 @@ suite('a stream of changes has missed some', { concurrency: false }, () => {
     const theirs = await follow(other.tenant_id, other.owner)
     await receives(theirs, ...(await change(other, 'theirs')))
     const own = lastIdIn(await follow(tenant.tenant_id, tenant.owner))
-    const rights = own.split('.').at(-1)
-    await misses(tenant, lastIdIn(theirs))
-    for (const mark of ['0'.repeat(16), 'f'.repeat(16)]) await misses(tenant, own.replace(/^[^.]*/, mark))
-    await house.notification(other.tenant_id, other.owner.user_id)
-    const [row] = await house.asSuperuser<{ id: string }>('select id from notification where tenant_id = $1', [
-      other.tenant_id,
-    ])
-    await misses(tenant, own.replace(/\..*\./, `.${row?.id}.`))
-    await misses(tenant, own.replace(`${rights}`, '0'.repeat(8)))
-    const headers = { 'last-event-id': `${own}'` }
-    const { token } = tenant.owner
-    const odd = await house.call({ method: 'GET', url: '/v1/stream', token, tenant_id: tenant.tenant_id, headers })
-    assert.deepEqual([odd.status, odd.body.code], [400, 'invalid_input'])
+    const admins = lastIdIn(await follow(tenant.tenant_id, tenant.people.admin))
+    const former = `${'0'.repeat(16)}.${beginning.id}.${'0'.repeat(8)}`
+    const forged = [own.slice(0, -1), `${own}'`, former, 'x'.repeat(5_000)]
+    for (const id of [lastIdIn(theirs), admins, ...forged]) await misses(tenant, id)
+  })
+})
+
+suite('a stream of changes shows nothing of what its reader may not see', { concurrency: false }, () => {
+  test('its ids differ each time and have one length, whether or not others did something (T14)', async () => {
+    const tenant = await openTenant()
+    const { tenant_id, people } = tenant
+    const watching = await follow(tenant_id, tenant.owner)
+    const idAfter = async (last?: string) => lastIdIn(await follow(tenant_id, people.user, last))
+    const first = await idAfter()
+    const before = [first, await idAfter(first)]
+    await receives(watching, ...(await change(tenant, 'hidden')))
+    const ids = [...before, await idAfter(first), await idAfter()]
+    assert.equal(new Set(ids).size, ids.length)
+    assert.deepEqual(new Set(ids.map(({ length }) => length)), new Set([first.length]))
   })
 
-  test('gives a reader its place in a tenant whose events are all of others', async () => {
+  test('an open one gets nothing for the events of others, however many (T14)', async () => {
     const tenant = await openTenant()
-    const stream = await follow(tenant.tenant_id, tenant.people.user)
-    for (let count = 0; count < 3; count += 1) {
-      await change(tenant, `part${count}`, 100)
-      await until('it knows its place', async () => stream.events().length === 2 + count)
-    }
-    assert.ok(stream.events().every(({ event }) => event === undefined))
+    const { tenant_id, owner, people } = tenant
+    const [stream, watching] = [await follow(tenant_id, people.user), await follow(tenant_id, owner)]
+    for (let count = 0; count < 3; count += 1) await receives(watching, ...(await change(tenant, `part${count}-`, 100)))
+    // Its own notification comes after all of them.
+    await house.notification(tenant_id, people.user.user_id)
+    await until('the notification has come', async () => stream.ids().length > 0)
+    assert.deepEqual(
+      stream.events().map(({ event }) => event),
+      [undefined, 'notification'],
+    )
+    assert.doesNotMatch(stream.text(), /^:/m)
+    // And it is at its place.
     stream.close()
-    const again = await follow(tenant.tenant_id, tenant.people.user, lastIdIn(stream))
-    assert.equal(hasMissed(again), false)
+    assert.equal(hasMissed(await follow(tenant_id, people.user, lastIdIn(stream))), false)
   })
 })
