@@ -2,6 +2,7 @@ import type { Ctx, Tx } from '../kernel/context.ts'
 import type { PageRequest, PageRows } from '../kernel/page.ts'
 import { periodicYield } from '../kernel/yield-to-event-loop.ts'
 import { decideApproveInPieces, evaluationsOf } from '../policy-engine/deciding/decide.ts'
+import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
 import { readWithRules } from '../policy-engine/deciding/rule-set-store.ts'
 import type { PolicyFacts } from '../policy-facts/policy-facts.flow.ts'
 import {
@@ -41,35 +42,49 @@ export function listDecidable(
   return inboxTurns({ tenant_id: ctx.tx.tenant_id, user_id }, () => collectDecidable(ctx, user_id, filters, page))
 }
 
+/** What a page has so far. `reached`: the key of the last request that was examined. */
+type Collected = { rows: NamedAccessRequest[]; reached: readonly string[] | undefined; evaluations: number }
+
 async function collectDecidable(
   ctx: Ctx,
   user_id: string,
   filters: InboxFilters,
   { limit, after }: PageRequest,
 ): Promise<PageRows<NamedAccessRequest>> {
-  const yieldToEventLoop = periodicYield()
-  const rows: NamedAccessRequest[] = []
+  const page: Collected = { rows: [], reached: after, evaluations: 0 }
   const began = performance.now()
-  let [reached, evaluations, count] = [after, 0, batch.first]
+  let count = 0
   for (let examined = 0; examined < maxExamined && performance.now() - began < maxMs; examined += count) {
     count = examined === 0 ? batch.first : Math.min(examined, batch.most)
-    const found = await readBatch(ctx.tx, user_id, filters, { after: reached, count })
-    if (found === undefined) return { rows, next: undefined }
-    const { waiting, ruleSet } = found
-    const facts = await findFactsFor(ctx.tx, ruleSet, waiting)
-    for (const one of waiting) {
-      if (rows.length === limit || evaluations > maxEvaluations) return { rows, next: reached }
-      const question = questionOf(ctx, one, facts)
-      if (question !== undefined) {
-        evaluations += evaluationsOf(question)
-        if ((await decideApproveInPieces(ruleSet, question)).allowed) rows.push(one.named)
-        await yieldToEventLoop()
-      }
-      reached = one.key
-    }
-    if (waiting.length < count) return { rows, next: undefined }
+    const found = await readBatch(ctx.tx, user_id, filters, { after: page.reached, count })
+    if (found === undefined) return { rows: page.rows, next: undefined }
+    const mayGoOn = await examine(ctx, found, page, limit)
+    if (mayGoOn && found.waiting.length < count) return { rows: page.rows, next: undefined }
+    if (!mayGoOn) break
   }
-  return { rows, next: reached }
+  return { rows: page.rows, next: page.reached }
+}
+
+/** Adds the requests of a batch that the caller may decide; false where the page is full, or has taken all its evaluations. */
+async function examine(
+  ctx: Ctx,
+  { waiting, ruleSet }: { waiting: readonly Waiting[]; ruleSet: RuleSet },
+  page: Collected,
+  limit: number,
+): Promise<boolean> {
+  const yieldToEventLoop = periodicYield()
+  const facts = await findFactsFor(ctx.tx, ruleSet, waiting)
+  for (const one of waiting) {
+    if (page.rows.length === limit || page.evaluations > maxEvaluations) return false
+    const question = questionOf(ctx, one, facts)
+    if (question !== undefined) {
+      page.evaluations += evaluationsOf(question)
+      if ((await decideApproveInPieces(ruleSet, question)).allowed) page.rows.push(one.named)
+      await yieldToEventLoop()
+    }
+    page.reached = one.key
+  }
+  return true
 }
 
 /** A batch of pending requests, with the rules; undefined where there are no more. */
