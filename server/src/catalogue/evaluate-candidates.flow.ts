@@ -1,7 +1,5 @@
 /** Which candidates may be requested now: the same questions to policy as those of a request, within what one page may ask. */
 import type { Ctx } from '../kernel/context.ts'
-import { Problem } from '../kernel/errors.ts'
-import { createSemaphore } from '../kernel/semaphore.ts'
 import { periodicYield } from '../kernel/yield-to-event-loop.ts'
 import type { AskQuestion } from '../policy-engine/cedar/question.ts'
 import { type Decision, decideAskInPieces } from '../policy-engine/deciding/decide.ts'
@@ -25,6 +23,7 @@ import { answerPair, planOf, questionsOf } from './answer-pair.ts'
 import type { Batch, Candidate } from './candidates.flow.ts'
 import type { FoundEntry, PairAnswer } from './catalogue-entry.ts'
 import { readSnapshot, type Snapshot } from './catalogue-store.ts'
+import { evaluateInTurn } from './evaluation-semaphore.ts'
 import type { Search } from './search.ts'
 
 /** What one page may ask: questions, evaluations of a resource, and milliseconds of policy. The first pair is always answered. */
@@ -51,15 +50,6 @@ export function openBudget(): Budget {
     },
   }
 }
-
-/** Of one tenant, one batch is evaluated at a time. Between two pieces of it, the event loop runs other work: that of other tenants too. */
-const turns = createSemaphore({
-  limit: 1,
-  maxWaiting: 100,
-  maxWaitMs: 10_000,
-  refusal: () =>
-    new Problem('unavailable', 'too many calls of this tenant wait for what they may request; try again in a moment'),
-})
 
 type Work = {
   search: Search
@@ -89,7 +79,8 @@ export async function evaluateCandidates(
   )
   const facts = await findPolicyFacts(ctx.tx, [snapshot.ruleSet], { accountUnknown })
   const when = { now: ctx.now, via: ctx.via, source_ip: ctx.source_ip }
-  return turns.run(() => answerAll(candidates, { ...snapshot, facts, when }, work), { key: ctx.tx.tenant_id })
+  const known = { ...snapshot, facts, when }
+  return evaluateInTurn({ tenant_id: ctx.tx.tenant_id, user_id }, () => answerAll(candidates, known, work))
 }
 
 /** Whether access is given in the account that a request names plays no part: these requests name none. */
