@@ -10,7 +10,12 @@ import type { PairAnswer } from './catalogue-entry.ts'
 type Way = { has_reason: boolean; break_glass: boolean }
 
 /** The questions that a pair may need. `durations`: those at which the answer may change, from the longest. */
-export type Plan = { ways: readonly Way[]; usual: number; durations: readonly number[]; settings: Settings }
+export type Plan = {
+  rules: readonly AskRule[]
+  ways: readonly Way[]
+  usual: number
+  durations: readonly number[]
+}
 
 /** Rules that name more durations are tried at the longest of them only. */
 const maxDurations = 40
@@ -33,7 +38,7 @@ export function planOf(rules: readonly AskRule[], settings: Settings): Plan {
     (seconds) => minSeconds <= seconds && seconds <= cap,
   )
   const durations = [...new Set([cap, ...possible])]
-  return { ways, usual, durations: durations.toSorted((a, b) => b - a).slice(0, maxDurations), settings }
+  return { rules, ways, usual, durations: durations.toSorted((a, b) => b - a).slice(0, maxDurations) }
 }
 
 /** The most questions that the plan takes. */
@@ -47,20 +52,40 @@ export async function answerPair(
   question: AskQuestion,
   decide: (question: AskQuestion) => Promise<Decision>,
 ): Promise<PairAnswer | undefined> {
+  let refused: Way | undefined
   for (const way of plan.ways) {
-    const at = async (duration_seconds: number) => {
-      const { allowed, mode } = await decide({
-        ...question,
-        context: { ...question.context, ...way, duration_seconds },
-      })
-      return allowed ? mode : null
-    }
-    const found = await longestOf(plan, at)
+    // The same kind of request was refused whatever its reason.
+    if (refused?.break_glass === way.break_glass) continue
+    const at = (duration_seconds: number) =>
+      decide({ ...question, context: { ...question.context, ...way, duration_seconds } })
+    const usual = await at(plan.usual)
+    const holds = usual.allowed ? 'here' : refusalHolds(plan.rules, usual, way)
+    if (holds === 'always') refused = way
+    if (holds !== 'here') continue
+    const found = await longestOf(plan, usual.mode, async (seconds) => (await at(seconds)).mode)
     if (found === undefined) continue
     const { mode, ...durations } = found
     return { answer: mode === 'require' ? 'by_approval' : 'at_once', ...shownWay(way), ...durations }
   }
   return undefined
+}
+
+/**
+ * How far a refusal holds, by what its causes read: for this question, for any duration, or for any duration and reason too. Each forbid
+ * that matched or failed is a cause by itself. Without one, the cause is that of all permits none matched.
+ */
+function refusalHolds(
+  rules: readonly AskRule[],
+  { rule_ids, errors }: Decision,
+  { break_glass }: Way,
+): 'here' | 'any_duration' | 'always' {
+  if (errors.some(({ rule_id }) => rule_id === null)) return 'here'
+  const permits = rules.filter(({ effect, mode }) => effect === 'permit' && (mode === 'break_glass') === break_glass)
+  const causes =
+    rule_ids.length === 0 ? [permits] : rules.filter(({ id }) => rule_ids.includes(id)).map((rule) => [rule])
+  const timeless = causes.filter((cause) => cause.every(({ readsDuration }) => !readsDuration))
+  if (timeless.length === 0) return 'here'
+  return timeless.some((cause) => cause.every(({ readsReason }) => !readsReason)) ? 'always' : 'any_duration'
 }
 
 function shownWay({ has_reason, break_glass }: Way): Pick<PairAnswer, 'break_glass' | 'needs_reason'> {
@@ -72,9 +97,9 @@ type Longest = { mode: string; duration_seconds: number; max_duration_seconds: n
 /** The longest duration that passes, and the answer for the usual one, or for the longest where that one does not pass. */
 async function longestOf(
   { usual, durations }: Plan,
+  usualMode: string | null,
   at: (seconds: number) => Promise<string | null>,
 ): Promise<Longest | undefined> {
-  const usualMode = await at(usual)
   const [cap = usual] = durations
   // Where no rule reads the duration, one answer is that of all.
   if (durations.length === 1) {

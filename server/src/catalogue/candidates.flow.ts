@@ -1,16 +1,10 @@
 /** What may be listed, in the order of the list, in batches. Policy says later what is. */
 import type { Tx } from '../kernel/context.ts'
 import type { AskedType } from '../policy-engine/cedar/schema.ts'
-import {
-  type AskRule,
-  type AskRules,
-  namedResources,
-  resourceOrder,
-} from '../policy-engine/deciding/possible-requests.ts'
+import { type AskRule, namedResources, resourceOrder } from '../policy-engine/deciding/possible-requests.ts'
 import type { ResourceReference } from '../requests/request.ts'
 import { listRankedAccounts, listRecentPairs } from './catalogue-store.ts'
 import { listFavourites } from './favourite-store.ts'
-import type { Search } from './search.ts'
 
 /** A resource that may be listed with some actions. */
 export type Candidate = {
@@ -27,16 +21,16 @@ export type Candidate = {
 /** `end`: the key behind the batch. `isLast`: so much was read that the page ends here. */
 export type Batch = { candidates: readonly Candidate[]; end: readonly string[]; isLast?: boolean }
 
-/** What of the candidates is of interest. `ask` and `about`: the rules about requests, and those of them that can concern the caller. */
+/** What of the candidates is of interest. `about`: the rules about requests that can concern the caller. */
 export type Wanted = {
-  search: Search
   types: readonly AskedType[] | undefined
-  ask: AskRules
   about: readonly AskRule[]
 }
 
-/** Resources that are evaluated with one read, entries of the cache read at once, and entries that one page reads. */
-const [batchSize, rowsAtOnce, maxRows] = [50, 500, 5_000]
+/** Resources that are evaluated with one read: few at first, as most pages end there. */
+const [firstBatch, furtherBatch] = [50, 225]
+/** Entries of the cache read at once, and entries that one page reads. */
+const [rowsAtOnce, maxRows] = [500, 5_000]
 
 /** The accounts of the cache by their rank, then what the rules name. */
 export async function* rankedCandidates(
@@ -45,11 +39,11 @@ export async function* rankedCandidates(
   [part, ...after]: readonly string[],
 ): AsyncGenerator<Batch> {
   const isWanted = ({ type }: { type: AskedType }) => wanted.types?.includes(type) ?? true
-  if (part !== 'named' && isWanted({ type: 'cloud_account' })) yield* cachedAccounts(tx, wanted, after)
+  if (part !== 'named' && isWanted({ type: 'cloud_account' })) yield* cachedAccounts(tx, after)
   yield* namedCandidates(wanted, isWanted, part === 'named' ? after : [])
 }
 
-async function* cachedAccounts(tx: Tx, { search, ask }: Wanted, from: readonly string[]): AsyncGenerator<Batch> {
+async function* cachedAccounts(tx: Tx, from: readonly string[]): AsyncGenerator<Batch> {
   // A page may begin behind some actions of an account.
   const [rank, name, id, action] = from
   let place = { after: [rank, name, id].flatMap((one) => one ?? []), isIncluded: action !== undefined }
@@ -57,7 +51,7 @@ async function* cachedAccounts(tx: Tx, { search, ask }: Wanted, from: readonly s
     const rows = await listRankedAccounts(tx, place, rowsAtOnce)
     read += rows.length
     const candidates = rows
-      .filter((row) => row.is_requestable && search.found(ask.actions, row.account_id, row.name).length > 0)
+      .filter((row) => row.is_requestable)
       .map((row): Candidate => {
         const key = ['cached', row.rank, row.name, row.id]
         return {
@@ -77,13 +71,13 @@ async function* cachedAccounts(tx: Tx, { search, ask }: Wanted, from: readonly s
 
 /** Resources that a permit for the caller names, and that are not in the cache. */
 function* namedCandidates(
-  { search, ask, about }: Wanted,
+  { about }: Wanted,
   isWanted: (resource: ResourceReference) => boolean,
   [type, id, action]: readonly string[],
 ): Generator<Batch> {
   const from = type === undefined || id === undefined ? '' : resourceOrder({ type: type as AskedType, id })
   const candidates = namedResources(about)
-    .filter((resource) => isWanted(resource) && search.found(ask.actions, resource.id, null).length > 0)
+    .filter((resource) => isWanted(resource))
     .filter((resource) => (action === undefined ? resourceOrder(resource) > from : resourceOrder(resource) >= from))
     .map((resource): Candidate => {
       const key = ['named', resource.type, resource.id]
@@ -99,9 +93,9 @@ function* namedCandidates(
 }
 
 function* inBatches(candidates: readonly Candidate[], last: Omit<Batch, 'candidates'>): Generator<Batch> {
-  let from = 0
-  for (; from + batchSize < candidates.length; from += batchSize) {
-    const some = candidates.slice(from, from + batchSize)
+  let [from, size] = [0, firstBatch]
+  for (; from + size < candidates.length; [from, size] = [from + size, furtherBatch]) {
+    const some = candidates.slice(from, from + size)
     yield { candidates: some, end: some.at(-1)?.keyOf() ?? last.end }
   }
   yield { candidates: candidates.slice(from), ...last }

@@ -9,7 +9,8 @@ import { type Batch, favouriteCandidates, rankedCandidates, recentCandidates } f
 import type { CatalogueEntry, FoundEntry } from './catalogue-entry.ts'
 import { readMarks, readSnapshot } from './catalogue-store.ts'
 import { evaluateCandidates, openBudget } from './evaluate-candidates.flow.ts'
-import { type Search, searchFor } from './search.ts'
+import { searchFor } from './search.ts'
+import { openSharedAnswers } from './shared-answers.ts'
 
 export type CatalogueQuery = {
   q?: string | undefined
@@ -20,6 +21,9 @@ export type CatalogueQuery = {
 /**
  * One page, in a few round trips between which no connection is held. A page that asked policy all that it may ends early. Further
  * pages are announced only where a further entry was found, or the page ended early.
+ *
+ * INVARIANT: `q` selects among what is permitted. What a page asks and where it ends early are the same with any `q`, so that neither
+ * shows whether the name of a resource that the caller may not have has such a word.
  */
 export async function readCataloguePage(
   ctx: Ctx,
@@ -27,17 +31,19 @@ export async function readCataloguePage(
   page: PageRequest,
 ): Promise<PageRows<CatalogueEntry>> {
   const user_id = requirePerson(ctx)
-  const search = searchFor(query.q)
+  const isSearched = searchFor(query.q)
+  if (isSearched === undefined) return { rows: [], next: undefined }
   const budget = openBudget()
+  const answers = openSharedAnswers()
   const found: { entry: FoundEntry; key: readonly string[] }[] = []
   let reached: readonly string[] | undefined
   let isOver = true
-  for await (const batch of candidatesFor(ctx, user_id, query, search, unpadded(page.after))) {
+  for await (const batch of candidatesFor(ctx, user_id, query, unpadded(page.after))) {
     const goesOn = await evaluateCandidates(ctx, user_id, onlyOfTypes(batch, query.type), {
-      ...{ search, budget },
+      ...{ budget, answers },
       onAnswer(candidate, action, entry) {
         reached = candidate.keyOf(action)
-        if (entry !== undefined) found.push({ entry, key: reached })
+        if (entry !== undefined && isSearched(entry)) found.push({ entry, key: reached })
         return found.length <= page.limit
       },
     })
@@ -58,7 +64,6 @@ async function* candidatesFor(
   { tx }: Ctx,
   user_id: string,
   { type: types, only }: CatalogueQuery,
-  search: Search,
   after: readonly string[],
 ): AsyncGenerator<Batch> {
   if (only === 'recents') return yield* recentCandidates(tx, user_id, after)
@@ -68,7 +73,7 @@ async function* candidatesFor(
   const about = rulesAbout(ask.rules, principal)
   // Whom no rule permits anything waits for no account of the cache.
   if (!about.some(({ effect }) => effect === 'permit')) return
-  yield* rankedCandidates(tx, { search, types, ask, about }, after)
+  yield* rankedCandidates(tx, { types, about }, after)
 }
 
 function onlyOfTypes(batch: Batch, types: readonly AskedType[] | undefined): Batch {

@@ -21,28 +21,41 @@ import { accountDoubt, askQuestion, type Circumstances } from '../requests/polic
 import type { ResourceReference } from '../requests/request.ts'
 import { answerPair, planOf, questionsOf } from './answer-pair.ts'
 import type { Batch, Candidate } from './candidates.flow.ts'
-import type { FoundEntry, PairAnswer } from './catalogue-entry.ts'
+import type { FoundEntry } from './catalogue-entry.ts'
 import { readSnapshot, type Snapshot } from './catalogue-store.ts'
 import { evaluateInTurn } from './evaluation-semaphore.ts'
-import type { Search } from './search.ts'
+import { kindOf, type SharedAnswer, type SharedAnswers } from './shared-answers.ts'
 
-/** What one page may ask: questions, evaluations of a resource, and milliseconds of policy. The first pair is always answered. */
-const most = { questions: 500, evaluations: 2_000, ms: 5_000 } as const
+/**
+ * What one page may ask: questions, evaluations of a resource, pairs (many of which may share an answer), and milliseconds of policy. The
+ * first pair is always answered.
+ */
+const most = { questions: 500, evaluations: 2_000, pairs: 100_000, ms: 5_000 } as const
 
 export type Budget = {
+  /** Counts one more pair, if it may be answered. */
+  allowsPair(): boolean
   /** Whether so many questions about so many resources may still be asked. */
   allows(questions: number, resources: number): boolean
+  took(ms: number): void
   spent(resources: number, ms: number): void
 }
 
 export function openBudget(): Budget {
-  const asked = { questions: 0, evaluations: 0, ms: 0 }
+  const asked = { questions: 0, evaluations: 0, pairs: 0, ms: 0 }
   return {
+    allowsPair() {
+      asked.pairs += 1
+      return asked.pairs === 1 || (asked.pairs <= most.pairs && asked.ms < most.ms)
+    },
     allows: (questions, resources) =>
       asked.questions === 0 ||
       (asked.questions + questions <= most.questions &&
         asked.evaluations + questions * resources <= most.evaluations &&
         asked.ms < most.ms),
+    took(ms) {
+      asked.ms += ms
+    },
     spent(resources, ms) {
       asked.questions += 1
       asked.evaluations += resources
@@ -52,8 +65,8 @@ export function openBudget(): Budget {
 }
 
 type Work = {
-  search: Search
   budget: Budget
+  answers: SharedAnswers
   /** Called with each pair, in order; the entry is undefined where the pair may not be requested. False: that is enough. */
   onAnswer(candidate: Candidate, action: string, entry: FoundEntry | undefined): boolean
 }
@@ -95,6 +108,8 @@ async function answerAll(candidates: readonly Candidate[], known: Known, work: W
   const yieldToEventLoop = periodicYield()
   const ask = askRulesOf(known.ruleSet)
   const about = rulesAbout(ask.rules, known.principal)
+  const { version, principal, settings, facts } = known
+  work.answers.dependOn({ version, principal, settings, literals: [...facts.literals] })
   const decide = async (question: AskQuestion) => {
     const began = performance.now()
     const decision = await decideAskInPieces(known.ruleSet, question)
@@ -108,10 +123,8 @@ async function answerAll(candidates: readonly Candidate[], known: Known, work: W
     const cached = resource.type === 'cloud_account' ? known.accounts.get(resource.id) : undefined
     if (candidate.isUncached && cached !== undefined) continue
     const shown = { resource, resource_name: cached?.name || null }
-    if (
-      !(await answerOne({ candidate, shown, subject: subjectOf(resource, known, about) }, { known, ask, work, decide }))
-    )
-      return false
+    const one = { candidate, shown, subject: subjectOf(resource, known, about) }
+    if (!(await answerOne(one, { known, ask, work, decide, yieldToEventLoop }))) return false
   }
   return true
 }
@@ -121,26 +134,53 @@ type One = {
   shown: Pick<FoundEntry, 'resource' | 'resource_name'>
   subject: Subject | undefined
 }
-type Evaluation = { known: Known; ask: AskRules; work: Work; decide: (question: AskQuestion) => Promise<Decision> }
+type Evaluation = {
+  known: Known
+  ask: AskRules
+  work: Work
+  decide: (question: AskQuestion) => Promise<Decision>
+  yieldToEventLoop: () => Promise<void>
+}
 
 /** Answers the pairs of one candidate; false where the page ends. */
-async function answerOne(
-  { candidate, shown, subject }: One,
-  { known, ask, work, decide }: Evaluation,
-): Promise<boolean> {
-  const { resource, resource_name } = shown
+async function answerOne({ candidate, shown, subject }: One, evaluation: Evaluation): Promise<boolean> {
+  const { ask, work, yieldToEventLoop } = evaluation
   const { after = '' } = candidate
-  for (const action of work.search.found(actionsOf(candidate, subject, ask), resource.id, resource_name)) {
+  const same = subject && work.answers.ofResources(subject.rules, subject.question)
+  for (const action of actionsOf(candidate, subject, ask)) {
     if (action <= after) continue
-    let answer: PairAnswer | undefined
-    if (subject !== undefined) {
-      const plan = planOf(rulesFor(subject.rules, action), known.settings)
-      if (!work.budget.allows(questionsOf(plan), subject.question.resources.length)) return false
-      answer = await answerPair(plan, { ...subject.question, action }, decide)
-    }
+    await yieldToEventLoop()
+    if (!work.budget.allowsPair()) return false
+    const found =
+      subject === undefined ? unanswered : (same?.get(action) ?? (await answerOf(subject, action, evaluation)))
+    if (found === undefined) return false
+    same?.set(action, found)
+    const { answer } = found
     if (!work.onAnswer(candidate, action, answer && { ...shown, action, ...answer })) return false
   }
   return true
+}
+
+const unanswered: SharedAnswer = { answer: undefined }
+
+/** The answer to a pair, or that of another which no rule tells from it. Undefined: the budget does not suffice for it. */
+async function answerOf(
+  { question, rules }: Subject,
+  action: string,
+  { known, work: { answers, budget }, decide }: Evaluation,
+): Promise<SharedAnswer | undefined> {
+  const began = performance.now()
+  const asked = { ...question, action }
+  const concerned = rulesFor(rules, action)
+  const kind = kindOf(concerned, asked)
+  const before = answers.ofPairs.get(kind)
+  const plan = planOf(concerned, known.settings)
+  budget.took(performance.now() - began)
+  if (before !== undefined) return before
+  if (!budget.allows(questionsOf(plan), question.resources.length)) return undefined
+  const found = { answer: await answerPair(plan, asked, decide) }
+  answers.ofPairs.set(kind, found)
+  return found
 }
 
 /** A resource as policy is asked about it. `rules`: those that can concern the caller and it. */

@@ -6,7 +6,7 @@ import type { FoundEntry } from './catalogue-entry.ts'
 import { evaluateCandidates, openBudget } from './evaluate-candidates.flow.ts'
 import type { Favourite, ListedFavourite } from './favourite.ts'
 import { listFavourites } from './favourite-store.ts'
-import { searchFor } from './search.ts'
+import { openSharedAnswers } from './shared-answers.ts'
 
 /** A page that asked policy all that it may ends early. */
 export async function readFavouritesPage(ctx: Ctx, page: PageRequest): Promise<PageRows<ListedFavourite>> {
@@ -25,8 +25,8 @@ export async function readFavouritesPage(ctx: Ctx, page: PageRequest): Promise<P
     user_id,
     { candidates, end: [] },
     {
-      search: searchFor(undefined),
       budget: openBudget(),
+      answers: openSharedAnswers(),
       onAnswer(_candidate, _action, entry) {
         const favourite = shown[rows.length]
         if (favourite !== undefined) rows.push(listed(favourite, entry))

@@ -3,20 +3,29 @@
  * is possible here is still to be evaluated, and what is not needs no evaluation, because no permit covers it.
  */
 import type { Principal, Resource, ResourceReference } from '../cedar/question.ts'
+import type { AccountTraits } from '../cedar/reading.ts'
 import { findActionFault, findIdFault } from '../cedar/reference-faults.ts'
 import { type AskedType, askedTypes } from '../cedar/schema.ts'
 import type { ApprovalMode, Effect } from '../rule.ts'
 import { type PolicyEvaluator, policyEvaluator } from './evaluate.ts'
-import { durationsNamedIn } from './named-durations.ts'
+import { durationsNamedIn, readsDuration } from './named-durations.ts'
 import { entityFits, reachOf } from './rule-index.ts'
 import type { ReadRule, RuleSet, SortedRules } from './rule-set.ts'
 
 /** A rule about requests. */
-export type AskRule = Pick<ReadRule, 'effect' | 'scope'> & {
+export type AskRule = Pick<ReadRule, 'id' | 'serial' | 'effect' | 'scope'> & {
   effect: Effect
   mode: ApprovalMode | null
+  /** Whether its conditions may tell apart actions that its scope covers. */
+  readsAction: boolean
   /** Whether the answer may be another with a reason. */
   readsReason: boolean
+  /** Whether the answer may be another with another duration. */
+  readsDuration: boolean
+  /** Whether it may read the name of a resource. */
+  readsName: boolean
+  /** By what else it tells accounts apart. */
+  traits: AccountTraits
   /** The durations, in seconds, at which the answer may be another. */
   durations: readonly number[]
 }
@@ -57,11 +66,23 @@ function isPossibleAction(action: string): boolean {
 }
 
 /** A rule that spells an attribute with an escape may read any. */
-const readsReason = /\bhas_reason\b|\\/
+const [readsReason, readsName] = [/\bhas_reason\b|\\/, /\bname\b|\\/]
 
-function askRuleOf({ id, effect, scope, text }: ReadRule, { byId }: SortedRules): AskRule {
-  const mode = byId.get(id)?.approval_mode ?? null
-  return { effect, scope, mode, readsReason: readsReason.test(text), durations: durationsNamedIn(text) }
+/** A variable cannot be spelled with an escape. Its first place is the scope. */
+function readsAction(text: string): boolean {
+  return (text.match(/\baction\b/g) ?? []).length > 1
+}
+
+function askRuleOf({ id, serial, effect, scope, text, reading }: ReadRule, { byId }: SortedRules): AskRule {
+  return {
+    ...{ id, serial, effect, scope, traits: reading.traits },
+    mode: byId.get(id)?.approval_mode ?? null,
+    readsAction: readsAction(text),
+    readsReason: readsReason.test(text),
+    readsDuration: readsDuration(text),
+    readsName: readsName.test(text),
+    durations: durationsNamedIn(text),
+  }
 }
 
 /** Those of the rules that can concern the person. */

@@ -1,0 +1,63 @@
+/** The answers of one page, each for all pairs that no rule tells apart: they are evaluated once. */
+import type { AskQuestion, Resource } from '../policy-engine/cedar/question.ts'
+import type { AskRule } from '../policy-engine/deciding/possible-requests.ts'
+import type { PairAnswer } from './catalogue-entry.ts'
+
+export type SharedAnswer = { answer: PairAnswer | undefined }
+type Answers = Map<string, SharedAnswer>
+
+export type SharedAnswers = {
+  /** Forgets all answers if this is not what they depend on beside rules, resource and action: it may change during a page. */
+  dependOn(state: unknown): void
+  /** By the kind of a pair. */
+  ofPairs: Answers
+  /** By the action, for resources that are of one kind among all of these rules. */
+  ofResources(rules: readonly AskRule[], question: AskQuestion): Answers
+}
+
+export function openSharedAnswers(): SharedAnswers {
+  const ofPairs: Answers = new Map()
+  const byResource = new Map<string, Answers>()
+  let before = ''
+  return {
+    dependOn(state) {
+      const now = JSON.stringify(state)
+      if (now === before) return
+      ofPairs.clear()
+      byResource.clear()
+      before = now
+    },
+    ofPairs,
+    ofResources(rules, question) {
+      const kind = kindOf(rules, question)
+      const answers = byResource.get(kind) ?? new Map()
+      byResource.set(kind, answers)
+      return answers
+    },
+  }
+}
+
+/** Pairs of one kind get the same answer. `rules`: all that can concern the pair, by their scopes. */
+export function kindOf(rules: readonly AskRule[], { resources, action }: AskQuestion): string {
+  const [first] = resources
+  const isAccount = resources.length === 1 && first?.type === 'cloud_account'
+  return JSON.stringify([
+    rules.map(({ serial }) => serial),
+    rules.some(({ readsAction }) => readsAction) && action,
+    isAccount ? traitsOf(rules, first) : [first?.type, first?.id],
+  ])
+}
+
+/** All of the account that the rules can read. Their scopes fit it, so only conditions can still tell it from another. */
+function traitsOf(rules: readonly AskRule[], { id, name, tags, parents }: Resource): unknown[] {
+  const isNamed = rules.some(({ traits }) => traits.account_ids.includes(id))
+  const units = parents.filter((unit) => rules.some(({ traits }) => traits.unit_ids.includes(unit.id)))
+  const readsAll = rules.some(({ traits }) => traits.tags === 'all')
+  const keys = readsAll ? Object.keys(tags) : [...new Set(rules.flatMap(({ traits }) => traits.tags))]
+  return [
+    isNamed && id,
+    rules.some(({ readsName }) => readsName) && name,
+    units.map((unit) => unit.id).sort(),
+    keys.sort().map((key) => [key, Object.hasOwn(tags, key) ? tags[key] : null]),
+  ]
+}
