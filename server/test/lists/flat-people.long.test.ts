@@ -9,7 +9,8 @@ import { manyRecords, type Pages, requireFlat } from '../support/flat-lists.ts'
 import { idOf, seedManyPeople } from '../support/many-people.ts'
 
 const db = await testDatabase()
-const { tenant_id, groups } = await seedManyPeople(db.asSuperuser, manyRecords)
+// As many users, groups and accounts each: the runner takes a file for stuck whose first test does not begin within two minutes.
+const { tenant_id, groups } = await seedManyPeople(db.asSuperuser, Math.min(manyRecords, 300_000))
 await seedManyPeople(db.asSuperuser, 2_000)
 const [{ id: member = '' } = {}] = await db.asSuperuser<{ id: string }>(`select ${idOf('77')} as id`)
 

@@ -61,7 +61,7 @@ const insertGrants = `
       when n % 500 = 1 then 'failed' when n < 200 then 'revoked' else 'expired' end as status) s
   cross join lateral (
     select status not in ('pending', 'failed') as was_active, r.created_at + make_interval(secs => n % 5) as began,
-      r.created_at + make_interval(hours => n * 7919 % 300) as ends,
+      r.created_at + make_interval(hours => (n::bigint * 7919 % 300)::integer) as ends,
       case status when 'pending' then case when n % 4000 = 3 then 'attempting' else 'not_attempted' end
         when 'active' then case when n % 700 = 2 then 'not_attempted' else 'successful' end
         when 'failed' then 'failed'
