@@ -98,7 +98,7 @@ async function listAll(limit: number): Promise<CatalogueEntry[]> {
       next_cursor?: string
       has_more: boolean
     }
-    // So few candidates never make a page end early, and none is announced in vain.
+    // So few candidates never make a page end early, and no page is announced that has nothing.
     assert.equal(data.length, has_more ? limit : data.length)
     assert.ok(data.length > 0 || entries.length === 0, 'a page without entries was announced')
     entries.push(...data)

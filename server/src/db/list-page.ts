@@ -67,6 +67,7 @@ export async function readListPage<Row>(tx: Tx, list: List, page: PageRequest): 
   const rows = await tx.read(inIndexOrder(statement))
   const passing = rows.filter(({ passes }) => passes)
   const more = passing.length > page.limit ? passing[page.limit - 1] : rows.find(({ place }) => place === maxRead(list))
+  // `columns` are those of a Row; the compiler cannot know it of a statement.
   const shown = passing
     .slice(0, page.limit)
     .map(({ page_key: _key, passes: _passes, place: _place, ...row }) => row as unknown as Row)

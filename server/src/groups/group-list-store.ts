@@ -1,4 +1,4 @@
-import { createdWithin } from '../db/list-filters.ts'
+import { createdWithin, filterOf } from '../db/list-filters.ts'
 import { type List, readListPage } from '../db/list-page.ts'
 import { sql } from '../db/sql.ts'
 import type { Tx } from '../kernel/context.ts'
@@ -29,7 +29,7 @@ export async function listGroupsPage(tx: Tx, filters: GroupFilters, page: PageRe
     columns: groupColumns(tx, sql`r`),
     order: { ...orderOf(sort, created.length > 0), descending: sort?.startsWith('-') ?? false },
     range: byName ? [] : created,
-    filters: source === undefined ? [] : [{ column: sql`r.source`, type: sql`text`, values: [source] }],
+    filters: filterOf(sql`r.source`, sql`text`, source === undefined ? undefined : [source]),
     tested: byName ? created : [],
     search: q === undefined ? undefined : { q, words: { table: sql`group_word`, id: sql`group_id` }, first: true },
   }

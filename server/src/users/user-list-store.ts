@@ -1,4 +1,4 @@
-import { createdWithin } from '../db/list-filters.ts'
+import { createdWithin, filterOf } from '../db/list-filters.ts'
 import { type Filter, type Link, type List, readListPage } from '../db/list-page.ts'
 import { sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
@@ -77,9 +77,7 @@ function link(table: Statement, id: Statement, column: Statement, type: Statemen
 function filtersOf({ suspended, auth_provider, active }: UserFilters): Filter[] {
   return [
     suspended === true ? [{ partial: sql`r.suspended_until is not null` }] : [],
-    active === undefined ? [] : [{ column: sql`r.active`, type: sql`boolean`, values: [String(active)] }],
-    auth_provider === undefined
-      ? []
-      : [{ column: sql`r.auth_provider`, type: sql`text`, values: [...new Set(auth_provider)] }],
+    filterOf(sql`r.active`, sql`boolean`, active === undefined ? undefined : [String(active)]),
+    filterOf(sql`r.auth_provider`, sql`text`, auth_provider),
   ].flat()
 }
