@@ -38,6 +38,9 @@ create table access_grant (
   alarmed_at timestamp with time zone,
   served_by text,
   drifted boolean not null default false,
+  starts_at timestamp with time zone,
+  held_since timestamp with time zone,
+  by_person boolean not null default false,
   constraint access_grant_pk PRIMARY KEY (tenant_id, id),
   constraint access_grant_place_uq UNIQUE (tenant_id, request_id, resource_type, resource_id),
   constraint access_grant_ended_by_fk FOREIGN KEY (tenant_id, ended_by) REFERENCES tenant_user(tenant_id, id),
@@ -109,14 +112,19 @@ create table access_request (
   updated_at timestamp with time zone not null default clock_timestamp(),
   risk text not null default 'normal'::text,
   risk_reasons text[] not null default '{}'::text[],
+  approved_duration_seconds integer,
+  extends uuid,
+  held_seconds integer,
   constraint access_request_pk PRIMARY KEY (tenant_id, id),
   constraint access_request_decided_by_fk FOREIGN KEY (tenant_id, decided_by) REFERENCES tenant_user(tenant_id, id),
   constraint access_request_requester_id_fk FOREIGN KEY (tenant_id, requester_id) REFERENCES tenant_user(tenant_id, id),
   constraint access_request_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   constraint access_request_approval_mode_ck CHECK (approval_mode = ANY (ARRAY['require'::text, 'auto'::text, 'break_glass'::text])),
+  constraint access_request_approved_duration_ck CHECK (approved_duration_seconds IS NULL OR approved_duration_seconds >= 60 AND approved_duration_seconds <= (duration_seconds - 1) AND status = 'approved'::text AND decided_by IS NOT NULL),
   constraint access_request_asked_via_ck CHECK (asked_via = ANY (ARRAY['token'::text, 'api_key'::text])),
   constraint access_request_decided_by_ck CHECK (decided_by <> requester_id),
   constraint access_request_duration_seconds_ck CHECK (duration_seconds >= 60 AND duration_seconds <= 1209600),
+  constraint access_request_extends_ck CHECK ((extends IS NULL) = (held_seconds IS NULL) AND held_seconds >= 0),
   constraint access_request_pending_ck CHECK ((status = 'pending'::text) = (next_look_at IS NOT NULL)),
   constraint access_request_risk_ck CHECK ((risk = ANY (ARRAY['high'::text, 'normal'::text])) AND (risk = 'high'::text) = (cardinality(risk_reasons) > 0)),
   constraint access_request_status_ck CHECK (status = ANY (ARRAY['pending'::text, 'approved'::text, 'denied'::text, 'expired'::text, 'cancelled'::text]))
@@ -125,6 +133,8 @@ CREATE INDEX access_request_break_glass_ix ON access_request USING btree (tenant
 CREATE INDEX access_request_created_at_ix ON access_request USING btree (tenant_id, created_at, id);
 CREATE INDEX access_request_decided_by_ix ON access_request USING btree (tenant_id, decided_by);
 CREATE INDEX access_request_due_ix ON access_request USING btree (next_look_at) WHERE next_look_at IS NOT NULL;
+CREATE UNIQUE INDEX access_request_extending_uq ON access_request USING btree (tenant_id, extends) WHERE extends IS NOT NULL AND status = 'pending'::text;
+CREATE INDEX access_request_extends_ix ON access_request USING btree (tenant_id, extends) WHERE extends IS NOT NULL;
 CREATE INDEX access_request_inbox_ix ON access_request USING btree (tenant_id, risk, created_at, id) WHERE status = 'pending'::text;
 CREATE INDEX access_request_pending_ix ON access_request USING btree (tenant_id, requester_id) WHERE status = 'pending'::text;
 CREATE INDEX access_request_requester_id_ix ON access_request USING btree (tenant_id, requester_id, created_at, id);
@@ -143,6 +153,7 @@ grant select, insert, update on access_request to sallyport_app;
 grant select (tenant_id, id, next_look_at, lease_until, generation) on access_request to sallyport_work;
 grant update (lease_until, generation) on access_request to sallyport_work;
 CREATE TRIGGER access_request_decided BEFORE UPDATE OF status ON access_request FOR EACH ROW WHEN (old.status <> 'pending'::text) EXECUTE FUNCTION access_request_moves();
+CREATE TRIGGER access_request_extends BEFORE UPDATE OF extends, held_seconds ON access_request FOR EACH ROW WHEN (old.extends IS DISTINCT FROM new.extends OR old.held_seconds IS DISTINCT FROM new.held_seconds) EXECUTE FUNCTION access_request_extends();
 CREATE TRIGGER access_request_words AFTER INSERT ON access_request REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION access_request_words();
 
 create table ai_provider (
@@ -1660,6 +1671,16 @@ begin
   insert into grant_word (tenant_id, grant_id, word)
     select tenant_id, id, unnest(search_words(concat_ws(' ', resource_id, action))) from made;
   return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.access_request_extends()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'what a request extends never changes'
+    using errcode = 'restrict_violation', constraint = 'access_request_extends';
 end
 $function$;
 

@@ -89,13 +89,14 @@ import { approveRequest } from './requests/approve-request.ts'
 import { cancelRequest } from './requests/cancel-request.ts'
 import { createRequest } from './requests/create-request.ts'
 import { denyRequest } from './requests/deny-request.ts'
+import { extendGrant } from './requests/extend-grant.ts'
 import { getAccessRequestStatus } from './requests/get-access-request-status.ts'
 import { getRequest } from './requests/get-request.ts'
 import { getRequestDecision } from './requests/get-request-decision.ts'
 import { listDeciders } from './requests/list-deciders.ts'
 import { listRequests } from './requests/list-requests.ts'
 import { previewRequest } from './requests/preview-request.ts'
-import { endAccessOf } from './requests/transition-store.ts'
+import { cancelExtension, endAccessOf } from './requests/transition-store.ts'
 import { createRole } from './roles/create-role.ts'
 import { deleteRole } from './roles/delete-role.ts'
 import { getRole } from './roles/get-role.ts'
@@ -165,8 +166,9 @@ export const operations: Record<string, Operation> = {
   getAccessRequestStatus,
   listGrants,
   getGrant,
-  revokeGrant,
+  revokeGrant: revokeGrant(cancelExtension),
   retryGrant,
+  extendGrant,
   createPolicy,
   listPolicies,
   reorderPolicies,

@@ -131,13 +131,20 @@ function seenPresent(tx: Tx, item: WorkItem, ends_early: boolean, condition: Sta
 
 function activate(ctx: WorkCtx, begun: readonly string[], reference: string | null): Statement {
   const warning = settingSeconds(ctx.tx, 'notifications.expiring_seconds')
-  return sql`active as (
+  // The time of an extension begins at the end of what it extends, which is still to come, or just over.
+  const begins = sql`coalesce(g.starts_at, t.now)`
+  return sql`joined as (
+      select min(coalesce(held.held_since, held.activated_at)) as since, bool_or(held.by_person) as by_person
+      from seen join access_grant held on held.tenant_id = seen.tenant_id and held.entitlement_id = seen.id
+        and held.status = 'active'),
+    active as (
       update access_grant g set ${assignEither(sql`seen.held_before`, 'adopt', 'activate')}, activated_at = t.now,
         last_error = null, updated_at = t.now,
-        expires_at = t.now + make_interval(secs => g.duration_seconds),
-        expiring_at = t.now + make_interval(secs => g.duration_seconds - least(${warning}, g.duration_seconds / 2)),
+        expires_at = ${begins} + make_interval(secs => g.duration_seconds),
+        expiring_at = ${begins} + make_interval(secs => g.duration_seconds - least(${warning}, g.duration_seconds / 2)),
+        held_since = least(g.held_since, joined.since), by_person = g.by_person or coalesce(joined.by_person, false),
         target_reference = case when g.id = any(${[...begun]}::uuid[]) then ${reference}::text end
-      from seen, (select clock_timestamp() as now) t
+      from seen, joined, (select clock_timestamp() as now) t
       where g.tenant_id = seen.tenant_id and g.entitlement_id = seen.id and ${isBefore('activate')}
         and g.activate_by > t.now and (g.id = any(${[...begun]}::uuid[]) or g.id in (select id from permitted))
       returning g.id, g.request_id),

@@ -6,14 +6,15 @@ import type { Statement, Tx } from '../kernel/context.ts'
 import type { PageRequest, PageRows } from '../kernel/page.ts'
 import { personName } from '../users/person-name-store.ts'
 import { connectColumn } from './connect-store.ts'
-import type { NamedGrant } from './grant.ts'
+import { type ExtensionColumns, extensionOf } from './extension-store.ts'
+import type { GrantDetail, NamedGrant } from './grant.ts'
 import { progressColumn } from './grant-progress-store.ts'
 import { asGrant, type GrantRow, grantColumns } from './grant-store.ts'
 
 type NamedRow = GrantRow &
   Pick<NamedGrant, 'user_name' | 'ended_by_name' | 'resource_name'> & {
     served_by: string | null
-    approval: { by: string | null; name: string | null }
+    approval: { by: string | null; name: string | null; extends: string | null }
   }
 
 /** The columns of the grants `r`, with the names beside the ids. */
@@ -22,7 +23,8 @@ function namedColumns(tx: Tx): Statement {
     (select ${connectColumn} from (select r.*) g),
     ${personName(tx, sql`r.user_id`)} as user_name, ${personName(tx, sql`r.ended_by`)} as ended_by_name,
     case when r.resource_type = 'cloud_account' then ${accountName(tx, sql`r.resource_id`)} end as resource_name,
-    (select json_build_object('by', q.decided_by, 'name', ${personName(tx, sql`q.decided_by`)})
+    (select json_build_object('by', q.decided_by, 'name', ${personName(tx, sql`q.decided_by`)},
+        'extends', q.extends)
       from access_request q where q.tenant_id = ${tx.tenant_id}::uuid and q.id = r.request_id) as approval`
 }
 
@@ -31,6 +33,7 @@ function asNamedGrant({ user_name, ended_by_name, resource_name, served_by, appr
   const { provisioner, drift } = grant.provisioning
   return {
     ...grant,
+    extends: approval.extends,
     user_name,
     ended_by_name,
     resource_name,
@@ -44,10 +47,13 @@ function asNamedGrant({ user_name, ended_by_name, resource_name, served_by, appr
 /** Serves the grants of a tenant without provisioners. */
 const sandbox = 'sandbox'
 
-export async function findNamedGrant(tx: Tx, id: string): Promise<NamedGrant | undefined> {
-  const [row] = await tx.read(sql<NamedRow>`select ${namedColumns(tx)} from access_grant r
+export async function findGrantDetail(tx: Tx, id: string): Promise<GrantDetail | undefined> {
+  const [row] = await tx.read(sql<NamedRow & ExtensionColumns>`select ${namedColumns(tx)}, extension.*
+    from access_grant r, lateral ${extensionOf(tx)} extension
     where r.tenant_id = ${tx.tenant_id} and r.id = ${id}`)
-  return row && asNamedGrant(row)
+  if (row === undefined) return undefined
+  const { extended_by, extendable, ...named } = row
+  return { ...asNamedGrant(named), extended_by, extendable }
 }
 
 export const grantOrders = ['created_at', '-created_at', 'expires_at', '-expires_at'] as const

@@ -6,6 +6,7 @@ import type { Connect } from '../provisioners/connect.ts'
 import { isActive } from '../users/active-store.ts'
 import { connectColumn } from './connect-store.ts'
 import { isWaitedForBeside } from './entitlement-store.ts'
+import { withExtensions } from './extension-store.ts'
 import { activateWithinSeconds, type Grant, type GrantStatus, grantName } from './grant.ts'
 import { type ProgressRow, progressOf } from './grant-progress.ts'
 import { progressColumn } from './grant-progress-store.ts'
@@ -49,21 +50,36 @@ export function asGrant(row: GrantRow): Grant {
 
 /**
  * The insert of an approved request's grants, for use in the statement that approves it. `approved` names a common table
- * expression with the columns of access_request. It inserts one grant per place, due at once.
+ * expression with the columns of access_request. It inserts one grant per place, due at once. `isExtension`: their time begins at
+ * the end of the grant that the request extends.
  */
-export function insertGrants(places: readonly Place[], action: string, approved: Statement): Statement {
+export function insertGrants(
+  places: readonly Place[],
+  action: string,
+  approved: Statement,
+  isExtension = false,
+): Statement {
   const rows = places.map((place) => ({
     ...place,
     id: newId(),
     place_id: place.id,
     name: grantName(action, place),
   }))
+  const given = sql`coalesce(a.approved_duration_seconds, a.duration_seconds)`
+  const extended = sql`join access_grant former on former.tenant_id = a.tenant_id and former.id = a.extends`
+  const deadline = sql`clock_timestamp() + make_interval(secs => ${activateWithinSeconds})`
   return sql`insert into access_grant (tenant_id, id, request_id, user_id, name, resource_type, resource_id, account_id,
-      permission_set, action, duration_seconds, status, provisioning_status, activate_by, next_look_at)
+      permission_set, action, duration_seconds, status, provisioning_status, next_look_at, by_person,
+      starts_at, held_since, activate_by)
     select a.tenant_id, g.id, a.id, a.requester_id, g.name, g.type, g.place_id, g.account_id,
-      g.permission_set, a.action, a.duration_seconds,
-      'pending', 'not_attempted', clock_timestamp() + make_interval(secs => ${activateWithinSeconds}), clock_timestamp()
-    from ${approved} a, jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      g.permission_set, a.action, ${given}, 'pending', 'not_attempted', clock_timestamp(), a.decided_by is not null,
+      ${
+        isExtension
+          ? sql`former.expires_at, former.expires_at - make_interval(secs => a.held_seconds),
+      least(${deadline}, former.expires_at + make_interval(secs => ${given}))`
+          : sql`null::timestamptz, null::timestamptz, ${deadline}`
+      }
+    from ${approved} a ${isExtension ? extended : sql``}, jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
       as g (id uuid, type text, place_id text, name text, account_id text, permission_set text)`
 }
 
@@ -74,20 +90,27 @@ export async function findGrant(tx: Tx, id: string): Promise<Grant | undefined> 
   return row && asGrant(row)
 }
 
-/** Ends a live grant early, emits its event and makes its entitlement due now. `not_live`: the status that it has instead. */
+/**
+ * Ends a live grant early, and what extends it, with their events, and makes their entitlements due now. `cancelExtension`: the
+ * statement that cancels a request to extend it. `not_live`: the status that the grant has instead.
+ */
 export async function revokeLiveGrant(
   ctx: WorkCtx,
   id: string,
   reason: string | null,
+  cancelExtension: Statement = sql`select`,
 ): Promise<{ revoked: Grant } | { not_live: GrantStatus }> {
   const holdHolder = sql`select from tenant_user u where u.tenant_id = ${ctx.tx.tenant_id}
     and u.id = (select g.user_id from access_grant g where g.tenant_id = u.tenant_id and g.id = ${id})
     for no key update`
-  const [, , [revoked], [now]] = await ctx.tx.write([
+  const these = sql`g.id = any(array${withExtensions(ctx.tx, isBefore('revoke'), id)})`
+  const [, , , ended, [now]] = await ctx.tx.write([
     holdHolder,
-    ...revoking(ctx, sql`g.id = ${id}`, reason),
+    cancelExtension,
+    ...revoking(ctx, these, reason),
     sql<{ status: GrantStatus }>`select status from access_grant where tenant_id = ${ctx.tx.tenant_id} and id = ${id}`,
   ])
+  const revoked = ended.find((grant) => grant.id === id)
   if (revoked !== undefined) return { revoked: asGrant(revoked) }
   if (now === undefined) throw new Error('a grant that was read is gone')
   return { not_live: now.status }
@@ -122,6 +145,12 @@ function revoking(ctx: WorkCtx, which: Statement, reason: string | null) {
   return [holdEntitlements, revoke] as const
 }
 
+/** An extension begins again only as long as the grant that it extends goes on. */
+const isStillExtended = sql`(g.starts_at is null or exists (
+  select from access_request r join access_grant former on former.tenant_id = r.tenant_id and former.id = r.extends
+  where r.tenant_id = g.tenant_id and r.id = g.request_id and former.status = 'active'
+    and former.expires_at > clock_timestamp()))`
+
 /** The grant is pending again, or the guard that refused it. */
 type Retried =
   | { retried: Grant }
@@ -134,7 +163,10 @@ type Retried =
  */
 export async function retryFailedGrant(ctx: WorkCtx, id: string): Promise<Retried> {
   const { tx } = ctx
-  const [[retried], [now]] = await tx.write([
+  const [, [retried], [now]] = await tx.write([
+    // A statement of its own, so that the next one sees what the lock waited for.
+    sql`select from tenant_user u where u.tenant_id = ${tx.tenant_id}
+      and u.id = (select g.user_id from access_grant g where g.tenant_id = u.tenant_id and g.id = ${id}) for share`,
     sql<GrantRow>`with holder as (
         select u.id from access_grant g join tenant_user u on u.tenant_id = g.tenant_id and u.id = g.user_id
         where g.tenant_id = ${tx.tenant_id} and g.id = ${id} and ${isActive(sql`u`)} for share of u),
@@ -144,7 +176,7 @@ export async function retryFailedGrant(ctx: WorkCtx, id: string): Promise<Retrie
           alarmed_at = null, failures = 0,
           next_look_at = clock_timestamp(), lease_until = null, updated_at = clock_timestamp()
         where g.tenant_id = ${tx.tenant_id} and g.id = ${id} and ${isBefore('retry')} and g.activated_at is null
-          and g.activate_by > clock_timestamp() and exists (select from holder)
+          and g.activate_by > clock_timestamp() and exists (select from holder) and ${isStillExtended}
         returning g.*),
       emitted as (${emitEach(ctx, { type: 'grant.retried', subject_type: 'grant' }, sql`retried`)})
       select ${columns} from retried g`,

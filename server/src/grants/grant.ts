@@ -71,6 +71,7 @@ export type LiveGrant = Static<typeof LiveGrant>
 export const NamedGrant = Type.Object(
   {
     ...Grant.properties,
+    extends: Nullable(Type.String({ format: 'uuid', description: 'the grant whose time it goes on from; null: none' })),
     user_name: Type.String(),
     ended_by_name: Nullable(Type.String({ description: 'null while no person ended it' })),
     resource_name: Nullable(
@@ -88,6 +89,38 @@ export const NamedGrant = Type.Object(
   { title: 'NamedGrant' },
 )
 export type NamedGrant = Static<typeof NamedGrant>
+
+/** One grant, with what can be done about its end. */
+export const GrantDetail = Type.Object(
+  {
+    ...NamedGrant.properties,
+    extended_by: Nullable(
+      Type.Object(
+        { request_id: Uuid, status: OneOf(['pending', 'approved']), until: Nullable(DateTime) },
+        {
+          description:
+            'the request that extends it: pending, or approved with access that lasts `until` then; null: it is not extended',
+        },
+      ),
+    ),
+    extendable: Nullable(
+      Type.Object(
+        {
+          from: Type.String({ ...DateTime, description: 'half of its time is used from then on' }),
+          max_duration_seconds: Type.Integer({
+            description: 'by how much, at most: with what came before, the tenant’s maximum',
+          }),
+        },
+        {
+          description:
+            'its holder may ask to extend it; null where it is not active, is extended already, or has reached the tenant’s maximum',
+        },
+      ),
+    ),
+  },
+  { title: 'GrantDetail' },
+)
+export type GrantDetail = Static<typeof GrantDetail>
 
 /** A grant's name: the action and the place. A permission set is named by the last part of its name. */
 export function grantName(action: string, place: { type: string; id: string; permission_set?: string }): string {

@@ -30,6 +30,7 @@ export const errorTable = {
     status: 405,
     means: 'the path does not support this method; `Allow` lists the methods that it supports',
   },
+  already_extended: { status: 409, means: 'another request extends the grant; `details.request_id` says which' },
   already_member: { status: 409, means: 'the user is already a member of the group' },
   case_broken: {
     status: 409,
@@ -49,6 +50,10 @@ export const errorTable = {
   request_not_pending: { status: 409, means: 'the request is not pending' },
   grant_not_retryable: { status: 409, means: 'the grant did not fail, or its deadline to begin has passed' },
   grant_not_live: { status: 409, means: 'the grant has already ended' },
+  too_early_to_extend: {
+    status: 409,
+    means: 'less than half of the time of the grant is used; `details.extendable_from` says when it is',
+  },
   user_exists: { status: 409, means: 'a user with this e-mail address already exists' },
   version_conflict: { status: 409, means: 'the record was changed by another call; read it again' },
   precondition_failed: { status: 412, means: 'the record does not match `If-Match`; read it again' },

@@ -49,11 +49,18 @@ export function askedFacts(facts: RequestFacts): Fact[] {
   return [
     ['Who', whoIs(facts.requester)],
     ...accessFacts(facts),
-    ['For', duration(facts.duration_seconds)],
+    ['For', forHowLong(facts)],
     ['Asked', moment(facts.asked_at, facts.zone)],
     ['Emergency', facts.approval_mode === 'break_glass' ? 'yes: taken without an approver' : null],
     ['Audited', facts.audit_session ? 'yes: what is done in the session is recorded' : null],
   ]
+}
+
+/** `2 h`, `1 h of the 2 h requested`, `30 min more` where access is extended. */
+export function forHowLong({ duration_seconds, approved_duration_seconds: given, is_extension }: RequestFacts): string {
+  const requested = duration(duration_seconds)
+  const more = is_extension ? ' more' : ''
+  return given === null ? `${requested}${more}` : `${duration(given)}${more} of the ${requested} requested`
 }
 
 export function whoIs({ name, email }: Person): string {

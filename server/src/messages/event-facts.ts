@@ -38,7 +38,12 @@ export type RequestFacts = EventFacts &
     reason: string | null
     /** An instant in UTC, as every moment here. */
     asked_at: string
+    /** Of an extension, the time beyond the end of the access that is extended. */
     duration_seconds: number
+    /** The shorter duration that an approver gave; null: they gave what was requested, or nobody has. */
+    approved_duration_seconds: number | null
+    /** The request makes access last longer that its requester has. */
+    is_extension: boolean
     approval_mode: 'require' | 'auto' | 'break_glass'
     status: 'pending' | 'approved' | 'denied' | 'expired' | 'cancelled'
     /** When it expires without a decision; null: it does not wait. */
@@ -63,6 +68,8 @@ export type GrantFacts = EventFacts &
     provisioning_status: string
     /** Null: it was never active. */
     expires_at: string | null
+    /** When the access ends that extends it; null: it is not extended, or that has ended. */
+    extended_until: string | null
     end_reason: string | null
     /** The target's last error. */
     last_error: string | null

@@ -19,11 +19,12 @@ export const grantMessages: Record<GrantEvent, Template<GrantFacts>> = {
       title: `Ends soon: ${whose(facts)}`,
       sentence: `${whose(facts)} ends${atItsEnd(facts)}.`,
       facts: [endFact(facts)],
-      next: 'If it is needed for longer, request it again.',
+      next: goesOn(facts) ?? 'If it is needed for longer, extend it before it ends, or request it again.',
     }),
   'grant.expired': (facts) => {
     const ended = `${whose(facts)} ended on time`
-    return held(facts, { title: ended, sentence: `${ended}${atItsEnd(facts)}.`, next: removal(facts) })
+    const next = goesOn(facts) ?? removal(facts)
+    return held(facts, { title: ended, sentence: `${ended}${atItsEnd(facts)}.`, next })
   },
   'grant.revoked': (facts) =>
     held(facts, {
@@ -38,6 +39,11 @@ export const grantMessages: Record<GrantEvent, Template<GrantFacts>> = {
     return facts.provisioning_status === 'deprovisioning_failed' ? maybeLeft(facts) : notGiven(facts)
   },
   'grant.drifted': (facts) => (facts.data.drift === 'added' ? addedByHand(facts) : removedByHand(facts)),
+}
+
+/** Undefined where no other access extends it. */
+function goesOn({ extended_until, zone }: GrantFacts): string | undefined {
+  return extended_until === null ? undefined : `It was extended: the access goes on${untilWhen(extended_until, zone)}.`
 }
 
 /** What follows the end; undefined when no access was given. */

@@ -1,5 +1,4 @@
-import { duration } from '../kernel/plain-words.ts'
-import { askedFacts, untilWhen, whatOf, whenFact } from './access-words.ts'
+import { askedFacts, forHowLong, untilWhen, whatOf, whenFact } from './access-words.ts'
 import type { RequestEvent, RequestFacts } from './event-facts.ts'
 import type { Draft, Fact, Template } from './message.ts'
 import { countIn, textIn } from './record-words.ts'
@@ -38,7 +37,9 @@ export const requestMessages: Record<RequestEvent, Template<RequestFacts>> = {
       sentence: `${approved} ${howLong(facts)} for ${facts.requester.name}.`,
       facts: [['Approved by', facts.decided_by ?? 'a rule, no person'], whenFact(facts)],
       quotes: [['Note', facts.decision_reasoning]],
-      next: 'The access begins once its target has confirmed it; its time is counted from then.',
+      next: facts.is_extension
+        ? 'The access goes on without a gap once its target has confirmed it.'
+        : 'The access begins once its target has confirmed it; its time is counted from then.',
     })
   },
   'request.denied': (facts) =>
@@ -69,8 +70,8 @@ function requests(facts: RequestFacts): string {
   return `${facts.requester.name} requests ${whatOf(facts)}`
 }
 
-function howLong({ duration_seconds }: RequestFacts): string {
-  return `for ${duration(duration_seconds)}`
+function howLong(facts: RequestFacts): string {
+  return `for ${forHowLong(facts)}`
 }
 
 /** Adds the requested access and the reason before the draft's own facts and quotes. */

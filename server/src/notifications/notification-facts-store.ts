@@ -1,5 +1,6 @@
 import { sql } from '../db/sql.ts'
 import type { DeliveredEvent } from '../events/deliver.ts'
+import { extendedUntil } from '../grants/extension-store.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import type { GrantFacts, RecordFacts, RequestFacts } from '../messages/event-facts.ts'
 import { actorOf } from '../messages/record-words.ts'
@@ -24,6 +25,7 @@ export async function findRequestFacts(
     sql<Read<RequestFacts, typeof withheldOfRequest> & { requester_id: string }>`select request.requester_id,
       ${person(sql`requester`)} as requester, request.resource_type, request.resource_id, request.action,
       request.reason, request.created_at as asked_at, request.approval_mode, request.duration_seconds, request.status,
+      request.approved_duration_seconds, request.extends is not null as is_extension,
       request.decision_reasoning, decider.name as decided_by, coalesce(actor.name, ${ourselves}::text) as actor,
       request.requester_id is not distinct from ${actor_id}::uuid as is_own,
       case when request.status = 'pending' and request.next_look_at > clock_timestamp()
@@ -49,7 +51,7 @@ export async function findGrantFacts(
     sql<GrantRow>`select event.id as event_id, held.user_id as holder_id, ${person(sql`holder`)} as holder,
       held.resource_type, held.resource_id, held.action, held.permission_set, held.status, held.provisioning_status,
       held.expires_at, held.end_reason, coalesce(actor.name, ${ourselves}::text) as actor,
-      event.actor_id is not distinct from held.user_id as is_own,
+      event.actor_id is not distinct from held.user_id as is_own, ${extendedUntil(sql`held`)} as extended_until,
       case when held.status = 'active' then entitlement.connect end as connect
     from unnest(${idsOf('id')}::uuid[], ${idsOf('subject_id')}::uuid[], ${idsOf('actor_id')}::uuid[])
       as event (id, subject_id, actor_id)

@@ -43,6 +43,10 @@ const aPersonDecides = {
   holds: ({ approval_mode }: RequestFacts) => approval_mode === 'require',
 }
 const stillWaits = { means: 'it still waits', holds: ({ waits_until }: RequestFacts) => waits_until !== null }
+const notExtended = {
+  means: 'it was not extended',
+  holds: ({ extended_until }: GrantFacts) => extended_until === null,
+}
 const byAnotherUser = { means: 'another user did it', holds: ({ is_own }: RequestFacts) => !is_own }
 
 /** Who is notified of what. */
@@ -58,8 +62,8 @@ export const notificationRules: Rules = {
   // The requester has the answer already, and there is no request.
   'request.refused': null,
   'grant.activated': { to: 'holder' },
-  'grant.expiring': { to: 'holder' },
-  'grant.expired': { to: 'holder' },
+  'grant.expiring': { to: 'holder', when: notExtended },
+  'grant.expired': { to: 'holder', when: notExtended },
   'grant.revoked': { to: 'holder' },
   'grant.failed': { to: 'holder' },
   'grant.drifted': { to: 'holder' },

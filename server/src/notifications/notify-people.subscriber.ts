@@ -115,7 +115,7 @@ async function notifyOfGrants(
   const found = await findGrantFacts(tx, events)
   const notifications = events.flatMap((event): NewNotification[] => {
     const facts = found.get(event.id)
-    if (facts === undefined) return []
+    if (facts === undefined || !applies(notificationRules[event.type], facts)) return []
     const notification = newNotification(event, 'access_grant', grantMessage(event.type, facts))
     return [{ ...notification, user_id: facts.holder_id }]
   })

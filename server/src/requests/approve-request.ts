@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { operation } from '../http/operation.ts'
-import { Body, IdParams } from '../http/schema.ts'
-import { AccessRequest, Reasoning } from './request.ts'
+import { Body, IdParams, Nullable } from '../http/schema.ts'
+import { AccessRequest, DurationSeconds, Reasoning } from './request.ts'
 import { decideRequest } from './request-approval.flow.ts'
 
 export const approveRequest = operation({
@@ -11,8 +11,18 @@ export const approveRequest = operation({
   credential: 'any',
   scope: 'requests:approve',
   params: IdParams,
-  body: Body({ reasoning: Type.Optional(Reasoning) }),
+  body: Body({
+    reasoning: Type.Optional(Reasoning),
+    duration_seconds: Type.Optional(
+      Nullable({ ...DurationSeconds, description: 'gives less time than was requested' }),
+    ),
+  }),
   replies: { 200: AccessRequest },
   errors: ['policy_denied', 'request_not_pending'],
-  run: (ctx, { params, body }) => decideRequest(ctx, params.id, 'approved', body.reasoning ?? null),
+  run: (ctx, { params, body }) =>
+    decideRequest(ctx, params.id, {
+      status: 'approved',
+      reasoning: body.reasoning ?? null,
+      duration_seconds: body.duration_seconds ?? undefined,
+    }),
 })

@@ -1,14 +1,7 @@
-import { refuse } from '../events/emit.ts'
 import { operation } from '../http/operation.ts'
-import type { Ctx } from '../kernel/context.ts'
-import { Problem } from '../kernel/errors.ts'
-import { factsOf } from '../policy-engine/deciding/decide.ts'
-import { insertRefusedRequest } from './decision-store.ts'
-import { type EvaluatedRequest, evaluateRequest } from './evaluate-request.flow.ts'
-import { explainAnswer } from './near-miss-explanation.flow.ts'
+import { evaluateRequest } from './evaluate-request.flow.ts'
+import { makeRequest } from './make-request.flow.ts'
 import { CreatedRequest, RequestInput } from './request.ts'
-import { warningsOf } from './request-warnings.flow.ts'
-import { insertRequest } from './transition-store.ts'
 
 export const createRequest = operation({
   method: 'POST',
@@ -20,41 +13,5 @@ export const createRequest = operation({
   body: RequestInput,
   replies: { 201: CreatedRequest },
   errors: ['policy_denied', 'unprocessable', 'version_conflict'],
-  async run(ctx, { body }) {
-    // The first attempt stores nothing when a rule was saved in the meantime. The second evaluates the request against the new rules.
-    const request = (await evaluateOnce(ctx, body)) ?? (await evaluateOnce(ctx, body))
-    if (request !== undefined) return request
-    throw new Problem('version_conflict', 'the tenant’s policies are changing just now; send the request again')
-  },
+  run: (ctx, { body }) => makeRequest(ctx, () => evaluateRequest(ctx, body)),
 })
-
-async function evaluateOnce(ctx: Ctx, input: RequestInput): Promise<CreatedRequest | undefined> {
-  const evaluated = await evaluateRequest(ctx, input)
-  if (!evaluated.decision.allowed) return refuseRequest(ctx, evaluated)
-  const { 'requests.pending_ttl_seconds': pending_ttl_seconds, 'notifications.reminder_seconds': reminder_seconds } =
-    evaluated.settings
-  const warnings = await warningsOf(ctx.tx, evaluated)
-  const unapprovable = warnings.some(({ code }) => code === 'nobody_may_approve')
-  const request = await insertRequest(
-    ctx,
-    { ...evaluated, pending_ttl_seconds, reminder_seconds, unapprovable },
-    evaluated.decision,
-  )
-  return request && { ...request, ...evaluated.risk, ...(warnings.length > 0 && { warnings }) }
-}
-
-/** A refused request is not stored. The decision is stored, and the audit log records the refusal. */
-async function refuseRequest(ctx: Ctx, evaluated: EvaluatedRequest): Promise<never> {
-  const { requester_id, requested, when, decision } = evaluated
-  const { nearest, reasoning } = await explainAnswer(ctx, evaluated)
-  const question = { kind: 'ask', principal_id: requester_id, requested, when } as const
-  const decision_id = await insertRefusedRequest(ctx.tx, decision, question)
-  const { resource, action } = requested
-  const extras = { notices: decision.notices, ...(nearest.length > 0 && { details: { nearest } }) }
-  return refuse(ctx, new Problem('policy_denied', reasoning, extras), {
-    type: 'request.refused',
-    subject_type: 'decision',
-    subject_id: decision_id,
-    data: { resource, action, ...factsOf(decision) },
-  })
-}

@@ -8,7 +8,7 @@ import { findPolicyFacts, type PolicyFacts } from '../policy-facts/policy-facts.
 import { findUnserved, namedAccounts, type Place, placesOf } from './place.ts'
 import { accountDoubt, askQuestion, type Circumstances, type Known, type RequestedAccess } from './policy-question.ts'
 import { type RequestInput, requireReason, requireSoundRequest, settleDuration } from './request.ts'
-import { readCurrentAccess } from './request-store.ts'
+import { type CurrentAccess, readCurrentAccess } from './request-store.ts'
 import { type Risk, riskOf } from './risk.ts'
 
 /** A requester's input, and policy's current decision about it. */
@@ -48,6 +48,16 @@ export async function evaluateRequest(ctx: Ctx, input: RequestInput): Promise<Ev
     places: placesOf(input.resource, named, access.under),
     home,
   }
+  return evaluateAccess(ctx, requester_id, requested, access)
+}
+
+/** Policy's current decision about this access for this person, by what was read. Throws as `evaluateRequest`. */
+export async function evaluateAccess(
+  ctx: Ctx,
+  requester_id: string,
+  requested: EvaluatedRequest['requested'],
+  access: CurrentAccess & { ruleSet: RuleSet },
+): Promise<EvaluatedRequest> {
   const when = { now: ctx.now, via: ctx.via, source_ip: ctx.source_ip }
   const { ruleSet, principal: requester, settings, accounts, acts_in_named_account } = access
   const accountUnknown = accountDoubt(requested, access) !== undefined

@@ -23,12 +23,23 @@ export type RequestedAccess = {
   resource: ResourceReference
   action: string
   reason: string | null
+  /** How long its holder has the access without a gap: with an extension, what came before included. */
   duration_seconds: number
   break_glass: boolean
   metadata: Record<string, unknown>
   places: readonly Place[]
   /** The account that contains the resource, where it is known. */
   home: string | undefined
+  /** Absent where the request extends nothing. */
+  extension?: Extension | undefined
+}
+
+/** The access that a request extends. `held_seconds`: how long its holder has it without a gap when the extension begins. */
+export type Extension = { grant_id: string; held_seconds: number }
+
+/** How long access is held without a gap, by a request for so many seconds. */
+export function heldInAll(duration_seconds: number, extension: Extension | undefined): number {
+  return duration_seconds + (extension?.held_seconds ?? 0)
 }
 
 /** The circumstances in which the request or the decision was made. */

@@ -6,28 +6,30 @@ import type { Approver } from '../policy-engine/cedar/question.ts'
 import { type Decision, decideApproveInPieces, factsOf } from '../policy-engine/deciding/decide.ts'
 import { readWithRules } from '../policy-engine/deciding/rule-set-store.ts'
 import { type KeptQuestion, keepRefusedTry } from './decision-store.ts'
-import { approveQuestion, type Circumstances } from './policy-question.ts'
+import { approveQuestion, type Circumstances, heldInAll } from './policy-question.ts'
 import { findFactsFor, reauthorizeRecorded } from './reauthorize-request.flow.ts'
-import { type AccessRequest, notPending, requireMayDecide } from './request.ts'
+import { type AccessRequest, notPending, requireMayDecide, shorterDuration } from './request.ts'
 import { type Deciding, readDeciding } from './request-store.ts'
 import { type SavedDecision, saveDecision } from './transition-store.ts'
 
 /** A decision is attempted again when the rules changed in the meantime. */
 const maxAttempts = 5
 
+/** What a person decides. `duration_seconds`: less time than was requested; absent: the requested time. */
+export type PersonsChoice = {
+  status: 'approved' | 'denied'
+  reasoning: string | null
+  duration_seconds?: number | undefined
+}
+
 /**
- * A person's decision, approve or deny: the same policy question, the same guarded statement.
- * Throws 404; 403 `forbidden` for the approver's own request and for one who is no longer active or no
+ * A person's decision, approve or deny: the same policy question, the same guarded statement. A shorter duration is what policy
+ * evaluates, then and later. Throws 404; 400 for a longer duration than requested; 403 `forbidden` for the approver's own request and for one who is no longer active or no
  * approver; 409 once decided; 403 `policy_denied` with the notices.
  */
-export async function decideRequest(
-  ctx: Ctx,
-  request_id: string,
-  status: 'approved' | 'denied',
-  reasoning: string | null,
-): Promise<AccessRequest> {
+export async function decideRequest(ctx: Ctx, request_id: string, choice: PersonsChoice): Promise<AccessRequest> {
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-    const outcome = await decideOnce(ctx, request_id, status, reasoning)
+    const outcome = await decideOnce(ctx, request_id, choice)
     if ('saved' in outcome) return outcome.saved
     if (outcome.refused === 'may_not_decide') return refuseDecider(ctx, request_id)
     // Still pending, but past its deadline: the worker has not expired it yet.
@@ -45,23 +47,21 @@ function refuseDecider(ctx: Ctx, request_id: string): Promise<never> {
   return refuse(ctx, problem, { type: 'access.refused', subject_type: 'request', subject_id: request_id, data })
 }
 
-async function decideOnce(
-  ctx: Ctx,
-  request_id: string,
-  status: 'approved' | 'denied',
-  reasoning: string | null,
-): Promise<SavedDecision> {
+async function decideOnce(ctx: Ctx, request_id: string, choice: PersonsChoice): Promise<SavedDecision> {
   const { user_id } = ctx.actor
   if (user_id === null) throw new Problem('forbidden', 'only a person can decide a request')
   // Read once: both questions are evaluated against the same version, and the write then requires that version.
-  const approval = await readWithRules(ctx.tx, () => readDeciding(ctx.tx, request_id, user_id))
-  if (approval === undefined) throw notFound('request')
+  const read = await readWithRules(ctx.tx, () => readDeciding(ctx.tx, request_id, user_id))
+  if (read === undefined) throw notFound('request')
+  const { status, reasoning } = choice
   const subject = { subject_type: 'request', subject_id: request_id } as const
   await keepRefusal(ctx, subject, async () => {
-    requireMayDecide(ctx.actor, approval.request)
-    if (approval.request.status !== 'pending') throw notPending(approval.request)
-    requireUntaintedScope(approval)
+    requireMayDecide(ctx.actor, read.request)
+    if (read.request.status !== 'pending') throw notPending(read.request)
+    requireUntaintedScope(read)
   })
+  const duration_seconds = shorterDuration(choice.duration_seconds, read.request)
+  const approval = duration_seconds === null ? read : narrowed(read, duration_seconds)
   const when: Circumstances = { now: ctx.now, via: ctx.via, source_ip: ctx.source_ip }
   const { ruleSet } = approval
   const facts = await findFactsFor(ctx.tx, ruleSet, [approval])
@@ -80,7 +80,14 @@ async function decideOnce(
     const again = { kind: 'ask_again', principal_id: approval.request.requester_id, requested } as const
     return refuseTry(ctx, stillAllowed, { ...again, when: approval.when }, request_id)
   }
-  return saveDecision(ctx, { status, decided_by: user_id, reasoning, requested, when, permitted })
+  return saveDecision(ctx, { status, decided_by: user_id, reasoning, duration_seconds, requested, when, permitted })
+}
+
+/** The same request, for a shorter time. */
+function narrowed<Request extends Deciding>(request: Request, duration_seconds: number): Request {
+  const { requested } = request
+  const inAll = heldInAll(duration_seconds, requested.extension)
+  return { ...request, requested: { ...requested, duration_seconds: inAll } }
 }
 
 /** Policy refuses the decision: the event names the person who tried, and the question is recorded with its answer. */

@@ -6,9 +6,11 @@ import type { Statement, Tx } from '../kernel/context.ts'
 import type { PageRequest, PageRows } from '../kernel/page.ts'
 import { personName } from '../users/person-name-store.ts'
 import type { AccessRequest, NamedAccessRequest } from './request.ts'
-import { asRequest, type RequestRow, requestColumns } from './request-store.ts'
+import { type FurtherColumns, furtherColumns, type RequestRow, requestColumns } from './request-store.ts'
 
-export type NamedRow = RequestRow & Omit<NamedAccessRequest, keyof AccessRequest>
+export type NamedRow = RequestRow &
+  FurtherColumns &
+  Omit<NamedAccessRequest, keyof AccessRequest | keyof FurtherColumns>
 
 /** What a named request has beside the columns of the request `r`: its risk, and the names to its ids. */
 export function nameColumns(tx: Tx, r: Statement): Statement {
@@ -17,13 +19,18 @@ export function nameColumns(tx: Tx, r: Statement): Statement {
     case when ${r}.resource_type = 'cloud_account' then ${accountName(tx, sql`${r}.resource_id`)} end as resource_name`
 }
 
+/** The columns of the named requests `r`. */
+function namedColumns(tx: Tx): Statement {
+  return sql`${requestColumns}, ${furtherColumns}, ${nameColumns(tx, sql`r`)}`
+}
+
 function asNamedRequest(row: NamedRow): NamedAccessRequest {
-  const { risk, risk_reasons, requester_name, decided_by_name, resource_name, ...request } = row
-  return { ...asRequest(request), risk, risk_reasons, requester_name, decided_by_name, resource_name }
+  const { resource_type, resource_id, ...named } = row
+  return { ...named, resource: { type: resource_type, id: resource_id } }
 }
 
 export async function findNamedRequest(tx: Tx, id: string): Promise<NamedAccessRequest | undefined> {
-  const [row] = await tx.read(sql<NamedRow>`select ${requestColumns}, ${nameColumns(tx, sql`r`)} from access_request r
+  const [row] = await tx.read(sql<NamedRow>`select ${namedColumns(tx)} from access_request r
     where r.tenant_id = ${tx.tenant_id} and r.id = ${id}`)
   return row && asNamedRequest(row)
 }
@@ -50,7 +57,7 @@ export async function listRequestsPage(
   const { requester_id, status, resource_type, resource_id, break_glass, q } = filters
   const list = {
     table: sql`access_request r`,
-    columns: sql`${requestColumns}, ${nameColumns(tx, sql`r`)}`,
+    columns: namedColumns(tx),
     order: {
       by: sql`r.created_at`,
       types: [sql`timestamptz`, sql`uuid`],

@@ -19,7 +19,7 @@ import type { Mode } from '../tenants/mode.ts'
 import { tenantMode } from '../tenants/mode-store.ts'
 import { approverAsJson, approversAsJson, principalAsJson, principalsAsJson } from '../users/principal-store.ts'
 import { maxPlaces, namedAccounts, type Place, typeOfPlaces } from './place.ts'
-import type { Circumstances, Known, RequestedAccess } from './policy-question.ts'
+import { type Circumstances, heldInAll, type Known, type RequestedAccess } from './policy-question.ts'
 import type { AccessRequest, ResourceReference } from './request.ts'
 
 export type RequestRow = Omit<AccessRequest, 'resource'> & {
@@ -29,6 +29,10 @@ export type RequestRow = Omit<AccessRequest, 'resource'> & {
 
 export const requestColumns = sql`id, requester_id, resource_type, resource_id, action, reason, status,
   decision_reasoning, decided_by, approval_mode, break_glass, duration_seconds, metadata, created_at, updated_at`
+
+/** What a named request has beside the columns of every request: what it extends, and a duration that an approver shortened. */
+export const furtherColumns = sql`extends, approved_duration_seconds`
+export type FurtherColumns = { extends: string | null; approved_duration_seconds: number | null }
 
 export function asRequest({ resource_type, resource_id, ...row }: RequestRow): AccessRequest {
   return { ...row, resource: { type: resource_type, id: resource_id } }
@@ -71,6 +75,16 @@ export async function readCurrentAccess(
 ): Promise<CurrentAccess> {
   const under =
     resource.type === 'cloud_organizational_unit' ? await listAccountIdsUnder(tx, resource.id, maxPlaces + 1) : []
+  return readAccessIn(tx, user_id, resource, { account_ids, under })
+}
+
+/** The same, where the accounts under a unit are known, or none of them is concerned. One round trip. */
+export async function readAccessIn(
+  tx: Tx,
+  user_id: string,
+  resource: ResourceReference,
+  { account_ids, under = [] }: { account_ids: readonly string[]; under?: string[] },
+): Promise<CurrentAccess> {
   const concerned = sql`${[...account_ids, ...under]}`
   const [row] = await tx.read(
     sql<CurrentAccessRow>`select ${principalAsJson(tx, sql`${user_id}`)} as principal, ${settingsAsJson(tx)} as stored,
@@ -101,22 +115,24 @@ export type Recorded = Known & {
   version: string
 }
 
-export type RecordedRow = RequestRow & {
-  duration_seconds: number
-  places: Place[]
-  asked_via: Circumstances['via']
-  source_ip: string
-  requester: Principal
-  stored: Record<string, string>
-  version: string
-  accounts: AccountForPolicy[]
-  acts_in_named_account: boolean
-}
+export type RecordedRow = RequestRow &
+  FurtherColumns & {
+    duration_seconds: number
+    held_seconds: number | null
+    places: Place[]
+    asked_via: Circumstances['via']
+    source_ip: string
+    requester: Principal
+    stored: Record<string, string>
+    version: string
+    accounts: AccountForPolicy[]
+    acts_in_named_account: boolean
+  }
 
 /** The columns of a RecordedRow for the requests `a`, under one snapshot. */
 export function recordedColumns(tx: Tx): Statement {
   const account_ids = sql`array(select place ->> 'account_id' from jsonb_array_elements(a.places) place)`
-  return sql`${requestColumns}, places, asked_via, source_ip, ${principalAsJson(tx, sql`a.requester_id`)} as requester,
+  return sql`${requestColumns}, ${furtherColumns}, held_seconds, places, asked_via, source_ip, ${principalAsJson(tx, sql`a.requester_id`)} as requester,
     ${settingsAsJson(tx)} as stored, ${ruleSetVersion(tx)} as version,
     ${accountsForPolicyAsJson(tx, account_ids)} as accounts,
     ${actsInNamedAccount(tx, sql`a.resource_type`, sql`a.places -> 0 ->> 'account_id'`)}
@@ -124,12 +140,15 @@ export function recordedColumns(tx: Tx): Statement {
 }
 
 export function asRecorded(row: RecordedRow): Recorded {
-  const { places, asked_via, source_ip, requester, stored, version, accounts, acts_in_named_account, ...rest } = row
+  const { places, asked_via, source_ip, requester, stored, version, accounts, acts_in_named_account, ...about } = row
+  const { extends: grant_id, held_seconds, approved_duration_seconds, ...rest } = about
   const request = asRequest(rest)
   const { home } = namedAccounts(request.resource, request.metadata)
+  const extension = grant_id === null ? undefined : { grant_id, held_seconds: held_seconds ?? 0 }
+  const duration_seconds = heldInAll(approved_duration_seconds ?? row.duration_seconds, extension)
   return {
     request,
-    requested: { ...request, duration_seconds: row.duration_seconds, places, home },
+    requested: { ...request, duration_seconds, places, home, extension },
     when: { now: new Date(request.created_at), via: asked_via, source_ip },
     requester,
     settings: readSettingValues(stored),

@@ -43,10 +43,19 @@ export const AccessRequest = Type.Object(
 )
 export type AccessRequest = Static<typeof AccessRequest>
 
+/** What a request extends, and what was approved of it. */
+const furtherFields = {
+  extends: Nullable(Type.String({ format: 'uuid', description: 'the grant that it makes last longer; null: none' })),
+  approved_duration_seconds: Nullable(
+    Type.Integer({ description: 'the shorter duration that the approver gave; null where it is the requested one' }),
+  ),
+}
+
 /** A request with names beside its ids: those of people for everybody who may see the request. */
 export const NamedAccessRequest = Type.Object(
   {
     ...AccessRequest.properties,
+    ...furtherFields,
     ...riskFields,
     requester_name: Type.String(),
     decided_by_name: Nullable(Type.String({ description: 'null while no person decided it' })),
@@ -105,6 +114,7 @@ export type RequestWarning = Static<typeof RequestWarning>
 export const CreatedRequest = Type.Object(
   {
     ...AccessRequest.properties,
+    extends: furtherFields.extends,
     ...riskFields,
     warnings: Type.Optional(Type.Array(RequestWarning, { description: 'absent where there are none' })),
   },
@@ -120,16 +130,31 @@ export const minSeconds = 60
 const maxSeconds = 1_209_600
 const maxMetadataBytes = 16 * 1024
 
+/** How long access lasts. */
+export const DurationSeconds = Type.Integer({ minimum: minSeconds, maximum: maxSeconds })
+
+const Reason = Type.Optional(Nullable(Type.String({ maxLength: 2_000 })))
+
 /** The input of a new request. */
 export const RequestInput = Body({
   resource: ResourceReference,
   action: Type.String({ minLength: 1, maxLength: 256, description: 'a permission set’s name, or a verb of your own' }),
-  reason: Type.Optional(Nullable(Type.String({ maxLength: 2_000 }))),
-  duration_seconds: Type.Optional(Nullable(Type.Integer({ minimum: minSeconds, maximum: maxSeconds }))),
+  reason: Reason,
+  duration_seconds: Type.Optional(Nullable(DurationSeconds)),
   break_glass: Type.Optional(Type.Boolean({ description: 'an emergency: needs a reason, and a rule that allows it' })),
   metadata: Type.Optional(AnyObject),
 })
 export type RequestInput = Static<typeof RequestInput>
+
+/** The input of an extension. */
+export const ExtensionInput = Body({
+  duration_seconds: Type.Integer({
+    ...DurationSeconds,
+    description: 'how long the access lasts beyond its end; with the time before it, at most the tenant’s maximum',
+  }),
+  reason: Reason,
+})
+export type ExtensionInput = Static<typeof ExtensionInput>
 
 /** An approver's or the system's reason for a decision. */
 export const Reasoning = Nullable(Type.String({ maxLength: 2_000 }))
@@ -169,8 +194,19 @@ export function settleDuration(requested: number | null | undefined, settings: S
   return requested
 }
 
+/** The duration that an approver gives; null: the requested one. Throws 400 for a longer one: an approver never gives more than was asked. */
+export function shorterDuration(
+  given: number | undefined,
+  request: Pick<AccessRequest, 'duration_seconds'>,
+): number | null {
+  const requested = request.duration_seconds
+  if (given === undefined || given === requested) return null
+  if (requested === null || given < requested) return given
+  throw invalidInput([{ pointer: '/duration_seconds', why: `must be at most ${requested}, the requested duration` }])
+}
+
 /** Throws 400 where the tenant requires a reason and there is none. */
-export function requireReason(input: RequestInput, settings: Settings): void {
+export function requireReason(input: Pick<RequestInput, 'reason'>, settings: Settings): void {
   if (settings['requests.require_reason'] && !hasReason(input.reason)) {
     throw invalidInput([{ pointer: '/reason', why: 'is required in this tenant, as text that one can see' }])
   }

@@ -1,5 +1,6 @@
 import { sql } from '../db/sql.ts'
 import { emit, emitEach, type NewEvent } from '../events/emit.ts'
+import { endOfGrant, isExtendable } from '../grants/extension-store.ts'
 import { insertGrants, revokeGrantsOf } from '../grants/grant-store.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import { type Statement, systemActor, type Tx, type WorkCtx } from '../kernel/context.ts'
@@ -10,7 +11,7 @@ import { rulesAreStill } from '../policy-engine/deciding/rule-set-store.ts'
 import { isActive } from '../users/active-store.ts'
 import { scopesAsArray } from '../users/user-store.ts'
 import { keepDecision } from './decision-store.ts'
-import type { Circumstances, RequestedAccess } from './policy-question.ts'
+import { type Circumstances, heldInAll, type RequestedAccess } from './policy-question.ts'
 import { insertReminder } from './reminder-store.ts'
 import { type AccessRequest, maxPendingRequests } from './request.ts'
 import { asRequest, type RequestRow, requestColumns } from './request-store.ts'
@@ -31,8 +32,8 @@ export type DecidedRequest = {
 
 /**
  * Stores a request with its decision, its events, and its grants where it is approved at once. One guarded statement: undefined
- * when the rules changed since the evaluation, or the requester is no longer active. A deactivation of the requester at the same
- * moment comes either before the statement, or after it and then ends the request.
+ * when the rules changed since the evaluation, the requester is no longer active, or what it extends can no longer be extended. A
+ * deactivation of the requester at the same moment comes either before the statement, or after it and then ends the request.
  * @throws Problem 422 when the request would wait, and the requester has `maxPendingRequests` that do
  */
 export async function insertRequest(
@@ -45,35 +46,39 @@ export async function insertRequest(
   const atOnce = decision.mode !== 'require'
   const saved = sql`saved`
   const requester = sql`from tenant_user u where u.tenant_id = ${tx.tenant_id} and u.id = ${requester_id}`
-  const subject = { subject_type: 'request', subject_id: id, data: { approval_mode: decision.mode } }
+  const { extension } = requested
+  const data = { approval_mode: decision.mode, ...(extension !== undefined && { extends: extension.grant_id }) }
+  const subject = { subject_type: 'request', subject_id: id, data }
+  const deadline = sql`clock_timestamp() + make_interval(secs => ${pending_ttl_seconds})`
+  const decidedBy = extension === undefined ? deadline : sql`least(${deadline}, ${endOfGrant(tx, extension.grant_id)})`
   const events: NewEvent[] = [{ type: 'request.created', ...subject }]
   if (unapprovable) events.push({ type: 'request.unapprovable', ...subject })
   if (atOnce) events.push({ type: 'request.approved', ...subject, by: systemActor })
   if (decision.mode === 'break_glass') events.push({ type: 'request.break_glass', ...subject })
   const [, [row]] = await tx.write([
-    // A statement of its own, so that the next one counts what the lock waited for. What is approved at once is not counted.
-    sql`select u.id ${requester} for ${atOnce ? sql`share` : sql`no key update`}`,
+    // A statement of its own, so that the next one sees what the lock waited for. What is approved at once is not counted.
+    sql`select u.id ${requester} for ${atOnce && extension === undefined ? sql`share` : sql`no key update`}`,
     sql<RequestRow & { is_full: boolean }>`with bound as materialized (
         select ${atOnce ? sql`false` : hasMaxPending(tx, requester_id)} as is_full),
       saved as (
         insert into access_request (tenant_id, id, requester_id, resource_type, resource_id, action, reason, status,
           decision_reasoning, approval_mode, break_glass, duration_seconds, metadata, audit_session, places, asked_via,
-          source_ip, created_at, updated_at, risk, risk_reasons, next_look_at)
+          source_ip, created_at, updated_at, risk, risk_reasons, extends, held_seconds, next_look_at)
         select ${tx.tenant_id}::uuid, ${id}::uuid, u.id, ${requested.resource.type}::text,
           ${requested.resource.id}::text, ${requested.action}::text, ${requested.reason}::text,
           ${atOnce ? 'approved' : 'pending'}::text,
           ${atOnce ? decision.reasoning : null}::text, ${decision.mode}::text, ${requested.break_glass}::boolean,
-          ${requested.duration_seconds}::integer, ${JSON.stringify(requested.metadata)}::jsonb,
+          ${durationOf(requested)}::integer, ${JSON.stringify(requested.metadata)}::jsonb,
           ${decision.audit_session}::boolean, ${JSON.stringify(requested.places)}::jsonb, ${when.via}::text,
           ${when.source_ip}::text, ${when.now.toISOString()}::timestamptz, ${when.now.toISOString()}::timestamptz,
-          ${risk.risk}::text, ${risk.risk_reasons}::text[],
-          case when ${!atOnce}::boolean then clock_timestamp() + make_interval(secs => ${pending_ttl_seconds}) end
+          ${risk.risk}::text, ${risk.risk_reasons}::text[], ${extension?.grant_id}::uuid,
+          ${extension?.held_seconds}::integer, case when ${!atOnce}::boolean then ${decidedBy} end
         ${requester} and ${isActive(sql`u`)} and ${rulesAreStill(tx, decision.rule_set_version)}
-          and not (select is_full from bound)
+          and not (select is_full from bound) and ${extension === undefined ? sql`true` : isExtendable(tx, extension)}
         for share of u
         returning *),
       kept as (${keepDecision(tx, decision, { kind: 'ask', principal_id: requester_id, requested, when }, saved)}),
-      granted as (${atOnce ? insertGrants(requested.places, requested.action, saved) : sql`select 1`}),
+      granted as (${atOnce ? grantsOf(requested, saved) : sql`select 1`}),
       reminded as (${insertReminder(tx, reminder_seconds, saved)}),
       emitted as (${emit(ctx, events, saved)})
       select ${requestColumns}, is_full from bound left join saved on true`,
@@ -81,6 +86,15 @@ export async function insertRequest(
   const { is_full, ...request } = row ?? { is_full: false, id: null }
   if (is_full) throw tooManyPending()
   return request.id === null ? undefined : asRequest(request)
+}
+
+/** The duration that was requested: of an extension, without the time before it. */
+function durationOf({ duration_seconds, extension }: Omit<RequestedAccess, 'id'>): number {
+  return duration_seconds - heldInAll(0, extension)
+}
+
+function grantsOf({ places, action, extension }: Omit<RequestedAccess, 'id'>, approved: Statement): Statement {
+  return insertGrants(places, action, approved, extension !== undefined)
 }
 
 function hasMaxPending(tx: Tx, requester_id: string): Statement {
@@ -100,6 +114,8 @@ export type PersonsDecision = {
   status: 'approved' | 'denied'
   decided_by: string
   reasoning: string | null
+  /** The shorter duration that the person gives; null, or absent: the requested one. */
+  duration_seconds?: number | null
   requested: RequestedAccess
   when: Circumstances
   /** Policy's decision that this person may decide. */
@@ -131,10 +147,12 @@ type DecisionRow = RequestRow & {
  */
 export async function saveDecision(ctx: WorkCtx, decision: PersonsDecision): Promise<SavedDecision> {
   const { tx } = ctx
-  const { requested, status, decided_by, permitted, when } = decision
+  const { requested, status, decided_by, duration_seconds = null, permitted, when } = decision
   const decided = sql`decided`
   const question = { kind: 'approve', principal_id: decided_by, requested, when } as const
-  const event = { type: `request.${status}`, subject_type: 'request', subject_id: requested.id } as const
+  const subject = { subject_type: 'request', subject_id: requested.id } as const
+  const data = { ...(duration_seconds !== null && { approved_duration_seconds: duration_seconds }) }
+  const event = { type: `request.${status}`, ...subject, data } as const
   const person = sql`from tenant_user u where u.tenant_id = ${tx.tenant_id} and u.id = ${decided_by}`
   const [, [row]] = await tx.write([
     // A statement of its own, so that the next one sees what the lock waited for.
@@ -148,12 +166,13 @@ export async function saveDecision(ctx: WorkCtx, decision: PersonsDecision): Pro
         for no key update),
       decided as (
         update access_request set status = ${status}, decided_by = ${decided_by}, next_look_at = null,
-          decision_reasoning = ${decision.reasoning}, updated_at = clock_timestamp()
+          decision_reasoning = ${decision.reasoning}, approved_duration_seconds = ${duration_seconds}::integer,
+          updated_at = clock_timestamp()
         from held where tenant_id = ${tx.tenant_id} and id = ${requested.id} and status = 'pending' and is_waiting
           and may_decide and ${rulesAreStill(tx, permitted.rule_set_version)}
         returning access_request.*),
       kept as (${keepDecision(tx, permitted, question, decided)}),
-      granted as (${status === 'approved' ? insertGrants(requested.places, requested.action, decided) : sql`select 1`}),
+      granted as (${status === 'approved' ? grantsOf(requested, decided) : sql`select 1`}),
       emitted as (${emit(ctx, event, decided)})
       select ${requestColumns}, held_status, held_by, is_waiting, may_decide
       from held left join decided on true`,
@@ -174,6 +193,12 @@ export async function cancelPendingRequest(ctx: WorkCtx, id: string): Promise<Re
   ])
   if (now === undefined) throw new Error('a request that was read is gone')
   return cancelled.length > 0 ? undefined : now
+}
+
+/** The statement that cancels a pending request to extend the grant, because the grant ends before its time. */
+export function cancelExtension(ctx: WorkCtx, grant_id: string): Statement {
+  const data = { reason: 'the access that it extends was ended' }
+  return cancelling(ctx, sql`extends = ${grant_id}::uuid`, data)
 }
 
 /** pending → expired, for the worker that holds the lease, once the deadline has passed by the database's clock. */
@@ -202,11 +227,14 @@ function leavePending(
  * first: where one is approved at the same moment, its grants are then found.
  */
 export function endAccessOf(ctx: WorkCtx, user_id: string, reason: string): Statement[] {
-  const cancelled = sql`with ended as (
+  return [cancelling(ctx, sql`requester_id = ${user_id}`, { reason }), ...revokeGrantsOf(ctx, user_id, reason)]
+}
+
+function cancelling(ctx: WorkCtx, which: Statement, data: { reason: string }): Statement {
+  return sql`with ended as (
       update access_request set status = 'cancelled', next_look_at = null, lease_until = null,
         updated_at = clock_timestamp()
-      where tenant_id = ${ctx.tx.tenant_id} and requester_id = ${user_id} and status = 'pending'
+      where tenant_id = ${ctx.tx.tenant_id} and ${which} and status = 'pending'
       returning id, id as request_id)
-    ${emitEach(ctx, { type: 'request.cancelled', subject_type: 'request', data: { reason } }, sql`ended`)}`
-  return [cancelled, ...revokeGrantsOf(ctx, user_id, reason)]
+    ${emitEach(ctx, { type: 'request.cancelled', subject_type: 'request', data }, sql`ended`)}`
 }

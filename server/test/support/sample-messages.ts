@@ -41,6 +41,8 @@ export const sampleRequest: RequestFacts = {
   reason: 'look at the logs of INC-42',
   asked_at: '2026-03-01T08:05:09.120Z',
   duration_seconds: 5_400,
+  approved_duration_seconds: null,
+  is_extension: false,
   approval_mode: 'require',
   status: 'pending',
   waits_until: '2026-03-02T08:05:09.120Z',
@@ -54,9 +56,18 @@ type Samples<Facts> = Readonly<Record<string, Partial<Facts> | Partial<Facts>[]>
 
 const settled = { waits_until: null, actor: 'Grace Hopper', is_own: false } as const
 const requests: Samples<RequestFacts> = {
-  'request.created': [{}, { approval_mode: 'auto', status: 'approved', waits_until: null }],
+  'request.created': [{}, { is_extension: true }, { approval_mode: 'auto', status: 'approved', waits_until: null }],
   'request.break_glass': { approval_mode: 'break_glass', status: 'approved', waits_until: null, audit_session: true },
-  'request.approved': { ...settled, status: 'approved', decided_by: 'Grace Hopper', decision_reasoning: 'go ahead' },
+  'request.approved': [
+    { ...settled, status: 'approved', decided_by: 'Grace Hopper', decision_reasoning: 'go ahead' },
+    {
+      ...settled,
+      status: 'approved',
+      decided_by: 'Grace Hopper',
+      approved_duration_seconds: 1_800,
+      is_extension: true,
+    },
+  ],
   'request.denied': { ...settled, status: 'denied', decided_by: 'Grace Hopper', decision_reasoning: 'ask for less' },
   'request.expired': { ...settled, status: 'expired', actor: 'Sallyport' },
   'request.cancelled': [
@@ -77,6 +88,7 @@ export const sampleGrant: GrantFacts = {
   status: 'active',
   provisioning_status: 'successful',
   expires_at: '2026-03-01T09:35:09.120Z',
+  extended_until: null,
   end_reason: null,
   last_error: null,
   provisioner: 'AWS of Acme',
@@ -98,7 +110,10 @@ export const sampleGrant: GrantFacts = {
 }
 
 const grants: Samples<GrantFacts> = {
-  'grant.expired': { status: 'expired', provisioning_status: 'deprovisioning' },
+  'grant.expired': [
+    { status: 'expired', provisioning_status: 'deprovisioning' },
+    { status: 'expired', provisioning_status: 'deprovisioned', extended_until: '2026-03-01T10:35:09.120Z' },
+  ],
   'grant.revoked': {
     ...{ status: 'revoked', provisioning_status: 'deprovisioning' },
     ...{ actor: 'Grace Hopper', end_reason: 'the incident is over' },

@@ -1,4 +1,5 @@
 import { sql } from '../../db/sql.ts'
+import { extendedUntil } from '../../grants/extension-store.ts'
 import type { Statement, Tx } from '../../kernel/context.ts'
 import { sameAddress } from '../../kernel/email-address.ts'
 import { isUuid } from '../../kernel/id.ts'
@@ -39,7 +40,8 @@ export async function findRequestFacts(tx: Tx, event: DeliveredEvent): Promise<R
     sql<Surroundings & Omit<RequestFacts, keyof EventFacts>>`select request.action, request.resource_type,
         request.resource_id, ${accountColumns(tx, accounts)}, ${person(sql`requester`)} as requester,
         request.requester_id is not distinct from ${event.actor_id}::uuid as is_own, request.reason,
-        request.created_at as asked_at, request.duration_seconds, request.approval_mode, request.status,
+        request.created_at as asked_at, request.duration_seconds, request.approved_duration_seconds,
+        request.extends is not null as is_extension, request.approval_mode, request.status,
         request.decision_reasoning, request.audit_session, decider.name as decided_by,
         case when request.status = 'pending' then request.next_look_at end as waits_until, ${surroundings(tx, event)}
       from access_request request
@@ -66,6 +68,7 @@ export async function findGrantFacts(
         ${person(sql`holder`)} as holder,
         held.user_id is not distinct from ${event.actor_id}::uuid as is_own, request.reason, held.status,
         held.provisioning_status, held.expires_at, held.end_reason, held.last_error,
+        ${extendedUntil(sql`held`)} as extended_until,
         coalesce(target.name, case when entitlement.provisioner = 'sandbox' then 'the sandbox' end) as provisioner,
         coalesce(target.corrects_drift, false) as corrects_drift,
         case when held.status = 'active' then entitlement.connect end as connect, ${surroundings(tx, event)}

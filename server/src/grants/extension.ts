@@ -1,0 +1,61 @@
+/** When a grant may be extended. */
+import { Problem } from '../kernel/errors.ts'
+import { moment } from '../kernel/plain-words.ts'
+import type { GrantStatus } from './grant.ts'
+
+/** A grant as its extension begins from it, with what was requested. */
+export type ExtendableGrant = {
+  id: string
+  user_id: string
+  status: GrantStatus
+  /** Its end has not come yet. */
+  is_active: boolean
+  /** The earliest moment at which it may be extended; null: it never became active. */
+  extendable_from: string | null
+  is_half_used: boolean
+  /** The request that extends it already: pending, or approved with access that has not ended. */
+  extended_by: string | null
+  /** Since when its holder has the access without a gap. */
+  held_since: string | null
+  /** For how long they will have it so when it ends. */
+  held_seconds: number
+  /** A person decided a part of that time. */
+  by_person: boolean
+  place: { type: string; id: string; account_id: string | null; permission_set: string | null }
+  request: { resource_type: string; resource_id: string; action: string; metadata: object; break_glass: boolean }
+}
+
+/** The shortest extension: as short as the shortest access. */
+export const minExtensionSeconds = 60
+
+type Extendable = Pick<ExtendableGrant, 'status' | 'is_active' | 'is_half_used' | 'extendable_from' | 'extended_by'>
+
+/**
+ * @throws Problem 409: `grant_not_live` for a grant that is not active, `already_extended` with the request, `too_early_to_extend` with the
+ * moment from which on it may be extended
+ */
+export function requireExtendable(grant: Extendable): void {
+  const { status, is_active, is_half_used, extendable_from, extended_by } = grant
+  if (!is_active || extendable_from === null) {
+    const now = status === 'active' ? 'its time is over' : `it is ${status}`
+    throw new Problem('grant_not_live', `only active access is extended: ${now}`, { details: { status } })
+  }
+  if (extended_by !== null) {
+    throw new Problem(
+      'already_extended',
+      'the grant is extended already; extend what extends it, once half of that is used',
+      {
+        details: { request_id: extended_by },
+      },
+    )
+  }
+  if (!is_half_used) {
+    throw new Problem(
+      'too_early_to_extend',
+      `half of the time must be used: extend it from ${moment(extendable_from)} on`,
+      {
+        details: { extendable_from },
+      },
+    )
+  }
+}

@@ -1,0 +1,474 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { deliver } from '../../test/support/deliver.ts'
+import { openHouse, type Person } from '../../test/support/house.ts'
+import { requestStage } from '../../test/support/request-stage.ts'
+import { startWorkers } from '../../test/support/workers.ts'
+import { notifyPeople } from '../notifications/notify-people.subscriber.ts'
+import { whoMayDecide } from './possible-approvers.flow.ts'
+
+/** Access lasts longer without a gap: an extension is a request that policy answers for the whole time. */
+const house = await openHouse()
+startWorkers(house)
+const on = await requestStage(house, 'extended')
+const { owner, people, tenant_id } = on
+const auto = (more = '') =>
+  on.rule(`@approval_mode("auto") permit (principal, action == Action::"List", resource)${more};`)
+await auto()
+await on.rule('permit (principal, action, resource);')
+await on.rule('@approval_mode("break_glass") permit (principal, action == Action::"Admin", resource);')
+
+const [minute, hour] = [60, 3_600]
+
+/** Active access of an hour that began so many minutes ago. */
+async function given(account: string, { minutes = 30, action = 'List', ...more }: Record<string, unknown> = {}) {
+  const request = await on.ask(on.account(account, { action, duration_seconds: hour, ...more }))
+  return active(request, Number(minutes))
+}
+
+async function active(request: string, minutes: number): Promise<{ id: string; request: string; expires_at: string }> {
+  const [grant] = await on.grantsAre(request, 'active', 'successful')
+  assert.ok(grant)
+  await age(request, minutes)
+  return { id: grant.id, request, expires_at: (await endOf(grant.id)) ?? '' }
+}
+
+/** Moves all moments of the request's grants back, as if they had begun so much earlier. */
+async function age(request: string, minutes: number): Promise<void> {
+  await house.asSuperuser(
+    `with aged as (update access_grant set activated_at = activated_at - m.by, expires_at = expires_at - m.by,
+        starts_at = starts_at - m.by, held_since = held_since - m.by, expiring_at = expiring_at - m.by
+      from (select make_interval(mins => $2::integer) as by) m where request_id = $1 returning entitlement_id)
+      update entitlement e set next_look_at = clock_timestamp() from aged where e.id = aged.entitlement_id`,
+    [request, minutes],
+  )
+}
+
+async function endOf(grant: string): Promise<string | undefined> {
+  return (await on.call(people.user, 'GET', `/v1/grants/${grant}`)).body.expires_at as string | undefined
+}
+
+const extend = (grant: string, body: object = { duration_seconds: hour }, person: Person = people.user) =>
+  on.call(person, 'POST', `/v1/grants/${grant}/extend`, body)
+
+/** Extends the grant; returns the extending grant once it is active. */
+async function extended(grant: string, body: object = { duration_seconds: hour }) {
+  const reply = await extend(grant, body)
+  assert.equal(reply.status, 201, reply.text)
+  const request = String(reply.body.id)
+  const [extending] = await on.grantsAre(request, 'active', 'successful')
+  assert.ok(extending)
+  return { id: extending.id, request, expires_at: (await endOf(extending.id)) ?? '' }
+}
+
+const notify = () => deliver(house.database, notifyPeople(whoMayDecide), (_subscriber, error) => assert.fail(String(error)))
+const codeOf = (reply: { status: number; body: Record<string, unknown> }) => [reply.status, reply.body.code]
+const after = (moment: string, seconds: number) => new Date(new Date(moment).getTime() + seconds * 1_000).toISOString()
+const requestsExtending = (grant: string) =>
+  house.asSuperuser<{ status: string }>('select status from access_request where extends = $1 order by id', [grant])
+const notificationsOf = async (grant: string) => {
+  const rows = await house.asSuperuser<{ event_type: string }>(
+    'select event_type from notification where tenant_id = $1 and resource_id = $2 order by id',
+    [tenant_id, grant],
+  )
+  return rows.map(({ event_type }) => event_type)
+}
+
+suite('an extension', () => {
+  test('goes on from the end without a gap, and the end of what it extends is not announced', async () => {
+    const account = '220000000001'
+    const first = await given(account)
+    const reply = await extend(first.id, { duration_seconds: hour, reason: 'one more run' })
+    assert.equal(reply.status, 201, reply.text)
+    const { id, status, duration_seconds, reason, approval_mode } = reply.body
+    assert.deepEqual(
+      [reply.body.extends, status, duration_seconds, reason, approval_mode],
+      [first.id, 'approved', hour, 'one more run', 'auto'],
+    )
+    const [extending] = await on.grantsAre(String(id), 'active', 'successful')
+    assert.equal(await endOf(extending?.id ?? ''), after(first.expires_at, hour))
+    assert.equal(await on.heldAt(account), 1)
+    // The first ends: the access stays, and nobody is told that it ended.
+    await age(first.request, 60)
+    await on.grantsAre(first.request, 'expired', 'deprovisioned')
+    assert.equal(await on.heldAt(account), 1)
+    await notify()
+    assert.deepEqual(await notificationsOf(first.id), ['grant.activated'])
+    await age(String(id), 180)
+    await on.grantsAre(String(id), 'expired', 'deprovisioned')
+    assert.equal(await on.heldAt(account), 0)
+    await notify()
+    assert.deepEqual(await notificationsOf(extending?.id ?? ''), ['grant.activated', 'grant.expired'])
+  })
+
+  test('is shown with the grant: from when, by how much, and by what', async () => {
+    const first = await given('220000000002', { minutes: 0 })
+    const detail = async () => (await on.call(people.user, 'GET', `/v1/grants/${first.id}`)).body
+    const cap = 86_400
+    await on.call(owner, 'PUT', '/v1/settings/requests.max_duration_seconds', { value: String(cap) })
+    const before = await detail()
+    assert.deepEqual(
+      [before.extends, before.extended_by, before.extendable],
+      [null, null, { from: after(first.expires_at, -hour / 2), max_duration_seconds: cap - hour }],
+    )
+    await age(first.request, 30)
+    const second = await extended(first.id)
+    const { extended_by, extendable } = await detail()
+    const extension = { request_id: second.request, status: 'approved', until: second.expires_at }
+    assert.deepEqual([extended_by, extendable], [extension, null])
+    const { body } = await on.call(people.user, 'GET', `/v1/grants/${second.id}`)
+    assert.equal(body.extends, first.id)
+    assert.deepEqual(body.extendable, {
+      from: after(second.expires_at, -hour / 2),
+      max_duration_seconds: cap - 2 * hour,
+    })
+  })
+
+  test('is refused before half of the time is used, and says from when on', async () => {
+    const grant = await given('220000000003', { minutes: 29 })
+    const reply = await extend(grant.id)
+    assert.deepEqual(codeOf(reply), [409, 'too_early_to_extend'])
+    assert.deepEqual(reply.body.details, { extendable_from: after(grant.expires_at, -hour / 2) })
+    const second = await (async () => {
+      await age(grant.request, 1)
+      return extended(grant.id)
+    })()
+    // The same holds for the extension: half of its own time, which begins at the end of the first.
+    assert.deepEqual(codeOf(await extend(second.id)), [409, 'too_early_to_extend'])
+  })
+
+  test('is asked for by the holder alone, by token or by their API key', async () => {
+    const { id } = await given('220000000004')
+    for (const [person, expected] of [
+      [people.approver, [403, 'forbidden']],
+      [owner, [403, 'forbidden']],
+      [people.auditor, [403, 'forbidden']],
+    ] as const) {
+      assert.deepEqual(codeOf(await extend(id, { duration_seconds: hour }, person)), expected)
+    }
+    const others = await house.tenant('others of extended')
+    const foreign = await house.call({
+      ...{ method: 'POST', url: `/v1/grants/${id}/extend`, body: { duration_seconds: hour } },
+      ...{ token: others.people.user.token, tenant_id: others.tenant_id },
+    })
+    const unknown = await extend('01989c5e-7b1a-7c3d-9e2f-4a5b6c7d8e9f')
+    assert.equal(foreign.status, 404)
+    assert.equal(foreign.text, unknown.text)
+    assert.deepEqual(await requestsExtending(id), [])
+    const byKey = await house.call({
+      ...{ method: 'POST', url: `/v1/grants/${id}/extend`, body: { duration_seconds: hour } },
+      ...{ api_key: people.user.api_key, tenant_id },
+    })
+    assert.equal(byKey.status, 201, byKey.text)
+  })
+
+  test('needs access that is active', async () => {
+    const pending = await on.ask(on.account('220000000005'))
+    assert.deepEqual(await on.grantsOf(pending), [])
+    const { id } = await given('220000000005')
+    assert.equal((await on.call(people.user, 'POST', `/v1/grants/${id}/revoke`)).status, 200)
+    const reply = await extend(id)
+    assert.deepEqual([...codeOf(reply), reply.body.details], [409, 'grant_not_live', { status: 'revoked' }])
+  })
+
+  test('is one at a time; after one that was denied, or whose access ended, there may be another', async () => {
+    const { id } = await given('220000000006', { action: 'List' })
+    const second = await extended(id)
+    const again = await extend(id)
+    assert.deepEqual([...codeOf(again), again.body.details], [409, 'already_extended', { request_id: second.request }])
+    assert.equal((await on.call(people.user, 'POST', `/v1/grants/${second.id}/revoke`)).status, 200)
+    assert.equal((await on.grantsOf(second.request))[0]?.status, 'revoked')
+    await extended(id)
+  })
+
+  test('of wrong form is refused by field', async () => {
+    const { id } = await given('220000000007')
+    for (const [body, pointer] of [
+      [{}, '/duration_seconds'],
+      [{ duration_seconds: 59 }, '/duration_seconds'],
+      [{ duration_seconds: '3600' }, '/duration_seconds'],
+      [{ duration_seconds: hour, reason: 7 }, '/reason'],
+      [{ duration_seconds: hour, break_glass: true }, '/break_glass'],
+    ] as const) {
+      const reply = await extend(id, body)
+      assert.equal(reply.status, 400, reply.text)
+      const { fields } = reply.body.details as { fields: { pointer: string }[] }
+      assert.equal(fields[0]?.pointer, pointer)
+    }
+  })
+})
+
+suite('policy answers for the whole time without a gap', () => {
+  test('a rule about the duration counts what came before', async () => {
+    const end = await on.rule('forbid (principal, action, resource) when { context.duration_seconds > 7200 };')
+    const { id } = await given('220000000011')
+    const refused = await extend(id, { duration_seconds: hour + minute })
+    assert.deepEqual(codeOf(refused), [403, 'policy_denied'])
+    assert.deepEqual(await requestsExtending(id), [])
+    const second = await extended(id, { duration_seconds: hour })
+    const { data } = (await on.call(people.user, 'GET', `/v1/requests/${second.request}/decision`)).body as {
+      data: { question: { duration_seconds: number } }[]
+    }
+    assert.deepEqual(
+      data.map(({ question }) => question.duration_seconds),
+      [2 * hour],
+    )
+    await end()
+  })
+
+  test('the tenant’s maximum binds all of it', async () => {
+    const set = (value: number) =>
+      on.call(owner, 'PUT', '/v1/settings/requests.max_duration_seconds', { value: String(value) })
+    const { id } = await given('220000000012')
+    await set(2 * hour)
+    const reply = await extend(id, { duration_seconds: hour + 1 })
+    assert.equal(reply.status, 400, reply.text)
+    assert.match(reply.text, /must be at most 3600: with what came before it, the access may last 2 h without a gap/)
+    const second = await extended(id, { duration_seconds: hour })
+    await age(second.request, 75)
+    assert.deepEqual(codeOf(await extend(second.id, { duration_seconds: minute })), [422, 'unprocessable'])
+    assert.equal((await on.call(people.user, 'GET', `/v1/grants/${second.id}`)).body.extendable, null)
+    await set(86_400)
+  })
+
+  test('access that joined held access counts the time of both, and the person who decided one of them', async () => {
+    const account = '220000000013'
+    const first = await active(await on.approve(await on.ask(on.account(account, { duration_seconds: hour }))), 45)
+    const end = await on.rule('@approval_mode("auto") permit (principal, action == Action::"ReadOnly", resource);')
+    const joined = await given(account, { action: 'ReadOnly' })
+    const [row] = await house.asSuperuser<{ held: boolean; by_person: boolean }>(
+      `select g.held_since = f.activated_at - interval '30 minutes' as held, g.by_person
+        from access_grant g, access_grant f where g.id = $1 and f.id = $2`,
+      [joined.id, first.id],
+    )
+    assert.deepEqual(row, { held: true, by_person: true })
+    // 45 minutes before the second began, and its own hour.
+    const forbidding = await on.rule('forbid (principal, action, resource) when { context.duration_seconds > 10000 };')
+    assert.deepEqual(codeOf(await extend(joined.id, { duration_seconds: hour + 10 * minute })), [403, 'policy_denied'])
+    const reply = await extend(joined.id, { duration_seconds: hour })
+    assert.deepEqual([reply.status, reply.body.status], [201, 'pending'])
+    await forbidding()
+    await end()
+  })
+})
+
+suite('who decides', () => {
+  test('where a person decided the access, a person decides its extension, though a rule would', async () => {
+    const account = '220000000021'
+    const request = await on.approve(await on.ask(on.account(account, { duration_seconds: hour })))
+    const first = await active(request, 30)
+    const end = await on.rule('@approval_mode("auto") permit (principal, action == Action::"ReadOnly", resource);')
+    const reply = await extend(first.id)
+    await end()
+    assert.deepEqual([reply.status, reply.body.status, reply.body.approval_mode], [201, 'pending', 'require'])
+    const id = String(reply.body.id)
+    // Not by the requester.
+    const own = await on.call(people.user, 'POST', `/v1/requests/${id}/approve`, {})
+    assert.equal(own.status, 403)
+    const narrowed = await on.call(people.approver, 'POST', `/v1/requests/${id}/approve`, { duration_seconds: 600 })
+    assert.equal(narrowed.status, 200, narrowed.text)
+    const [extending] = await on.grantsAre(id, 'active', 'successful')
+    assert.equal(await endOf(extending?.id ?? ''), after(first.expires_at, 600))
+  })
+
+  test('an emergency is extended by another one, with a reason, and every approver is notified', async () => {
+    const more = { action: 'Admin', break_glass: true, reason: 'it burns' }
+    const first = await given('220000000022', more)
+    const without = await extend(first.id, { duration_seconds: hour })
+    assert.equal(without.status, 400, without.text)
+    const reply = await extend(first.id, { duration_seconds: hour, reason: 'it still burns' })
+    assert.deepEqual(
+      [reply.status, reply.body.status, reply.body.approval_mode, reply.body.break_glass],
+      [201, 'approved', 'break_glass', true],
+    )
+    const events = (await on.eventsOf(String(reply.body.id))).map(({ type }) => type)
+    assert.deepEqual(events, ['request.created', 'request.approved', 'request.break_glass'])
+  })
+
+  test('a pending extension waits no longer than the access lasts', async () => {
+    const first = await active(
+      await on.approve(await on.ask(on.account('220000000023', { duration_seconds: hour }))),
+      30,
+    )
+    const reply = await extend(first.id)
+    const [row] = await house.asSuperuser<{ same: boolean }>(
+      `select r.next_look_at = g.expires_at as same from access_request r join access_grant g on g.id = r.extends
+        where r.id = $1`,
+      [reply.body.id],
+    )
+    assert.equal(row?.same, true)
+  })
+})
+
+suite('the end of the access', () => {
+  test('before its time ends its extension too, and the pending one is cancelled', async () => {
+    const account = '220000000031'
+    const first = await given(account)
+    const second = await extended(first.id)
+    const reply = await on.call(owner, 'POST', `/v1/grants/${first.id}/revoke`, { reason: 'no more' })
+    assert.deepEqual([reply.status, reply.body.id], [200, first.id])
+    await on.grantsAre(first.request, 'revoked', 'deprovisioned')
+    const [extending] = await on.grantsAre(second.request, 'revoked', 'deprovisioned')
+    assert.equal(extending?.end_reason, 'no more')
+    assert.equal(await on.heldAt(account), 0)
+  })
+
+  test('of the extension alone leaves what it extends', async () => {
+    const account = '220000000032'
+    const first = await given(account)
+    const second = await extended(first.id)
+    assert.equal((await on.call(people.user, 'POST', `/v1/grants/${second.id}/revoke`)).status, 200)
+    await on.grantsAre(second.request, 'revoked', 'deprovisioned')
+    await on.grantsAre(first.request, 'active', 'successful')
+    assert.equal(await on.heldAt(account), 1)
+  })
+
+  test('cancels a request to extend it, which nobody can approve then', async () => {
+    const first = await active(
+      await on.approve(await on.ask(on.account('220000000033', { duration_seconds: hour }))),
+      30,
+    )
+    const id = String((await extend(first.id)).body.id)
+    assert.equal((await on.call(people.user, 'POST', `/v1/grants/${first.id}/revoke`)).status, 200)
+    assert.deepEqual(await requestsExtending(first.id), [{ status: 'cancelled' }])
+    const reply = await on.call(people.approver, 'POST', `/v1/requests/${id}/approve`, {})
+    assert.deepEqual(codeOf(reply), [409, 'request_not_pending'])
+    assert.deepEqual(await on.grantsOf(id), [])
+  })
+})
+
+suite('of a request for several places', () => {
+  test('one grant is extended at its place alone', async () => {
+    const set = 'arn:aws:sso:::permissionSet/ssoins-1234567890abcdef/ps-1234567890abcdef'
+    const account_ids = ['220000000041', '220000000042']
+    const request = await on.ask({
+      resource: { type: 'cloud_permission_set', id: set },
+      action: 'List',
+      metadata: { account_ids, ticket: 'INC-7' },
+      duration_seconds: hour,
+    })
+    // The set itself is an action on each account, which only a person may approve here.
+    await on.approve(request)
+    const [one] = await on.grantsAre(request, 'active', 'successful')
+    await age(request, 30)
+    const reply = await extend(one?.id ?? '')
+    assert.equal(reply.status, 201, reply.text)
+    assert.deepEqual(reply.body.metadata, { account_ids: ['220000000041'], ticket: 'INC-7' })
+    await on.approve(String(reply.body.id))
+    const grants = await on.grantsAre(String(reply.body.id), 'active', 'successful')
+    assert.deepEqual(
+      grants.map(({ resource_id }) => resource_id),
+      ['220000000041'],
+    )
+    assert.equal(await on.heldAt('220000000041'), 1)
+  })
+})
+
+suite('at the same moment', () => {
+  const revoke = (grant: string) => on.call(people.user, 'POST', `/v1/grants/${grant}/revoke`)
+
+  test('two extensions of one grant: one is made', async () => {
+    for (const account of ['220000000051', '220000000052', '220000000053']) {
+      const { id } = await given(account)
+      const replies = await Promise.all([extend(id), extend(id), extend(id)])
+      const codes = replies.map(({ status, body }) => String(body.code ?? status)).toSorted()
+      assert.deepEqual(codes, ['201', 'already_extended', 'already_extended'])
+      assert.equal((await requestsExtending(id)).length, 1)
+    }
+  })
+
+  test('an extension and the end of the grant: nothing is left (R15)', async () => {
+    for (const account of ['220000000054', '220000000055', '220000000056', '220000000057']) {
+      const { id, request } = await given(account)
+      const [extension, end] = await Promise.all([extend(id), revoke(id)])
+      assert.equal(end.status, 200, end.text)
+      if (extension.status !== 201) assert.deepEqual(codeOf(extension), [409, 'grant_not_live'])
+      await on.grantsAre(request, 'revoked', 'deprovisioned')
+      const live = await house.asSuperuser(
+        `select from access_grant where tenant_id = $1 and resource_id = $2 and status in ('pending', 'active')`,
+        [tenant_id, account],
+      )
+      assert.equal(live.length, 0)
+    }
+  })
+
+  test('the approval of an extension and the end of the grant: nothing is left (R15)', async () => {
+    for (const account of ['220000000058', '220000000059', '220000000060', '220000000061']) {
+      const asked = on.ask(on.account(account, { duration_seconds: hour }))
+      const { id } = await active(await on.approve(await asked), 30)
+      const extension = String((await extend(id)).body.id)
+      const [approval, end] = await Promise.all([
+        on.call(people.approver, 'POST', `/v1/requests/${extension}/approve`, {}),
+        revoke(id),
+      ])
+      assert.equal(end.status, 200, end.text)
+      if (approval.status !== 200) assert.deepEqual(codeOf(approval), [409, 'request_not_pending'])
+      const live = await house.asSuperuser(
+        `select from access_grant where tenant_id = $1 and resource_id = $2 and status in ('pending', 'active')`,
+        [tenant_id, account],
+      )
+      assert.equal(live.length, 0)
+    }
+  })
+})
+
+suite('an extension that failed', () => {
+  test('is retried as long as the access goes on, and not after it was ended', async () => {
+    const account = '220000000071'
+    const first = await given(account)
+    await on.inject({ delay_ms: 0 })
+    const reply = await extend(first.id)
+    const id = String(reply.body.id)
+    await on.grantsAre(id, 'active', 'successful')
+    const [extending] = await on.grantsOf(id)
+    // As if policy had refused it right before it was given.
+    await house.asSuperuser(
+      `set session_replication_role = replica;
+      update access_grant set status = 'failed', provisioning_status = 'failed', activated_at = null, expires_at = null,
+        expiring_at = null, ended_at = clock_timestamp() where id = '${extending?.id}';
+      set session_replication_role = origin`,
+    )
+    const retry = () => on.call(people.user, 'POST', `/v1/grants/${extending?.id}/retry`)
+    assert.equal((await retry()).status, 200)
+    const [again] = await on.grantsAre(id, 'active', 'successful')
+    assert.equal(await endOf(again?.id ?? ''), after(first.expires_at, hour))
+    await house.asSuperuser(
+      `set session_replication_role = replica;
+      update access_grant set status = 'failed', provisioning_status = 'failed', activated_at = null, expires_at = null,
+        expiring_at = null, ended_at = clock_timestamp() where id = '${extending?.id}';
+      set session_replication_role = origin`,
+    )
+    assert.equal((await on.call(people.user, 'POST', `/v1/grants/${first.id}/revoke`)).status, 200)
+    assert.deepEqual(codeOf(await retry()), [409, 'grant_not_retryable'])
+  })
+
+  test('cannot begin after its own time: its deadline is not later', async () => {
+    const { id } = await given('220000000072', { minutes: 59 })
+    const reply = await extend(id, { duration_seconds: minute })
+    const [row] = await house.asSuperuser<{ in_time: boolean }>(
+      `select activate_by <= starts_at + make_interval(secs => duration_seconds) as in_time from access_grant
+        where request_id = $1`,
+      [reply.body.id],
+    )
+    assert.equal(row?.in_time, true)
+  })
+})
+
+test('the database refuses two pending extensions of a grant, and a change of what a request extends', async () => {
+  const request = await on.approve(await on.ask(on.account('220000000081', { duration_seconds: hour })))
+  const { id } = await active(request, 30)
+  const pending = String((await extend(id)).body.id)
+  await assert.rejects(
+    house.asSuperuser(
+      `insert into access_request select (jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid()))).*
+        from access_request r where id = $1`,
+      [pending],
+    ),
+    { constraint: 'access_request_extending_uq' },
+  )
+  for (const change of ['extends = null, held_seconds = null', 'held_seconds = 0', `extends = gen_random_uuid()`]) {
+    await assert.rejects(house.asSuperuser(`update access_request set ${change} where id = $1`, [pending]), {
+      constraint: 'access_request_extends',
+    })
+  }
+})
