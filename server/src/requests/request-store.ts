@@ -132,7 +132,8 @@ export type RecordedRow = RequestRow &
 /** The columns of a RecordedRow for the requests `a`, under one snapshot. */
 export function recordedColumns(tx: Tx): Statement {
   const account_ids = sql`array(select place ->> 'account_id' from jsonb_array_elements(a.places) place)`
-  return sql`${requestColumns}, ${furtherColumns}, held_seconds, places, asked_via, source_ip, ${principalAsJson(tx, sql`a.requester_id`)} as requester,
+  return sql`${requestColumns}, ${furtherColumns}, held_seconds, places, asked_via, source_ip,
+    ${principalAsJson(tx, sql`a.requester_id`)} as requester,
     ${settingsAsJson(tx)} as stored, ${ruleSetVersion(tx)} as version,
     ${accountsForPolicyAsJson(tx, account_ids)} as accounts,
     ${actsInNamedAccount(tx, sql`a.resource_type`, sql`a.places -> 0 ->> 'account_id'`)}
