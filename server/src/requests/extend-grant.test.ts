@@ -164,6 +164,11 @@ suite('policy answers for the whole time without a gap', () => {
     const { id } = await given('220000000011')
     const refused = await extend(id, { duration_seconds: hour + minute })
     assert.deepEqual(codeOf(refused), [403, 'policy_denied'])
+    const [nearest] = (refused.body.details as { nearest: Record<string, unknown>[] }).nearest
+    assert.deepEqual(
+      [nearest?.words, nearest?.duration_seconds],
+      ['for at most 2 hours in all no rule forbids this; with what came before, you requested 2 hours 1 minute', hour],
+    )
     assert.deepEqual(await requestsExtending(id), [])
     const second = await extended(id, { duration_seconds: hour })
     const { data } = (await on.call(people.user, 'GET', `/v1/requests/${second.request}/decision`)).body as {
@@ -227,6 +232,18 @@ suite('who decides', () => {
     assert.equal(narrowed.status, 200, narrowed.text)
     const [extending] = await on.grantsAre(id, 'active', 'successful')
     assert.equal(await endOf(extending?.id ?? ''), after(first.expires_at, 600))
+  })
+
+  test('policy answers for the whole time again at the approval, and for a shorter one where the approver gives less', async () => {
+    const { id } = await givenByPerson('220000000024')
+    const request = String((await extend(id)).body.id)
+    const end = await on.rule('forbid (principal, action, resource) when { context.duration_seconds > 5400 };')
+    const approve = (body: object) => on.call(people.approver, 'POST', `/v1/requests/${request}/approve`, body)
+    assert.deepEqual(codeOf(await approve({})), [403, 'policy_denied'])
+    assert.deepEqual(codeOf(await approve({ duration_seconds: hour / 2 + 1 })), [403, 'policy_denied'])
+    assert.equal((await approve({ duration_seconds: hour / 2 })).status, 200)
+    await on.grantsAre(request, 'active', 'successful')
+    await end()
   })
 
   test('an emergency is extended by another one, with a reason, and every approver is notified', async () => {

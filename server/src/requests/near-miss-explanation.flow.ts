@@ -7,7 +7,7 @@ import type { EvaluatedRequest } from './evaluate-request.flow.ts'
 import { explain, type Names, type NearMissExplanation, ruleName, selectShown } from './near-miss-explanation.ts'
 import { namedPeople } from './people-words.ts'
 import { findPeopleWords } from './people-words-store.ts'
-import { believesNamedAccount } from './policy-question.ts'
+import { believesNamedAccount, heldInAll } from './policy-question.ts'
 import { minSeconds } from './request.ts'
 
 const maxMs = 2_000
@@ -43,16 +43,18 @@ export async function explainAnswer(ctx: Caller, evaluated: EvaluatedRequest): P
 const whomToAsk = '; an administrator can tell you who may have this access'
 
 async function explainNearMisses(ctx: Caller, evaluated: EvaluatedRequest): Promise<NearMissExplanation[]> {
-  const { ruleSet, question, decision, settings } = evaluated
+  const { ruleSet, question, decision, settings, requested } = evaluated
   const { scopes } = ctx.actor
   const viewer = { mayReadRules: scopes.has('policies:read'), mayReadAccounts: scopes.has('cloud_accounts:read') }
-  const bounds = {
-    shortest: minSeconds,
-    longest: settings['requests.max_duration_seconds'],
-    needs_reason: settings['requests.require_reason'],
-  }
   const accountCounts = believesNamedAccount(evaluated)
   try {
+    const held_seconds = heldInAll(0, requested.extension)
+    const bounds = {
+      shortest: held_seconds + minSeconds,
+      longest: settings['requests.max_duration_seconds'],
+      held_seconds,
+      needs_reason: settings['requests.require_reason'],
+    }
     const answered = { ruleSet, question, decision, bounds, accountCounts }
     const found = await findNearMisses(answered, !viewer.mayReadRules, createPauser(maxMs))
     const misses = selectShown(found, { question, bounds, viewer })

@@ -15,6 +15,7 @@ function explainBy(rules: readonly PolicyRule[], scopes: string[]) {
   const decision = decideAsk(sampleRuleSet([nearly]), sampleQuestion)
   const evaluated = {
     acts_in_named_account: true,
+    requested: {},
     decision,
     question: sampleQuestion,
     ruleSet: sampleRuleSet(rules),

@@ -159,7 +159,9 @@ function shownFlaw(flaw: Flaw, resource: Resource, limits: ExplanationLimits, na
   const { change } = flaw
   return {
     ...wordsFor(flaw, resource, limits, names),
-    ...(change?.circumstance === 'duration_seconds' && { duration_seconds: change.question.context.duration_seconds }),
+    ...(change?.circumstance === 'duration_seconds' && {
+      duration_seconds: change.question.context.duration_seconds - (limits.bounds.held_seconds ?? 0),
+    }),
     ...(change?.circumstance === 'action' && { action: change.question.action }),
   }
 }

@@ -17,8 +17,11 @@ export type Change = {
   question: AskQuestion
 }
 
-/** What requests are possible at all. `shortest` and `longest`: how long access may last, in seconds. */
-export type RequestBounds = { shortest: number; longest: number; needs_reason?: boolean }
+/**
+ * What requests are possible at all. `shortest` and `longest`: how long access may last, in seconds. `held_seconds`: how much of it
+ * comes before the request, because the request extends access.
+ */
+export type RequestBounds = { shortest: number; longest: number; held_seconds?: number; needs_reason?: boolean }
 
 const most = { networks: 4 } as const
 

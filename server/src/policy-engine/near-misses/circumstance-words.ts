@@ -22,8 +22,8 @@ export function circumstanceWords(
       return { wanted: 'in some accounts', given: 'you named none in `metadata.account_id`' }
     case 'duration_seconds':
       return {
-        wanted: `for ${either(values.map((range) => durationRange(range, bounds)))}`,
-        given: `you requested ${inWords(context.duration_seconds)}`,
+        wanted: `for ${either(values.map((range) => durationRange(range, bounds)))}${bounds.held_seconds ? ' in all' : ''}`,
+        given: `${bounds.held_seconds ? 'with what came before, ' : ''}you requested ${inWords(context.duration_seconds)}`,
       }
     case 'has_reason':
       return question.context.has_reason
