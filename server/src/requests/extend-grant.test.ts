@@ -114,6 +114,11 @@ suite('an extension', () => {
     const unknown = await extend('01989c5e-7b1a-7c3d-9e2f-4a5b6c7d8e9f')
     assert.equal(foreign.status, 404)
     assert.equal(foreign.text, unknown.text)
+    // Who may not even see the grant learns nothing of it.
+    const body = on.account('220000000008', { action: 'List', duration_seconds: hour })
+    const owned = await on.ask(body, people.approver)
+    const [ofApprover] = await on.grantsAre(owned, 'active', 'successful')
+    assert.equal((await extend(ofApprover?.id ?? '')).text, unknown.text)
     assert.deepEqual(await requestsExtending(id), [])
     const byKey = await house.call({
       ...{ method: 'POST', url: `/v1/grants/${id}/extend`, body: { duration_seconds: hour } },
