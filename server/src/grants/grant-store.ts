@@ -107,7 +107,8 @@ export async function revokeLiveGrant(
   const [, , , ended, [now]] = await ctx.tx.write([
     holdHolder,
     cancelExtension,
-    ...revoking(ctx, these, reason),
+    holdEntitlements(ctx.tx, these),
+    revoke(ctx, these, reason, sql<GrantRow>`select ${columns} from revoked g`),
     sql<{ status: GrantStatus }>`select status from access_grant where tenant_id = ${ctx.tx.tenant_id} and id = ${id}`,
   ])
   const revoked = ended.find((grant) => grant.id === id)
@@ -116,33 +117,61 @@ export async function revokeLiveGrant(
   return { not_live: now.status }
 }
 
-/** The statements that end all live grants of a user, for use in the transaction that deactivates the user, after the deactivation. */
-export function revokeGrantsOf(ctx: WorkCtx, user_id: string, reason: string): Statement[] {
-  return [...revoking(ctx, sql`g.user_id = ${user_id}`, reason)]
+/** How many grants one statement ends, at most: a user may have more than it could end before its time limit. */
+const maxRevokedAtOnce = 5_000
+
+/**
+ * Ends all live grants of a user, whom the transaction has locked before, and returns their number. Only inside `interactive`. The
+ * lock keeps grants from being added meanwhile, so that this ends.
+ */
+export async function revokeGrantsOf(ctx: WorkCtx, user_id: string, reason: string | null): Promise<number> {
+  const { tx } = ctx
+  const theirs = sql`g.user_id = ${user_id}`
+  const next = sql`g.id in (select g.id from access_grant g where ${isLive(tx, theirs)}
+    order by g.id limit ${maxRevokedAtOnce})`
+  const revokeNext = revoke(ctx, next, reason, sql<{ count: number }>`select count(*)::integer as count from revoked`)
+  let total = 0
+  let [, [ended]] = await tx.write([holdEntitlements(tx, theirs), revokeNext])
+  for (;;) {
+    const count = ended?.count ?? 0
+    total += count
+    if (count < maxRevokedAtOnce) return total
+    ;[[ended]] = await tx.write([revokeNext])
+  }
+}
+
+function isLive({ tenant_id }: Tx, which: Statement): Statement {
+  return sql`g.tenant_id = ${tenant_id} and ${which} and ${isBefore('revoke')}`
 }
 
 /**
- * Ends live grants of one holder and makes their entitlements due now. INVARIANT: the transaction locks the holder first, then
- * the entitlements in the order of their ids, then the grants. Code that links, gives or revokes uses the same order, so no
+ * Locks the entitlements of live grants of one holder. INVARIANT: the transaction locks the holder first, then all of the
+ * entitlements in the order of their ids, then the grants. Code that links, gives or revokes uses the same order, so no
  * grant is linked to an entitlement meanwhile, and no deadlock occurs.
  */
-function revoking(ctx: WorkCtx, which: Statement, reason: string | null) {
-  const { tx, actor } = ctx
-  const live = sql`g.tenant_id = ${tx.tenant_id} and ${which} and ${isBefore('revoke')}`
-  const holdEntitlements = sql`select from entitlement e
-    where e.tenant_id = ${tx.tenant_id} and e.id in (select g.entitlement_id from access_grant g where ${live})
+function holdEntitlements(tx: Tx, which: Statement): Statement {
+  return sql`select from entitlement e
+    where e.tenant_id = ${tx.tenant_id}
+      and e.id in (select g.entitlement_id from access_grant g where ${isLive(tx, which)})
     order by e.id for no key update`
-  const revoke = sql<GrantRow>`with revoked as (
+}
+
+/**
+ * Ends live grants whose entitlements are locked, emits their events and makes the entitlements due now. `answer`: a query of the
+ * common table expression `revoked`.
+ */
+function revoke<Row>(ctx: WorkCtx, which: Statement, reason: string | null, answer: Statement<Row>): Statement<Row> {
+  const { tx, actor } = ctx
+  return sql<Row>`with revoked as (
       update access_grant g set ${assign('revoke', sql`${reason}`)}, ended_by = ${actor.user_id},
         target_reference = null, next_look_at = null, expiring_at = null, updated_at = clock_timestamp()
-      where ${live}
+      where ${isLive(tx, which)}
       returning g.*),
     due as (
       update entitlement e set next_look_at = clock_timestamp(), gives = ${isWaitedForBeside(sql`revoked`)}
       where e.tenant_id = ${tx.tenant_id} and e.id in (select entitlement_id from revoked)),
     emitted as (${emitEach(ctx, { type: 'grant.revoked', subject_type: 'grant' }, sql`revoked`)})
-    select ${columns} from revoked g`
-  return [holdEntitlements, revoke] as const
+    ${answer}`
 }
 
 /** An extension begins again only as long as the grant that it extends goes on. */

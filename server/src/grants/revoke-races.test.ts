@@ -26,11 +26,12 @@ const patiently = sql`select set_config('lock_timeout', '0', true), set_config('
 
 const ways: Record<string, (ctx: WorkCtx, id: string) => Promise<unknown>> = {
   'revoked alone': (ctx, id) => revokeLiveGrant(ctx, id, 'enough'),
-  'revoked with all grants of its holder': (ctx) =>
-    ctx.tx.write([
+  'revoked with all grants of its holder': async (ctx) => {
+    await ctx.tx.write([
       sql`update tenant_user set updated_at = clock_timestamp() where tenant_id = ${tenant_id} and id = ${user_id}`,
-      ...revokeGrantsOf(ctx, user_id, 'gone'),
-    ]),
+    ])
+    await revokeGrantsOf(ctx, user_id, 'gone')
+  },
 }
 
 let account = 500_000_000_000

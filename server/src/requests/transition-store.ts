@@ -9,6 +9,7 @@ import { newId } from '../kernel/id.ts'
 import type { Decision } from '../policy-engine/deciding/decide.ts'
 import { rulesAreStill } from '../policy-engine/deciding/rule-set-store.ts'
 import { isActive } from '../users/active-store.ts'
+import type { EndAccess } from '../users/lifecycle.ts'
 import { scopesAsArray } from '../users/user-store.ts'
 import { keepDecision } from './decision-store.ts'
 import { type Circumstances, heldInAll, type RequestedAccess } from './policy-question.ts'
@@ -223,18 +224,23 @@ function leavePending(
 }
 
 /**
- * The statements that end a user's pending requests and grants; they follow the deactivation in its transaction. Requests come
- * first: where one is approved at the same moment, its grants are then found.
+ * Ends the pending requests and the grants of a user, whom the transaction has locked before. Requests come first: where one is
+ * approved at the same moment, its grants are then found.
  */
-export function endAccessOf(ctx: WorkCtx, user_id: string, reason: string): Statement[] {
-  return [cancelling(ctx, sql`requester_id = ${user_id}`, { reason }), ...revokeGrantsOf(ctx, user_id, reason)]
+export const endAccessOf: EndAccess = async (ctx, user_id, reasons) => {
+  const [[cancelled]] = await ctx.tx.write([
+    cancelling(ctx, sql`requester_id = ${user_id}`, { reason: reasons.cancelled }),
+  ])
+  const grants_ended = await revokeGrantsOf(ctx, user_id, reasons.revoked)
+  return { requests_cancelled: cancelled?.count ?? 0, grants_ended }
 }
 
-function cancelling(ctx: WorkCtx, which: Statement, data: { reason: string }): Statement {
-  return sql`with ended as (
+function cancelling(ctx: WorkCtx, which: Statement, data: { reason: string }): Statement<{ count: number }> {
+  return sql<{ count: number }>`with ended as (
       update access_request set status = 'cancelled', next_look_at = null, lease_until = null,
         updated_at = clock_timestamp()
       where tenant_id = ${ctx.tx.tenant_id} and ${which} and status = 'pending'
-      returning id, id as request_id)
-    ${emitEach(ctx, { type: 'request.cancelled', subject_type: 'request', data }, sql`ended`)}`
+      returning id, id as request_id),
+    emitted as (${emitEach(ctx, { type: 'request.cancelled', subject_type: 'request', data }, sql`ended`)})
+    select count(*)::integer as count from ended`
 }

@@ -4,7 +4,7 @@ import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
 import { type EndAccess, requireMayTakeFrom, requireOwnerLeft } from './lifecycle.ts'
-import { leaving, lockUser, saveUserDeletion } from './lifecycle-store.ts'
+import { leave, lockUser, saveUserDeletion } from './lifecycle-store.ts'
 import { findUser } from './user-store.ts'
 
 /**
@@ -34,7 +34,8 @@ export const deleteUser = (endAccess: EndAccess) =>
           requireOwnerLeft(user)
           const before = await findUser(tx, user.id)
           requireMatch(tags, before && recordTag(before))
-          await saveUserDeletion(inside, user, leaving(inside, user, endAccess, 'its holder was deleted'))
+          await saveUserDeletion(inside, user)
+          await leave(inside, user, endAccess, 'its holder was deleted')
           return undefined
         }),
       )

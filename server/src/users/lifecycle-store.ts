@@ -1,6 +1,6 @@
 import { sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
-import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import type { Tx, WorkCtx } from '../kernel/context.ts'
 import { factorsEnd } from '../second-factors/second-factor-store.ts'
 import { sessionsEnd } from '../sessions/session-store.ts'
 import { isActive, isSuspended } from './active-store.ts'
@@ -28,17 +28,18 @@ export async function lockUser(tx: Tx, id: string): Promise<LockedUser | undefin
   return user && { ...user, other_owners: locked.filter((one) => one !== user).length }
 }
 
-/** The end of a locked user's sessions and of their access: whatever ends the one ends the other. */
-export function leaving(ctx: WorkCtx, { id }: LockedUser, endAccess: EndAccess, why: string): Statement[] {
-  return [sessionsEnd(ctx.tx, id), ...endAccess(ctx, id, why)]
+/** Ends the sessions of a locked user and their access: whatever ends the one ends the other. */
+export async function leave(ctx: WorkCtx, { id }: LockedUser, endAccess: EndAccess, why: string): Promise<void> {
+  await ctx.tx.write([sessionsEnd(ctx.tx, id)])
+  await endAccess(ctx, id, { cancelled: why, revoked: why })
 }
 
-/** Writes the change of a locked user and its events, then runs the `ending` statements. */
+/** Writes the change of a locked user and its events. */
 export async function saveUserChange(
   ctx: WorkCtx,
   user: LockedUser,
   { name = user.name, active = user.active }: UserChange,
-  { events, ending }: { events: ChangeEvent[]; ending: Statement[] },
+  events: ChangeEvent[],
 ): Promise<void> {
   const { tx } = ctx
   const about = { subject_type: 'user', subject_id: user.id } as const
@@ -51,7 +52,6 @@ export async function saveUserChange(
         type === 'user.updated' ? { type, ...about, data: { fields: ['name'] } } : { type, ...about },
       ),
     ),
-    ...ending,
   ])
 }
 
@@ -60,10 +60,10 @@ const suspensionHours = 24
 const enoughHours = 23
 
 /**
- * Suspends a locked user, from now on, and emits the event, then runs the `ending` statements. It writes nothing for a user who
- * was suspended less than an hour ago.
+ * Suspends a locked user, from now on, and emits the event. False for a user who was suspended less than an hour ago: it writes
+ * nothing.
  */
-export async function saveSuspension(ctx: WorkCtx, { id }: LockedUser, ending: Statement[]): Promise<void> {
+export async function saveSuspension(ctx: WorkCtx, { id }: LockedUser): Promise<boolean> {
   const { tx } = ctx
   const [[saved]] = await tx.write([
     sql<{ until: string }>`update tenant_user set updated_at = clock_timestamp(),
@@ -72,9 +72,10 @@ export async function saveSuspension(ctx: WorkCtx, { id }: LockedUser, ending: S
         or suspended_until <= clock_timestamp() + make_interval(hours => ${enoughHours}))
       returning suspended_until as until`,
   ])
-  if (saved === undefined) return
+  if (saved === undefined) return false
   const event = { type: 'user.suspended', subject_type: 'user', subject_id: id, data: { until: saved.until } } as const
-  await tx.write([emit(ctx, event), ...ending])
+  await tx.write([emit(ctx, event)])
+  return true
 }
 
 /** Ends the suspension of a locked user and emits the event. */
@@ -91,7 +92,7 @@ export async function endSuspension(ctx: WorkCtx, { id }: LockedUser): Promise<v
  * Deletes a locked user. The row stays because other rows refer to its id, but it is no user any more. Password, picture, roles,
  * memberships and favourites are deleted. Name and address stay for readers of the audit log; another user may take the address.
  */
-export async function saveUserDeletion(ctx: WorkCtx, user: LockedUser, ending: Statement[]): Promise<void> {
+export async function saveUserDeletion(ctx: WorkCtx, user: LockedUser): Promise<void> {
   const { tx } = ctx
   const whose = sql`tenant_id = ${tx.tenant_id} and user_id = ${user.id}`
   await tx.write([
@@ -100,7 +101,6 @@ export async function saveUserDeletion(ctx: WorkCtx, user: LockedUser, ending: S
         locale = null, timezone = null, date_format = null, time_format = null
       where tenant_id = ${tx.tenant_id} and id = ${user.id}`,
     emit(ctx, { type: 'user.deleted', subject_type: 'user', subject_id: user.id }),
-    ...ending,
     sql`delete from user_password where ${whose}`,
     ...factorsEnd(tx, user.id),
     sql`delete from user_role where ${whose}`,

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Body, Name } from '../http/schema.ts'
-import type { Actor, Ctx, Statement, WorkCtx } from '../kernel/context.ts'
+import type { Actor, Ctx, WorkCtx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
 import { requireFreshSignIn } from '../kernel/fresh-sign-in.ts'
 import { requireMayGive, requireMayTake } from '../roles/role.ts'
@@ -28,11 +28,24 @@ export type LockedUser = {
 
 export type ChangeEvent = 'user.updated' | 'user.deactivated' | 'user.reactivated'
 
+/** What the end of all access of a user has ended. */
+export const EndedAccess = Type.Object(
+  {
+    requests_cancelled: Type.Integer({ description: 'how many pending requests were cancelled' }),
+    grants_ended: Type.Integer({ description: 'how many pending and active grants were ended' }),
+  },
+  { title: 'EndedAccess' },
+)
+export type EndedAccess = Static<typeof EndedAccess>
+
+/** Why access ends: the reason in the events of the cancelled requests, and the end reason of the grants. */
+export type AccessEndReasons = { cancelled: string; revoked: string | null }
+
 /**
- * Returns the statements that cancel a user's requests and revoke their grants, to run in the transaction that deactivates or
- * suspends the user. It is passed in, because requests and grants depend on users and not the other way round.
+ * Cancels a user's pending requests and revokes their grants, in the transaction that has locked the user. It is passed in, because
+ * requests and grants depend on users and not the other way round.
  */
-export type EndAccess = (ctx: WorkCtx, user_id: string, reason: string) => Statement[]
+export type EndAccess = (ctx: WorkCtx, user_id: string, reasons: AccessEndReasons) => Promise<EndedAccess>
 
 /** Who makes the change, and how they signed in. */
 type Caller = Pick<Ctx, 'actor' | 'session' | 'now'>

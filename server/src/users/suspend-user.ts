@@ -3,7 +3,7 @@ import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
 import { type EndAccess, requireMaySuspend } from './lifecycle.ts'
-import { leaving, lockUser, saveSuspension } from './lifecycle-store.ts'
+import { leave, lockUser, saveSuspension } from './lifecycle-store.ts'
 import { User } from './user.ts'
 import { findUser } from './user-store.ts'
 
@@ -30,7 +30,7 @@ export const suspendUser = (endAccess: EndAccess) =>
         const user = await lockUser(tx, params.id)
         if (user === undefined) throw notFound('user')
         requireMaySuspend(user)
-        await saveSuspension(inside, user, leaving(inside, user, endAccess, 'its holder was suspended'))
+        if (await saveSuspension(inside, user)) await leave(inside, user, endAccess, 'its holder was suspended')
         const suspended = await findUser(tx, user.id)
         if (suspended === undefined) throw new Error('a locked user was not found')
         return suspended

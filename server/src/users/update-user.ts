@@ -5,7 +5,7 @@ import { IdParams } from '../http/schema.ts'
 import { changeIn, SentBack } from '../http/sent-back.ts'
 import { notFound } from '../kernel/errors.ts'
 import { type EndAccess, requireMayChange, UserChange } from './lifecycle.ts'
-import { leaving, lockUser, saveUserChange } from './lifecycle-store.ts'
+import { leave, lockUser, saveUserChange } from './lifecycle-store.ts'
 import { User } from './user.ts'
 import { findUser } from './user-store.ts'
 
@@ -39,9 +39,8 @@ export const updateUser = (endAccess: EndAccess) =>
           const change = changeIn(UserChange, body, before)
           const events = requireMayChange(user, change, ctx)
           requireMatch(tags, recordTag(before))
-          const leaves = events.includes('user.deactivated')
-          const ending = leaves ? leaving(inside, user, endAccess, 'its holder was deactivated') : []
-          if (events.length > 0) await saveUserChange(inside, user, change, { events, ending })
+          if (events.length > 0) await saveUserChange(inside, user, change, events)
+          if (events.includes('user.deactivated')) await leave(inside, user, endAccess, 'its holder was deactivated')
           const changed = await findUser(tx, user.id)
           if (changed === undefined) throw notFound('user')
           return changed
