@@ -125,6 +125,7 @@ import { streamChanges } from './stream/stream-changes.ts'
 import { changeOwnPassword } from './users/change-own-password.ts'
 import { createUser } from './users/create-user.ts'
 import { deleteUser } from './users/delete-user.ts'
+import { endUserAccess } from './users/end-user-access.ts'
 import { getOwnPreferences } from './users/get-own-preferences.ts'
 import { getOwnProfile } from './users/get-own-profile.ts'
 import { getUser } from './users/get-user.ts'
@@ -204,6 +205,7 @@ export const operations: Record<string, Operation> = {
   deleteUser: deleteUser(endAccessOf),
   suspendUser: suspendUser(endAccessOf),
   unsuspendUser,
+  endUserAccess: endUserAccess(endAccessOf),
   resetSecondFactors,
   getOwnUser,
   getOwnProfile,

@@ -8,7 +8,10 @@ export const eventTable = {
   'request.denied': { filterable: true, means: 'an approver denied a request' },
   'request.expired': { filterable: true, means: 'a request was not decided in time' },
   'request.cancelled': { filterable: true, means: 'a request was cancelled before it was decided' },
-  'request.reminded': { filterable: true, means: 'a request is still pending: its approvers are reminded' },
+  'request.reminded': {
+    filterable: true,
+    means: 'a request is still pending: its approvers are reminded',
+  },
   'request.unapprovable': { filterable: true, means: 'a request was created that nobody may approve' },
   'request.break_glass': { filterable: true, means: 'emergency access was taken without an approver' },
   'grant.activated': { filterable: true, means: 'the target confirmed that it holds the access' },
@@ -59,6 +62,10 @@ export const eventTable = {
     means: 'a user was suspended for 24 hours; their requests and access have ended',
   },
   'user.unsuspended': { filterable: true, means: 'the suspension of a user was ended early' },
+  'user.access_ended': {
+    filterable: true,
+    means: 'all requests and access of a user were ended at once; the user stays active',
+  },
   'user.deleted': { filterable: true, means: 'a user was deleted; their requests and access have ended' },
   'api_key.created': { filterable: true, means: 'an API key was created' },
   'api_key.revoked': { filterable: true, means: 'an API key was revoked' },

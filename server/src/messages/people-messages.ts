@@ -3,6 +3,7 @@ import type { RecordEvent, RecordFacts } from './event-facts.ts'
 import type { Draft, Template } from './message.ts'
 import {
   changed,
+  countIn,
   did,
   listIn,
   momentIn,
@@ -48,6 +49,13 @@ export const peopleMessages: Record<PeopleEvent, Template<RecordFacts>> = {
   })),
   'user.unsuspended': did('user', 'ended the suspension of {it}', () => ({
     next: 'Access that had ended stays ended: they must request it again.',
+  })),
+  'user.access_ended': did('user', 'ended all access of {it}', ({ data }) => ({
+    facts: [
+      ['Requests cancelled', countIn(data, 'requests_cancelled')],
+      ['Grants ended', countIn(data, 'grants_ended')],
+    ],
+    next: 'They stay active, and may request access again.',
   })),
   'user.deleted': did('user', 'deleted {it}', () => ({ next: 'Their requests and their access have ended with it.' })),
   'group.created': did('group', 'created {it}', ({ data }) => ({ facts: [['Kept by', textIn(data, 'source')]] })),

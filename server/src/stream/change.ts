@@ -85,6 +85,7 @@ export const changedRecords: Readonly<Record<EventType, RecordType | null>> = {
   'request.unapprovable': null,
   'request.refused': null,
   'grant.expiring': null,
+  'user.access_ended': null,
   'notification_channel.tested': null,
   'notification_channel.resent': null,
   'policy.replayed': null,

@@ -4,7 +4,7 @@ import type { Tx, WorkCtx } from '../kernel/context.ts'
 import { factorsEnd } from '../second-factors/second-factor-store.ts'
 import { sessionsEnd } from '../sessions/session-store.ts'
 import { isActive, isSuspended } from './active-store.ts'
-import type { ChangeEvent, EndAccess, LockedUser, UserChange } from './lifecycle.ts'
+import type { ChangeEvent, EndAccess, EndedAccess, LockedUser, UserChange } from './lifecycle.ts'
 import { scopesAsArray } from './user-store.ts'
 
 /**
@@ -26,6 +26,25 @@ export async function lockUser(tx: Tx, id: string): Promise<LockedUser | undefin
   const locked = found.filter((one) => held.some(({ id }) => id === one.id))
   const user = locked.find((one) => one.id === id)
   return user && { ...user, other_owners: locked.filter((one) => one !== user).length }
+}
+
+/**
+ * Locks the user alone until the transaction ends, for a change that needs no other owner. False where there is no such user. Only
+ * inside `interactive`.
+ */
+export async function lockUserAlone(tx: Tx, id: string): Promise<boolean> {
+  const [[held]] = await tx.write([
+    sql`select u.id from tenant_user u where u.tenant_id = ${tx.tenant_id} and u.id = ${id} and u.deleted_at is null
+      for no key update`,
+  ])
+  return held !== undefined
+}
+
+/** Emits that all access of a user who stays active was ended; nothing where there was nothing to end. */
+export async function saveAccessEnd(ctx: WorkCtx, user_id: string, ended: EndedAccess): Promise<void> {
+  if (ended.requests_cancelled + ended.grants_ended === 0) return
+  const event = { type: 'user.access_ended', subject_type: 'user', subject_id: user_id, data: ended } as const
+  await ctx.tx.write([emit(ctx, event)])
 }
 
 /** Ends the sessions of a locked user and their access: whatever ends the one ends the other. */

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Body, Name } from '../http/schema.ts'
 import type { Actor, Ctx, WorkCtx } from '../kernel/context.ts'
-import { Problem } from '../kernel/errors.ts'
+import { notFound, Problem } from '../kernel/errors.ts'
 import { requireFreshSignIn } from '../kernel/fresh-sign-in.ts'
 import { requireMayGive, requireMayTake } from '../roles/role.ts'
 
@@ -81,6 +81,23 @@ export function requireMayChange(user: LockedUser, change: UserChange, caller: C
 export function requireMayTakeFrom(user: Pick<LockedUser, 'id' | 'scopes'>, actor: Actor): void {
   if (actor.kind === 'user' && actor.user_id === user.id) return
   requireMayTake(actor.scopes, user.scopes, 'suspend the user, or ask a user who holds it')
+}
+
+/** What ending the access of another user needs: the scopes to end each of their requests and grants. */
+const endAccessScopes = ['grants:revoke', 'requests:cancel']
+
+/**
+ * Users may end their own access, also through an API key: a key may already end each request and grant of its creator.
+ * Others need the scopes for both. The answer to those who lack one is the same whether or not there is such a user.
+ * @throws Problem 403 naming the scopes that the actor lacks, and 404 if they may not even know of the user
+ */
+export function requireMayEndAccess(actor: Actor, id: string): void {
+  if (actor.user_id === id) return
+  const lacking = endAccessScopes.filter((scope) => !actor.scopes.has(scope))
+  if (lacking.length === 0) return
+  if (!actor.scopes.has('users:read')) throw notFound('user')
+  const message = `ending another user’s access needs scopes that you lack: ${lacking.join(', ')}`
+  throw new Problem('forbidden', message, { details: { scopes: lacking } })
 }
 
 /** @throws Problem 409 when the tenant would be left without an active owner */

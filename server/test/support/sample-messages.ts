@@ -176,6 +176,7 @@ const records: Samples<RecordFacts> = {
   'user.reactivated': { name: bob },
   'user.suspended': { name: bob, data: { until: '2026-03-02T08:05:09.120Z' } },
   'user.unsuspended': { name: bob },
+  'user.access_ended': { name: bob, data: { requests_cancelled: 1, grants_ended: 3 } },
   'user.deleted': { name: bob },
   'api_key.created': {
     name: 'nightly report',

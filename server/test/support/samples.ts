@@ -45,6 +45,7 @@ export const sampleBodies: Record<string, unknown> = {
     password: 'correct horse battery',
   },
   denyRequest: {},
+  endUserAccess: {},
   exchangeAuthorizationCode: { code: 'a code', redirect_uri: 'https://app.example.com/back' },
   extendGrant: { duration_seconds: 3_600 },
   finishSecondFactor: { challenge: 'a challenge', totp: '123456' },
