@@ -96,6 +96,7 @@ import { getRequestDecision } from './requests/get-request-decision.ts'
 import { listDeciders } from './requests/list-deciders.ts'
 import { listRequests } from './requests/list-requests.ts'
 import { previewRequest } from './requests/preview-request.ts'
+import { remindDeciders } from './requests/remind-deciders.ts'
 import { cancelExtension, endAccessOf } from './requests/transition-store.ts'
 import { createRole } from './roles/create-role.ts'
 import { deleteRole } from './roles/delete-role.ts'
@@ -164,6 +165,7 @@ export const operations: Record<string, Operation> = {
   approveRequest,
   denyRequest,
   cancelRequest,
+  remindDeciders,
   getAccessRequestStatus,
   listGrants,
   getGrant,

@@ -10,7 +10,7 @@ export const eventTable = {
   'request.cancelled': { filterable: true, means: 'a request was cancelled before it was decided' },
   'request.reminded': {
     filterable: true,
-    means: 'a request is still pending: its approvers are reminded',
+    means: 'a request is still pending: its approvers are reminded, by its requester or by the service',
   },
   'request.unapprovable': { filterable: true, means: 'a request was created that nobody may approve' },
   'request.break_glass': { filterable: true, means: 'emergency access was taken without an approver' },

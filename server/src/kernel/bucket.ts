@@ -80,9 +80,9 @@ export function openBuckets(
 /** The details of a limit in a reply. */
 export type LimitDetails = { limit: string; quota: number; window_seconds: number; retry_after_seconds: number }
 
-/** 429 `rate_limited`, with the name of the limit and the time to retry. */
-export function rateLimited({ name, quota, seconds }: Limit, retrySeconds: number): Problem {
+/** 429 `rate_limited`, with the name of the limit and the time to retry. `what`: what was too much. */
+export function rateLimited({ name, quota, seconds }: Limit, retrySeconds: number, what = 'too many calls'): Problem {
   const retry_after_seconds = Math.max(1, Math.ceil(retrySeconds))
   const details: LimitDetails = { limit: name, quota, window_seconds: Math.ceil(seconds), retry_after_seconds }
-  return new Problem('rate_limited', `too many calls; try again in ${retry_after_seconds} s`, { details })
+  return new Problem('rate_limited', `${what}; try again in ${retry_after_seconds} s`, { details })
 }

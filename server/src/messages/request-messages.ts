@@ -14,7 +14,11 @@ export const requestMessages: Record<RequestEvent, Template<RequestFacts>> = {
           facts: [['Approved by', 'a rule, no person']],
         }),
   'request.reminded': (facts) =>
-    waiting(facts, `Reminder: ${requests(facts)}`, `${requests(facts)} ${howLong(facts)}, and nobody has decided yet.`),
+    waiting(
+      facts,
+      `Reminder: ${requests(facts)}`,
+      `${requests(facts)} ${howLong(facts)}, ${facts.is_own ? 'and asks for a decision: ' : 'and '}nobody has decided yet.`,
+    ),
   'request.unapprovable': (facts) =>
     waiting(
       facts,

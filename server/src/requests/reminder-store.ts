@@ -1,8 +1,9 @@
 import { sql } from '../db/sql.ts'
-import { emitEach } from '../events/emit.ts'
+import { emit, emitEach } from '../events/emit.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { settingSeconds } from '../settings/setting-store.ts'
+import { type Reminded, type RequestStatus, remindLimit } from './request.ts'
 
 /** An approver who has not decided after this many reminders is not going to because of one more. */
 export const maxReminders = 6
@@ -48,4 +49,43 @@ export async function remindOfRequest(ctx: WorkCtx, { id, generation }: WorkItem
       emitted as (${emitEach(ctx, event, sql`(select * from looked where seconds > 0) reminded`)})
       delete from reminder r where ${ours} and not exists (select from waiting)`,
   ])
+}
+
+/** The reminder that the requester sent, or why it was not sent. `too_early`: the seconds until the next one may be sent. */
+export type SentReminder =
+  | { sent: Reminded }
+  | { too_early: number }
+  | { not_pending: { status: RequestStatus; decided_by: string | null } }
+
+type WaitRow = { status: RequestStatus; decided_by: string | null; waits: boolean; seconds_left: number }
+
+/**
+ * Emits that the requester of a pending request reminds those who may decide it, at most once in the time of `remindLimit` by the
+ * clock of the database. One guarded statement: of two reminders at the same moment, the second waits for the first and is too
+ * early. A decision at the same moment comes either before the statement, which then emits nothing, or after it. The reminders
+ * that come by themselves are not changed.
+ */
+export async function sendReminder(ctx: WorkCtx, id: string): Promise<SentReminder> {
+  const { tx } = ctx
+  const which = sql`tenant_id = ${tx.tenant_id} and id = ${id}`
+  const waits = sql`status = 'pending' and next_look_at > clock_timestamp()`
+  const next = sql`reminded_at + make_interval(secs => ${remindLimit.seconds})`
+  const event = { type: 'request.reminded', subject_type: 'request', subject_id: id } as const
+  const [[sent], [now]] = await tx.write([
+    sql<Reminded>`with reminded as (
+        update access_request set reminded_at = clock_timestamp()
+        where ${which} and ${waits} and (reminded_at is null or ${next} <= clock_timestamp())
+        returning reminded_at, ${next} as next_at),
+      emitted as (${emit(ctx, event, sql`reminded`)})
+      select reminded_at, next_at from reminded`,
+    sql<WaitRow>`select status, decided_by, ${waits} as waits,
+        coalesce(extract(epoch from ${next} - clock_timestamp()), 0)::float8 as seconds_left
+      from access_request where ${which}`,
+  ])
+  if (sent !== undefined) return { sent }
+  if (now === undefined) throw new Error('a request that was read is gone')
+  const { status, decided_by, waits: isWaiting, seconds_left } = now
+  if (isWaiting) return { too_early: seconds_left }
+  // Still pending, but past its deadline: the worker has not expired it yet.
+  return { not_pending: { status: status === 'pending' ? 'expired' : status, decided_by } }
 }

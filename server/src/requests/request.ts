@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { AnyObject, Body, DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
+import type { Limit } from '../kernel/bucket.ts'
 import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
 import { isSeen } from '../kernel/one-line-name.ts'
 import { findActionFault, findIdFault } from '../policy-engine/cedar/reference-faults.ts'
@@ -85,6 +86,19 @@ export const AccessRequestDetail = Type.Object(
   { title: 'AccessRequestDetail' },
 )
 export type AccessRequestDetail = Static<typeof AccessRequestDetail>
+
+/** When a requester reminded those who may decide, and when they may do so again. */
+export const Reminded = Type.Object(
+  {
+    reminded_at: DateTime,
+    next_at: Type.String({ ...DateTime, description: 'you may remind them again from then on' }),
+  },
+  { title: 'Reminded' },
+)
+export type Reminded = Static<typeof Reminded>
+
+/** How often the requester of a request may remind those who may decide it. */
+export const remindLimit: Limit = { name: 'reminder', quota: 1, seconds: 600 }
 
 /** Who may decide a request, by name, as far as is known before they do. */
 export const Deciders = Type.Object(

@@ -155,7 +155,7 @@ async function seedAccess(insert: Insert, { anna, ben }: People): Promise<string
     ...{ id: request_id, requester_id: anna, resource_type: 'cloud_account', resource_id: '123', action: 'ReadOnly' },
     ...{ status: 'approved', decided_by: ben, approval_mode: 'require', break_glass: false, duration_seconds: 60 },
     ...{ metadata: trickyJson, audit_session: false, places: '[]', asked_via: 'token', source_ip: '127.0.0.1' },
-    lease_until: '2100-01-01T00:00:00Z',
+    ...{ lease_until: '2100-01-01T00:00:00Z', reminded_at: '2026-01-02T03:04:05.678901Z' },
   })
   await insert('reminder', { id: request_id, sent: 3, next_look_at: '2026-01-01T00:00:00.000001Z', generation: '7' })
   await insert('decision', {

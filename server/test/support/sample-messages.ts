@@ -74,7 +74,7 @@ const requests: Samples<RequestFacts> = {
     { ...settled, status: 'cancelled', is_own: true, actor: 'Ada Lovelace' },
     { ...settled, status: 'cancelled', data: { reason: 'the user was deactivated' } },
   ],
-  'request.reminded': { actor: 'Sallyport', is_own: false, data: { nth: 2 } },
+  'request.reminded': [{ actor: 'Sallyport', is_own: false, data: { nth: 2 } }, {}],
 }
 
 export const sampleGrant: GrantFacts = {

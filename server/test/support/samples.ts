@@ -58,6 +58,7 @@ export const sampleBodies: Record<string, unknown> = {
   previewRequest: { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly' },
   // No token: a provider would have to sign one.
   receiveLogoutToken: { logout_token: 'a token' },
+  remindDeciders: {},
   reorderPolicies: { ids: ['018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11'] },
   reorderRules: { ids: ['018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11'] },
   replacePolicyCases: { cases: [policyCase] },
