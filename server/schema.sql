@@ -115,6 +115,7 @@ create table access_request (
   approved_duration_seconds integer,
   extends uuid,
   held_seconds integer,
+  reminded_at timestamp with time zone,
   constraint access_request_pk PRIMARY KEY (tenant_id, id),
   constraint access_request_decided_by_fk FOREIGN KEY (tenant_id, decided_by) REFERENCES tenant_user(tenant_id, id),
   constraint access_request_requester_id_fk FOREIGN KEY (tenant_id, requester_id) REFERENCES tenant_user(tenant_id, id),

@@ -23,7 +23,7 @@ async function toldOf(
   const decision = decideAsk(ruleSet, question)
   assert.equal(decision.allowed, false)
   const settings = readSettingValues(stored)
-  const evaluated = { decision, question, ruleSet, settings, acts_in_named_account: true }
+  const evaluated = { decision, question, ruleSet, settings, requested: {}, acts_in_named_account: true }
   const ctx = { tx: {}, actor: { scopes: new Set(['requests:create']) } }
   const { reasoning, nearest } = await explainAnswer(
     ctx as unknown as Parameters<typeof explainAnswer>[0],

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { after, codeOf, extensionStage, hour, minute } from '../../test/support/extension-stage.ts'
+import { openHouse } from '../../test/support/house.ts'
+import { startWorkers } from '../../test/support/workers.ts'
+
+/** Policy answers an extension for the whole time, and people decide where they decided before. */
+const house = await openHouse()
+startWorkers(house)
+const on = await extensionStage(house, 'decided extended')
+const { owner, people, given, givenByPerson, active, age, endOf, extend, extended, requestsExtending } = on
+
+suite('policy answers for the whole time without a gap', () => {
+  test('a rule about the duration counts what came before', async () => {
+    const end = await on.rule('forbid (principal, action, resource) when { context.duration_seconds > 7200 };')
+    const { id } = await given('220000000011')
+    const refused = await extend(id, { duration_seconds: hour + minute })
+    assert.deepEqual(codeOf(refused), [403, 'policy_denied'])
+    const [nearest] = (refused.body.details as { nearest: Record<string, unknown>[] }).nearest
+    assert.deepEqual(
+      [nearest?.words, nearest?.duration_seconds],
+      ['for at most 2 hours in all no rule forbids this; with what came before, you requested 2 hours 1 minute', hour],
+    )
+    assert.deepEqual(await requestsExtending(id), [])
+    const second = await extended(id, { duration_seconds: hour })
+    const { data } = (await on.call(people.user, 'GET', `/v1/requests/${second.request}/decision`)).body as {
+      data: { question: { duration_seconds: number } }[]
+    }
+    assert.deepEqual(
+      data.map(({ question }) => question.duration_seconds),
+      [2 * hour],
+    )
+    await end()
+  })
+
+  test('the tenant’s maximum binds all of it', async () => {
+    const set = (value: number) =>
+      on.call(owner, 'PUT', '/v1/settings/requests.max_duration_seconds', { value: String(value) })
+    const { id } = await given('220000000012')
+    await set(2 * hour)
+    const reply = await extend(id, { duration_seconds: hour + 1 })
+    assert.equal(reply.status, 400, reply.text)
+    assert.match(reply.text, /must be at most 3600: with what came before it, the access may last 2 h without a gap/)
+    const second = await extended(id, { duration_seconds: hour })
+    await age(second.request, 75)
+    assert.deepEqual(codeOf(await extend(second.id, { duration_seconds: minute })), [422, 'unprocessable'])
+    assert.equal((await on.call(people.user, 'GET', `/v1/grants/${second.id}`)).body.extendable, null)
+    await set(86_400)
+  })
+
+  test('access that joined held access counts the time of both, and the person who decided one of them', async () => {
+    const account = '220000000013'
+    const first = await active(await on.approve(await on.ask(on.account(account, { duration_seconds: hour }))), 45)
+    const end = await on.rule('@approval_mode("auto") permit (principal, action == Action::"ReadOnly", resource);')
+    const joined = await given(account, { action: 'ReadOnly' })
+    const [row] = await house.asSuperuser<{ held: boolean; by_person: boolean }>(
+      `select g.held_since = f.activated_at - interval '30 minutes' as held, g.by_person
+        from access_grant g, access_grant f where g.id = $1 and f.id = $2`,
+      [joined.id, first.id],
+    )
+    assert.deepEqual(row, { held: true, by_person: true })
+    // 45 minutes before the second began, and its own hour.
+    const forbidding = await on.rule('forbid (principal, action, resource) when { context.duration_seconds > 10000 };')
+    assert.deepEqual(codeOf(await extend(joined.id, { duration_seconds: hour + 10 * minute })), [403, 'policy_denied'])
+    const reply = await extend(joined.id, { duration_seconds: hour })
+    assert.deepEqual([reply.status, reply.body.status], [201, 'pending'])
+    await forbidding()
+    await end()
+  })
+})
+
+suite('who decides', () => {
+  test('where a person decided the access, a person decides its extension, though a rule would', async () => {
+    const first = await givenByPerson('220000000021')
+    const end = await on.rule('@approval_mode("auto") permit (principal, action == Action::"ReadOnly", resource);')
+    const reply = await extend(first.id)
+    await end()
+    assert.deepEqual([reply.status, reply.body.status, reply.body.approval_mode], [201, 'pending', 'require'])
+    const id = String(reply.body.id)
+    // Not by the requester.
+    const own = await on.call(people.user, 'POST', `/v1/requests/${id}/approve`, {})
+    assert.equal(own.status, 403)
+    const narrowed = await on.call(people.approver, 'POST', `/v1/requests/${id}/approve`, { duration_seconds: 600 })
+    assert.equal(narrowed.status, 200, narrowed.text)
+    const [extending] = await on.grantsAre(id, 'active', 'successful')
+    assert.equal(await endOf(extending?.id ?? ''), after(first.expires_at, 600))
+  })
+
+  test('policy answers for the whole time again at the approval, and for a shorter one where the approver gives less', async () => {
+    const { id } = await givenByPerson('220000000024')
+    const request = String((await extend(id)).body.id)
+    const end = await on.rule('forbid (principal, action, resource) when { context.duration_seconds > 5400 };')
+    const approve = (body: object) => on.call(people.approver, 'POST', `/v1/requests/${request}/approve`, body)
+    assert.deepEqual(codeOf(await approve({})), [403, 'policy_denied'])
+    assert.deepEqual(codeOf(await approve({ duration_seconds: hour / 2 + 1 })), [403, 'policy_denied'])
+    assert.equal((await approve({ duration_seconds: hour / 2 })).status, 200)
+    await on.grantsAre(request, 'active', 'successful')
+    await end()
+  })
+
+  test('an emergency is extended by another one, with a reason, and every approver is notified', async () => {
+    const more = { action: 'Admin', break_glass: true, reason: 'it burns' }
+    const first = await given('220000000022', more)
+    const without = await extend(first.id, { duration_seconds: hour })
+    assert.equal(without.status, 400, without.text)
+    const reply = await extend(first.id, { duration_seconds: hour, reason: 'it still burns' })
+    assert.deepEqual(
+      [reply.status, reply.body.status, reply.body.approval_mode, reply.body.break_glass],
+      [201, 'approved', 'break_glass', true],
+    )
+    const events = (await on.eventsOf(String(reply.body.id))).map(({ type }) => type)
+    assert.deepEqual(events, ['request.created', 'request.approved', 'request.break_glass'])
+  })
+
+  test('a pending extension waits no longer than the access lasts', async () => {
+    const first = await givenByPerson('220000000023')
+    const reply = await extend(first.id)
+    const [row] = await house.asSuperuser<{ same: boolean }>(
+      `select r.next_look_at = g.expires_at as same from access_request r join access_grant g on g.id = r.extends
+        where r.id = $1`,
+      [reply.body.id],
+    )
+    assert.equal(row?.same, true)
+  })
+})
