@@ -23,9 +23,9 @@ function decidableColumns(tx: Tx): Statement {
 
 function asNamed(row: RecordedRow & Names): Recorded & { named: NamedAccessRequest } {
   const { risk, risk_reasons, requester_name, decided_by_name, resource_name, ...rest } = row
-  const { extends: extended, approved_duration_seconds } = row
+  const { extends: extended, approved_duration_seconds, reminded_at } = row
   const recorded = asRecorded(rest)
-  const further = { extends: extended, approved_duration_seconds, risk, risk_reasons }
+  const further = { extends: extended, approved_duration_seconds, reminded_at, risk, risk_reasons }
   const named = { ...recorded.request, ...further, requester_name, decided_by_name, resource_name }
   return { ...recorded, named }
 }

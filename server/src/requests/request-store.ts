@@ -20,7 +20,7 @@ import { tenantMode } from '../tenants/mode-store.ts'
 import { approverAsJson, approversAsJson, principalAsJson, principalsAsJson } from '../users/principal-store.ts'
 import { maxPlaces, namedAccounts, type Place, typeOfPlaces } from './place.ts'
 import { type Circumstances, heldInAll, type Known, type RequestedAccess } from './policy-question.ts'
-import type { AccessRequest, ResourceReference } from './request.ts'
+import type { AccessRequest, NamedAccessRequest, ResourceReference } from './request.ts'
 
 export type RequestRow = Omit<AccessRequest, 'resource'> & {
   resource_type: ResourceReference['type']
@@ -30,9 +30,9 @@ export type RequestRow = Omit<AccessRequest, 'resource'> & {
 export const requestColumns = sql`id, requester_id, resource_type, resource_id, action, reason, status,
   decision_reasoning, decided_by, approval_mode, break_glass, duration_seconds, metadata, created_at, updated_at`
 
-/** What a named request has beside the columns of every request: what it extends, and a duration that an approver shortened. */
-export const furtherColumns = sql`extends, approved_duration_seconds`
-export type FurtherColumns = { extends: string | null; approved_duration_seconds: number | null }
+/** What a named request has beside the columns of every request. */
+export const furtherColumns = sql`extends, approved_duration_seconds, reminded_at`
+export type FurtherColumns = Pick<NamedAccessRequest, 'extends' | 'approved_duration_seconds' | 'reminded_at'>
 
 export function asRequest({ resource_type, resource_id, ...row }: RequestRow): AccessRequest {
   return { ...row, resource: { type: resource_type, id: resource_id } }
@@ -142,7 +142,7 @@ export function recordedColumns(tx: Tx): Statement {
 
 export function asRecorded(row: RecordedRow): Recorded {
   const { places, asked_via, source_ip, requester, stored, version, accounts, acts_in_named_account, ...about } = row
-  const { extends: grant_id, held_seconds, approved_duration_seconds, ...rest } = about
+  const { extends: grant_id, held_seconds, approved_duration_seconds, reminded_at: _, ...rest } = about
   const request = asRequest(rest)
   const { home } = namedAccounts(request.resource, request.metadata)
   const extension = grant_id === null ? undefined : { grant_id, held_seconds: held_seconds ?? 0 }

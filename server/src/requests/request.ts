@@ -50,6 +50,13 @@ const furtherFields = {
   approved_duration_seconds: Nullable(
     Type.Integer({ description: 'the shorter duration that the approver gave; null where it is the requested one' }),
   ),
+  reminded_at: Nullable(
+    Type.String({
+      ...DateTime,
+      description:
+        'when its requester last reminded those who may decide it; null: never. Ten minutes later they may again',
+    }),
+  ),
 }
 
 /** A request with names beside its ids: those of people for everybody who may see the request. */
