@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply } from 'fastify'
 import { type ErrorCode, Problem } from '../kernel/errors.ts'
+import { errorObject } from './error-object.ts'
 import { setRetryHeaders } from './limits.ts'
 
 /** The framework's own errors as Sallyport's error codes. */
@@ -37,8 +38,8 @@ export function replyProblem(reply: FastifyReply, problem: Problem): FastifyRepl
 }
 
 /** The error object as it is sent. */
-export function errorText({ code, message, details, notices }: Problem): string {
-  return JSON.stringify({ code, message, ...(details && { details }), ...(notices && { notices }) })
+export function errorText(problem: Problem): string {
+  return JSON.stringify(errorObject(problem))
 }
 
 /** Sends JSON text unchanged, byte for byte. */

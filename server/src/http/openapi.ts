@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
 import { type ErrorCode, errorTable } from '../kernel/errors.ts'
 import type { CredentialKind } from './admission.ts'
+import { ErrorObject } from './error-object.ts'
 import { headerParameters } from './header-parameters.ts'
 import { takesKey } from './idempotency-key.ts'
 import type { Operation } from './operation.ts'
@@ -18,7 +19,8 @@ export function describeApi(
   publicUrl: string,
   outgoing: Readonly<Record<string, Outgoing>> = {},
 ): Json {
-  const components: Record<string, unknown> = { Error: errorSchema }
+  const components: Record<string, unknown> = {}
+  hoist(ErrorObject, components)
   const paths: Record<string, Json> = { ...healthPaths }
   for (const [operationId, operation] of Object.entries(operations)) {
     paths[operation.path] = {
@@ -61,21 +63,6 @@ export function describeApi(
       },
     },
   }
-}
-
-const errorSchema = {
-  type: 'object',
-  required: ['code', 'message'],
-  properties: {
-    code: { type: 'string', enum: Object.keys(errorTable), description: 'for programs' },
-    message: { type: 'string', description: 'for people' },
-    details: { type: 'object', additionalProperties: true, description: 'more about it' },
-    notices: {
-      type: 'array',
-      items: { type: 'string' },
-      description: 'notices of the policy rules that made the decision',
-    },
-  },
 }
 
 function describeOperation(operationId: string, operation: Operation, components: Record<string, unknown>): Json {
