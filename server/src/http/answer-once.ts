@@ -53,7 +53,7 @@ export async function answerOnce(
     await prepare()
   }
   const once = async (inside: Tx): Promise<KeyedAnswer | Problem> => {
-    const { taken, sealed_answer } = await takeKey(inside, call.id)
+    const { taken, sealed_answer } = await takeKey(inside, call.id, call.within)
     if (!taken) {
       throw new Problem('idempotency_in_progress', 'the first call with this `Idempotency-Key` is still running')
     }

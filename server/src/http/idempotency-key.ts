@@ -10,6 +10,8 @@ export type KeyedCall = {
   id: Buffer
   /** A digest of the request's content: the same for every call with the same content. */
   asked: string
+  /** The `id` of the call that this one is an entry of: its entries share its lock, so that one of them runs at a time. */
+  within?: Buffer
 }
 
 type KeyTaking = Pick<Operation, 'method' | 'credential' | 'setsCookie'>
@@ -47,6 +49,14 @@ export function keyedCall(
     id: digest([whose, call.operationId, call.params, key]),
     asked: digest(call.asked).toString('base64'),
   }
+}
+
+/**
+ * The entry of a call as a keyed call of its own. `reserved`: a random text that is kept as the call's own answer, so that entries
+ * live as long as their call.
+ */
+export function keyedEntry({ id, asked }: KeyedCall, reserved: string, name: string): KeyedCall {
+  return { id: digest([reserved, name]), asked, within: id }
 }
 
 /** Sorts the names, since their order has no meaning in JSON. */

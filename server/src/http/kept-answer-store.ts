@@ -17,12 +17,17 @@ const sweptAtOnce = 20
 
 /**
  * Locks the key until the transaction ends, or answers false at once when another transaction holds it. A process that dies
- * releases the key. Also answers what is stored under the key.
+ * releases the key. Also answers what is stored under the key. `locked`: what is locked in place of the key, where several keys
+ * share a lock.
  */
-export async function takeKey(tx: Tx, id: Buffer): Promise<{ taken: boolean; sealed_answer: string | undefined }> {
+export async function takeKey(
+  tx: Tx,
+  id: Buffer,
+  locked = id,
+): Promise<{ taken: boolean; sealed_answer: string | undefined }> {
   // Two statements: the second sees what was committed before the key was released.
   const [[lock], [kept]] = await tx.write([
-    sql<{ taken: boolean }>`select pg_try_advisory_xact_lock(${String(id.readBigInt64BE())}::bigint) as taken`,
+    sql<{ taken: boolean }>`select pg_try_advisory_xact_lock(${String(locked.readBigInt64BE())}::bigint) as taken`,
     keptAnswer(tx, id),
   ])
   return { taken: lock?.taken === true, sealed_answer: kept?.sealed_answer }

@@ -3,6 +3,7 @@ import type { Ctx } from '../kernel/context.ts'
 import type { ErrorCode } from '../kernel/errors.ts'
 import type { PageReply, PageRows } from '../kernel/page.ts'
 import type { CredentialKind } from './admission.ts'
+import type { ErrorObject } from './error-object.ts'
 import type { SourceLimit } from './limits.ts'
 
 /** 302 sends its reply, a `Redirect`, as headers. */
@@ -37,6 +38,25 @@ export type ResumeTokens = {
   find(text: string): readonly string[] | undefined
 }
 
+/** One of several works of a call, each of which succeeds or fails as a call of its own would. */
+export type Entry<Result> = {
+  /** Names the entry within its call. */
+  name: string
+  /** Runs the entry when it is its turn. @throws Problem where it is not in time */
+  inTurn<Answer>(run: () => Promise<Answer>): Promise<Answer>
+  work(ctx: Ctx): Promise<Result>
+}
+
+/** The answer that a call of its own would have: its status, and its reply or its error object. */
+export type EntryAnswer<Result> = { status: number } & ({ result: Result } | { error: ErrorObject })
+
+/**
+ * Does the work of an entry, with the caller's rights as they are then. An error of the entry is its answer, and a fault is logged. With an
+ * `Idempotency-Key`, the entry and its answer are one transaction.
+ * @throws Problem 409 while another call with the same key does an entry
+ */
+export type AnswerEntry = <Result>(entry: Entry<Result>) => Promise<EntryAnswer<Result>>
+
 export type Input<Params, Query, Body> = {
   params: Params
   query: Query
@@ -47,6 +67,8 @@ export type Input<Params, Query, Body> = {
   header(name: string): string | undefined
   /** The raw body, when the operation keeps it. */
   sent: string
+  /** Answers one entry of the call, in an operation that is `inEntries`. */
+  answerEntry: AnswerEntry
 }
 
 type StaticOr<Schema, Otherwise> = Schema extends TSchema ? Static<Schema> : Otherwise
@@ -107,6 +129,11 @@ export type Declaration<
   etag?(reply: Reply<Replies>): string
   /** It reads the header `If-Match`, so that a caller cannot change a state they have not seen. */
   takesIfMatch?: true
+  /**
+   * `run` does several works, each by `answerEntry`, and nothing else that changes something. `prepare` then runs at each call, also at a
+   * repeated one.
+   */
+  inEntries?: true
   /** Drops the fields of a sent body that are to be ignored even when they are not valid; the rest is checked. */
   withoutIgnored?(sent: unknown): unknown
   /** Its caller authenticates with a signature of the raw body, which is kept as `sent`. */
@@ -166,6 +193,7 @@ export type Operation = {
   readonly limitedBy: SourceLimit | undefined
   readonly etag: ((reply: never) => string) | undefined
   readonly takesIfMatch: boolean
+  readonly inEntries: boolean
   readonly withoutIgnored: (sent: unknown) => unknown
   readonly keepsBody: boolean
   readonly bodyLimit: number | undefined
@@ -220,6 +248,7 @@ export function operation<
     keyOfSession: declared.keyOfSession ?? false,
     etag: declared.etag,
     takesIfMatch: declared.takesIfMatch ?? false,
+    inEntries: declared.inEntries ?? false,
     withoutIgnored: declared.withoutIgnored ?? ((sent) => sent),
     keepsBody: declared.keepsBody ?? false,
     bodyLimit: declared.bodyLimit,

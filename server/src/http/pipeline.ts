@@ -24,10 +24,11 @@ import {
   requireSingleHeaders,
   requireTenantHeader,
 } from './admission.ts'
-import { type Answer, answerOnce, type KeyedAnswer } from './answer-once.ts'
+import type { Answer, KeyedAnswer } from './answer-once.ts'
+import { type AroundEntries, carryOut } from './carry-out.ts'
 import { confirmedTx, lossOf } from './confirmed-tx.ts'
 import { type CursorCodec, resumeTokensOf } from './cursor.ts'
-import { type KeyedCall, keyedCall, readKey, takesKey } from './idempotency-key.ts'
+import { keyedCall, readKey, takesKey } from './idempotency-key.ts'
 import type { Limits } from './limits.ts'
 import type { Operation, Page } from './operation.ts'
 import { type Check, compileCheck, jsonSchemaOf, readQuery } from './schema.ts'
@@ -109,12 +110,13 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
     const page = readPage(parts.cursors, list, query ?? {})
     const resumeTokens = resumeTokensOf(parts.cursors, [...list, 'stream', ctx.actor.user_id ?? ''])
     const header = (name: string) => headerOf(request, name)
-    const input = { params, query, body, page, resumeTokens, header, sent: request.sentBody } as never
+    const input = { params, query, body, page, resumeTokens, header, sent: request.sentBody }
     const asked = { query, body, if_match: header('if-match') }
     const caller = { ...ctx, tenant_id: ctx.tx.tenant_id }
     const called = { operationId, params, asked, ofSession: operation.keyOfSession }
     const call = key === undefined ? undefined : keyedCall(key, caller, called)
-    const work = () => carryOut(operation, ctx, input, call, finish)
+    const around = aroundEntries(target, admitted, request)
+    const work = () => carryOut({ operation, ctx, input, call, finish, around })
     const answer = await thenDrop(ctx, () => recordingRefusal(target, admitted, work))
     if (operation.method !== 'GET') parts.afterWrite()
     return answer
@@ -160,25 +162,13 @@ function setCookie(reply: FastifyReply, text: string): void {
   reply.header('set-cookie', text).header('cache-control', 'no-store')
 }
 
-/** Runs the operation, once if the call has a key. */
-async function carryOut(
-  operation: Operation,
-  ctx: Ctx,
-  input: never,
-  call: KeyedCall | undefined,
-  finish: (body: unknown) => Answer,
-): Promise<{ body: unknown } | KeyedAnswer> {
-  const prepare = async () => operation.prepare?.(ctx, input)
-  if (call === undefined) {
-    await prepare()
-    return { body: await operation.run(ctx, input) }
+function aroundEntries(target: Target, admitted: Ctx, request: FastifyRequest): AroundEntries {
+  return {
+    admitAgain: () => admitAgain(target, admitted, request),
+    recordingRefusal: (ctx, work) => recordingRefusal(target, ctx, work),
+    logFault: (thrown, entry) => request.server.logFault(request, thrown, { entry }),
+    afterWrite: target.parts.afterWrite,
   }
-  return answerOnce(
-    ctx,
-    call,
-    async (inside) => finish(await operation.run(inside, input)),
-    operation.prepare && prepare,
-  )
 }
 
 /** @throws Problem 403 where the admission does not allow the operation in this tenant; the refusal is recorded. */

@@ -67,6 +67,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** The number of requests in flight. */
     underWay: number
+    /** Logs an error that the service itself causes. `more`: what the log entry says beside it. */
+    logFault(request: FastifyRequest, thrown: unknown, more?: object): void
   }
 }
 
@@ -118,17 +120,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     if (reply.isEvents) return
     options.onAnswered?.(request.routeOptions.config.operationId, reply.statusCode, reply.elapsedTime / 1000)
   })
-  const logUnavailable = throttledLog<unknown>(1_000, (err, keptBack) =>
-    server.log.error({ err, keptBack }, 'unavailable'),
-  )
-  server.setErrorHandler((thrown, request, reply) => {
-    const problem = problemOf(thrown)
-    // One cause can make every request unavailable, so this log is throttled.
-    if (problem.code === 'unavailable') logUnavailable(thrown)
-    else if (problem.status >= 500) request.log.error({ err: thrown }, problem.code)
-    else if (problem.code === 'rate_limited') options.onLimited?.(String(problem.details?.limit))
-    return replyProblem(reply, problem)
-  })
+  answerErrors(server, options.onLimited)
   server.setNotFoundHandler((_request, reply) => replyProblem(reply, notFound('path')))
   await server.register(helmet, { contentSecurityPolicy: false })
   const limits = openLimits(options.limits ?? {})
@@ -138,6 +130,25 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   serveSetupPage(server)
   serveOperations(server, options, limits)
   return server
+}
+
+/** Answers what is thrown with its error object, and logs the service's own faults. */
+function answerErrors(server: FastifyInstance, onLimited: ServerOptions['onLimited']): void {
+  const logUnavailable = throttledLog<unknown>(1_000, (err, keptBack) =>
+    server.log.error({ err, keptBack }, 'unavailable'),
+  )
+  server.decorate('logFault', (request, thrown, more = {}) => {
+    const { code, status } = problemOf(thrown)
+    // One cause can make every request unavailable, so this log is throttled.
+    if (code === 'unavailable') logUnavailable(thrown)
+    else if (status >= 500) request.log.error({ err: thrown, ...more }, code)
+  })
+  server.setErrorHandler((thrown, request, reply) => {
+    const problem = problemOf(thrown)
+    server.logFault(request, thrown)
+    if (problem.code === 'rate_limited') onLimited?.(String(problem.details?.limit))
+    return replyProblem(reply, problem)
+  })
 }
 
 /** Refuses a path that does not exist, or a method that it does not support, before the body is read. */

@@ -3,6 +3,7 @@ import type { Database } from '../../src/db/transaction.ts'
 import type { Admission } from '../../src/http/admission.ts'
 import { cursorCodec } from '../../src/http/cursor.ts'
 import type { Operation } from '../../src/http/operation.ts'
+import type { PipelineParts } from '../../src/http/pipeline.ts'
 import { buildServer } from '../../src/http/server.ts'
 import { sessionCookie } from '../../src/http/session-cookie.ts'
 import type { Actor } from '../../src/kernel/context.ts'
@@ -22,9 +23,13 @@ export type Answer = { status: number; body: Record<string, unknown>; text?: str
 
 /**
  * Some operations behind the real pipeline and the real database, called as the caller that the test names: for tests of a
- * slice that are not about credentials. It never listens; closed when the file's tests are done.
+ * slice that are not about credentials. It never listens; closed when the file's tests are done. `own`: parts of the test's own.
  */
-export async function sliceServer(database: Database, operations: Record<string, Operation>) {
+export async function sliceServer(
+  database: Database,
+  operations: Record<string, Operation>,
+  own: Partial<PipelineParts> = {},
+) {
   const rootKeys = rootKeysOf([rootKeyOf(Buffer.alloc(32, 7))])
   const server = await buildServer({
     operations,
@@ -43,6 +48,7 @@ export async function sliceServer(database: Database, operations: Record<string,
       dropAdmissions: () => undefined,
       recordRefusal: async () => undefined,
       afterWrite: () => undefined,
+      ...own,
     },
     findUnreadiness: async () => undefined,
     trustProxy: false,
