@@ -88,6 +88,7 @@ import { updateProvisioner } from './provisioners/update-provisioner.ts'
 import { approveRequest } from './requests/approve-request.ts'
 import { cancelRequest } from './requests/cancel-request.ts'
 import { createRequest } from './requests/create-request.ts'
+import { decideRequests } from './requests/decide-requests.ts'
 import { denyRequest } from './requests/deny-request.ts'
 import { extendGrant } from './requests/extend-grant.ts'
 import { getAccessRequestStatus } from './requests/get-access-request-status.ts'
@@ -164,6 +165,7 @@ export const operations: Record<string, Operation> = {
   listDeciders,
   approveRequest,
   denyRequest,
+  decideRequests,
   cancelRequest,
   remindDeciders,
   getAccessRequestStatus,

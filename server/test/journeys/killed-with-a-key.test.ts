@@ -85,3 +85,61 @@ test('killed before the commit: nothing was done, and the next call creates the 
   const again = await makeAgain('uncommitted')
   assert.deepEqual([again.body, again.headers.get('idempotency-replayed')], [done.body, 'true'])
 })
+
+test('killed between two of many decisions: a retry makes the others, and answers all of them (R12)', async () => {
+  const owner = survivor.client({ api_key: bootstrap.api_key })
+  const policy = await owner('POST', '/v1/policies', { name: 'everybody may ask' })
+  await owner('POST', `/v1/policies/${policy.body.id}/rules`, { effect: 'permit' })
+  const ada = await survivor.join('Ada', ['user'])
+  const ids: string[] = []
+  for (const account of ['100000000001', '100000000002', '100000000003', '100000000004']) {
+    const asked = { resource: { type: 'cloud_account', id: account }, action: 'ReadOnly' }
+    ids.push(String((await ada.call('POST', '/v1/requests', asked)).body.id))
+  }
+  const decisions = ids.map((id) => ({ id, decision: 'approve' }))
+  const decideAt = (at: Pick<typeof survivor, 'client'>) =>
+    at.client({ api_key: bootstrap.api_key })(
+      'POST',
+      '/v1/requests/decisions',
+      { decisions },
+      { 'idempotency-key': 'all' },
+    )
+  const decided = () =>
+    asSuperuser<{ id: string }>(
+      `select a.id from access_request a join event e on e.subject_id = a.id::text and e.type = 'request.approved'
+        where a.status = 'approved' order by a.id`,
+    )
+
+  const victim = await survivor.beside()
+  // While this transaction is open the third decision cannot be made.
+  await asSuperuser('begin')
+  await asSuperuser('select from access_request where id = $1 for update', [ids[2]])
+  const cutOff = decideAt(victim).catch(() => 'cut off')
+  await until('two are decided, and the third waits', async () => {
+    const [row] = await asSuperuser<{ waits: boolean }>(
+      `select exists (select from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))) as waits`,
+    )
+    return row?.waits && (await decided()).length === 2
+  })
+  await victim.kill()
+  await asSuperuser('rollback')
+  // If it had waited too long for the lock, it has already answered 503 for that one.
+  await cutOff
+
+  const done = await until('the key is free', async () => {
+    const reply = await decideAt(survivor)
+    return reply.body.code !== 'idempotency_in_progress' && reply
+  })
+  const results = done.body.results as { id: string; status: number; request: { status: string } }[]
+  assert.deepEqual(
+    results.map(({ id, status, request }) => [id, status, request.status]),
+    ids.map((id) => [id, 200, 'approved']),
+  )
+  assert.deepEqual(
+    await decided(),
+    ids.map((id) => ({ id })),
+    'each once',
+  )
+  const again = await decideAt(survivor)
+  assert.deepEqual([again.body, again.headers.get('idempotency-replayed')], [done.body, 'true'])
+})

@@ -44,6 +44,7 @@ export const sampleBodies: Record<string, unknown> = {
     roles: ['user'],
     password: 'correct horse battery',
   },
+  decideRequests: { decisions: [{ id: '018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11', decision: 'approve' }] },
   denyRequest: {},
   endUserAccess: {},
   exchangeAuthorizationCode: { code: 'a code', redirect_uri: 'https://app.example.com/back' },
