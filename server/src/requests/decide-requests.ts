@@ -29,7 +29,7 @@ export const decideRequests = operation({
         const answer = await answerEntry({
           name: id,
           inTurn,
-          work: (ctx) => decideRequest(ctx, id, status, reasoning),
+          work: (ctx) => decideRequest(ctx, id, { status, reasoning }),
         })
         const { result: request, ...rest } = { result: undefined, ...answer }
         results.push({ id, ...rest, ...(request !== undefined && { request }) })
