@@ -1,6 +1,5 @@
 /** When a grant may be extended. */
 import { Problem } from '../kernel/errors.ts'
-import { moment } from '../kernel/plain-words.ts'
 import type { GrantStatus } from './grant.ts'
 
 /** A grant as its extension begins from it, with what was requested. */
@@ -41,21 +40,12 @@ export function requireExtendable(grant: Extendable): void {
     throw new Problem('grant_not_live', `only active access is extended: ${now}`, { details: { status } })
   }
   if (extended_by !== null) {
-    throw new Problem(
-      'already_extended',
-      'the grant is extended already; extend what extends it, once half of that is used',
-      {
-        details: { request_id: extended_by },
-      },
-    )
+    const message =
+      'another request extends the grant: wait for its decision, or extend what it gave, once half of that is used'
+    throw new Problem('already_extended', message, { details: { request_id: extended_by } })
   }
   if (!is_half_used) {
-    throw new Problem(
-      'too_early_to_extend',
-      `half of the time must be used: extend it from ${moment(extendable_from)} on`,
-      {
-        details: { extendable_from },
-      },
-    )
+    const message = `half of the time of the grant must be used first: extend it from ${extendable_from} on`
+    throw new Problem('too_early_to_extend', message, { details: { extendable_from } })
   }
 }
