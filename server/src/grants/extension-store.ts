@@ -9,8 +9,8 @@ const isActive = sql`(g.status = 'active' and g.expires_at > clock_timestamp())`
 /** Half of its own time must be used. That of an extension begins when the grant that it extends ends. */
 const extendableFrom = sql`(g.expires_at - make_interval(secs => g.duration_seconds / 2.0))`
 
-const heldSince = sql`coalesce(g.held_since, g.activated_at)`
-const heldSeconds = sql`ceil(extract(epoch from g.expires_at - ${heldSince}))::integer`
+/** For how long the holder has the access without a gap when the grant ends. */
+const heldSeconds = sql`ceil(extract(epoch from g.expires_at - coalesce(g.held_since, g.activated_at)))::integer`
 
 /** The request `r` extends the grant `g` already, or may yet. */
 const extendsIt = sql`r.tenant_id = g.tenant_id and r.extends = g.id and (r.status = 'pending'
@@ -22,7 +22,7 @@ export async function findExtendable(tx: Tx, id: string): Promise<ExtendableGran
       ${isActive} as is_active, ${extendableFrom} as extendable_from,
       coalesce(${extendableFrom} <= clock_timestamp(), false) as is_half_used,
       (select r.id from access_request r where ${extendsIt} limit 1) as extended_by,
-      ${heldSince} as held_since, coalesce(${heldSeconds}, 0) as held_seconds,
+      coalesce(${heldSeconds}, 0) as held_seconds,
       jsonb_build_object('type', g.resource_type, 'id', g.resource_id, 'account_id', g.account_id,
         'permission_set', g.permission_set) as place,
       jsonb_build_object('resource_type', a.resource_type, 'resource_id', a.resource_id, 'action', a.action,

@@ -14,9 +14,7 @@ export type ExtendableGrant = {
   is_half_used: boolean
   /** The request that extends it already: pending, or approved with access that has not ended. */
   extended_by: string | null
-  /** Since when its holder has the access without a gap. */
-  held_since: string | null
-  /** For how long they will have it so when it ends. */
+  /** For how long its holder has the access without a gap when it ends. */
   held_seconds: number
   /** A person decided a part of that time. */
   by_person: boolean

@@ -7,7 +7,7 @@ import { decideRequest } from './request-approval.flow.ts'
 export const approveRequest = operation({
   method: 'POST',
   path: '/v1/requests/{id}/approve',
-  summary: 'Approve a pending request; never your own',
+  summary: 'Approve a pending request, for the requested time or less; never your own',
   credential: 'any',
   scope: 'requests:approve',
   params: IdParams,
@@ -19,10 +19,5 @@ export const approveRequest = operation({
   }),
   replies: { 200: AccessRequest },
   errors: ['policy_denied', 'request_not_pending'],
-  run: (ctx, { params, body }) =>
-    decideRequest(ctx, params.id, {
-      status: 'approved',
-      reasoning: body.reasoning ?? null,
-      duration_seconds: body.duration_seconds ?? undefined,
-    }),
+  run: (ctx, { params, body }) => decideRequest(ctx, params.id, { ...body, status: 'approved' }),
 })

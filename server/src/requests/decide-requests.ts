@@ -24,7 +24,7 @@ export const decideRequests = operation({
     const caller = { tenant_id: tx.tenant_id, user_id: actor.user_id ?? '' }
     return decisionTurns(caller, async (inTurn) => {
       const results: DecisionResult[] = []
-      for (const { id, decision, reasoning = null } of requireDistinct(body.decisions)) {
+      for (const { id, decision, reasoning } of requireDistinct(body.decisions)) {
         const status = decision === 'approve' ? 'approved' : 'denied'
         const answer = await answerEntry({
           name: id,

@@ -14,6 +14,5 @@ export const denyRequest = operation({
   body: Body({ reasoning: Type.Optional(Reasoning) }),
   replies: { 200: AccessRequest },
   errors: ['policy_denied', 'request_not_pending'],
-  run: (ctx, { params, body }) =>
-    decideRequest(ctx, params.id, { status: 'denied', reasoning: body.reasoning ?? null }),
+  run: (ctx, { params, body }) => decideRequest(ctx, params.id, { ...body, status: 'denied' }),
 })

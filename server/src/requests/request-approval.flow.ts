@@ -18,8 +18,8 @@ const maxAttempts = 5
 /** What a person decides. `duration_seconds`: less time than was requested; absent: the requested time. */
 export type PersonsChoice = {
   status: 'approved' | 'denied'
-  reasoning: string | null
-  duration_seconds?: number | undefined
+  reasoning?: string | null | undefined
+  duration_seconds?: number | null | undefined
 }
 
 /**
@@ -53,7 +53,7 @@ async function decideOnce(ctx: Ctx, request_id: string, choice: PersonsChoice): 
   // Read once: both questions are evaluated against the same version, and the write then requires that version.
   const read = await readWithRules(ctx.tx, () => readDeciding(ctx.tx, request_id, user_id))
   if (read === undefined) throw notFound('request')
-  const { status, reasoning } = choice
+  const { status, reasoning = null } = choice
   const subject = { subject_type: 'request', subject_id: request_id } as const
   await keepRefusal(ctx, subject, async () => {
     requireMayDecide(ctx.actor, read.request)

@@ -217,11 +217,11 @@ export function settleDuration(requested: number | null | undefined, settings: S
 
 /** The duration that an approver gives; null: the requested one. Throws 400 for a longer one: an approver never gives more than was asked. */
 export function shorterDuration(
-  given: number | undefined,
+  given: number | null | undefined,
   request: Pick<AccessRequest, 'duration_seconds'>,
 ): number | null {
   const requested = request.duration_seconds
-  if (given === undefined || given === requested) return null
+  if (given === undefined || given === null || given === requested) return null
   if (requested === null || given < requested) return given
   throw invalidInput([{ pointer: '/duration_seconds', why: `must be at most ${requested}, the requested duration` }])
 }
