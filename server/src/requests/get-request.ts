@@ -3,7 +3,7 @@ import { IdParams } from '../http/schema.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { notFound } from '../kernel/errors.ts'
 import { findForApprover, ownRequest } from './inbox.flow.ts'
-import { AccessRequestDetail, maySee } from './request.ts'
+import { AccessRequestDetail, maySee, needsApproveScope } from './request.ts'
 import { findNamedRequest } from './request-list-store.ts'
 
 export const getRequest = operation({
@@ -27,7 +27,6 @@ async function findDetail(ctx: Ctx, id: string): Promise<AccessRequestDetail | u
   const mayRead = scopes.has('requests:read')
   if (user_id !== null && mayRead && scopes.has('requests:approve')) return findForApprover(ctx, user_id, id)
   const request = await findNamedRequest(ctx.tx, id)
-  const why_not =
-    request?.requester_id === user_id ? ownRequest : 'deciding requests needs the scope `requests:approve`'
+  const why_not = request?.requester_id === user_id ? ownRequest : needsApproveScope
   return request && { ...request, may_decide: false, why_not }
 }

@@ -111,21 +111,32 @@ function questionOf({ actor, now, via, source_ip }: Ctx, one: Decidable | Waitin
 
 export const ownRequest = 'it is your own request: another person decides it'
 
-/**
- * A request, whether the caller may decide it, and what only those see who may. One round trip, one more for those who may, and
- * one where the rules need further facts. Undefined where there is no such request.
- */
-export async function findForApprover(ctx: Ctx, user_id: string, id: string): Promise<AccessRequestDetail | undefined> {
+/** A request, and whether the caller may decide it. `waits`: for a decision. `why_not`: in words; null where they may. */
+export type MayDecide = { named: NamedAccessRequest; waits: boolean; why_not: string | null }
+
+/** One round trip, and one where the rules need further facts. Undefined where there is no such request. */
+export async function findMayDecide(ctx: Ctx, user_id: string, id: string): Promise<MayDecide | undefined> {
   const found = await readWithRules(ctx.tx, () => findDecidable(ctx.tx, id, user_id))
   if (found === undefined) return undefined
-  const { named, ruleSet } = found
-  const mayNot = (why_not: string) => ({ ...named, may_decide: false, why_not })
-  if (named.requester_id === user_id) return mayNot(ownRequest)
-  if (named.status !== 'pending') return mayNot(`it is ${named.status}, and no longer waits for a decision`)
-  if (!found.is_in_time) return mayNot('it is expired, and no longer waits for a decision')
+  const { named, is_in_time, ruleSet } = found
+  const waits = named.status === 'pending' && is_in_time
+  const answer = (why_not: string | null) => ({ named, waits, why_not })
+  if (named.requester_id === user_id) return answer(ownRequest)
+  if (!waits) {
+    const now = named.status === 'pending' ? 'expired' : named.status
+    return answer(`it is ${now}, and no longer waits for a decision`)
+  }
   const question = questionOf(ctx, found, await findFactsFor(ctx.tx, ruleSet, [found]))
-  if (question === undefined) return mayNot(noTaintedScope)
+  if (question === undefined) return answer(noTaintedScope)
   const { allowed, reasoning } = await decideApproveInPieces(ruleSet, question)
-  if (!allowed) return mayNot(reasoning)
-  return { ...named, may_decide: true, why_not: null, ...(await readApproverView(ctx.tx, named)) }
+  return answer(allowed ? null : reasoning)
+}
+
+/** A request, whether the caller may decide it, and what only those see who may; one round trip more for them. */
+export async function findForApprover(ctx: Ctx, user_id: string, id: string): Promise<AccessRequestDetail | undefined> {
+  const found = await findMayDecide(ctx, user_id, id)
+  if (found === undefined) return undefined
+  const { named, why_not } = found
+  if (why_not !== null) return { ...named, may_decide: false, why_not }
+  return { ...named, may_decide: true, why_not, ...(await readApproverView(ctx.tx, named)) }
 }

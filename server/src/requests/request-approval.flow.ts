@@ -32,10 +32,7 @@ export async function decideRequest(ctx: Ctx, request_id: string, choice: Person
     const outcome = await decideOnce(ctx, request_id, choice)
     if ('saved' in outcome) return outcome.saved
     if (outcome.refused === 'may_not_decide') return refuseDecider(ctx, request_id)
-    // Still pending, but past its deadline: the worker has not expired it yet.
-    if (outcome.refused === 'not_pending') {
-      throw notPending(outcome.now.status === 'pending' ? { status: 'expired', decided_by: null } : outcome.now)
-    }
+    if (outcome.refused === 'not_pending') throw notPending(outcome.now)
   }
   throw new Problem('unavailable', 'the rules of the tenant are changing just now; decide again in a moment')
 }

@@ -233,6 +233,9 @@ export function requireReason(input: Pick<RequestInput, 'reason'>, settings: Set
   }
 }
 
+/** Why a user without the scope may not decide. */
+export const needsApproveScope = 'deciding requests needs the scope `requests:approve`'
+
 /** Throws 403 for the requester: no user decides their own request, neither by token nor by an API key that they created. */
 export function requireMayDecide(actor: { user_id: string | null }, request: { requester_id: string }): void {
   if (actor.user_id === null || actor.user_id === request.requester_id) {
@@ -240,10 +243,14 @@ export function requireMayDecide(actor: { user_id: string | null }, request: { r
   }
 }
 
-/** 409 for a decision that came too late, with the current status of the request and the user who decided it. */
-export function notPending(now: { status: string; decided_by: string | null }): Problem {
-  return new Problem('request_not_pending', `the request is not in pending state: it is ${now.status}`, {
-    details: { status: now.status, ...(now.decided_by !== null && { decided_by: now.decided_by }) },
+/**
+ * 409 for a decision that came too late, with the current status of the request and the user who decided it. One that is
+ * still pending is past its deadline: the worker has not expired it yet.
+ */
+export function notPending({ status, decided_by }: { status: RequestStatus; decided_by: string | null }): Problem {
+  const now = status === 'pending' ? 'expired' : status
+  return new Problem('request_not_pending', `the request is not in pending state: it is ${now}`, {
+    details: { status: now, ...(decided_by !== null && { decided_by }) },
   })
 }
 
