@@ -976,6 +976,31 @@ grant select, insert, update, delete on reminder to sallyport_app;
 grant select (tenant_id, id, next_look_at, lease_until, generation) on reminder to sallyport_work;
 grant update (lease_until, generation) on reminder to sallyport_work;
 
+create table request_comment (
+  tenant_id uuid not null,
+  id uuid not null,
+  request_id uuid not null,
+  nth integer not null,
+  author_id uuid not null,
+  text text not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint request_comment_pk PRIMARY KEY (tenant_id, id),
+  constraint request_comment_nth_uq UNIQUE (tenant_id, request_id, nth),
+  constraint request_comment_author_id_fk FOREIGN KEY (tenant_id, author_id) REFERENCES tenant_user(tenant_id, id),
+  constraint request_comment_request_id_fk FOREIGN KEY (tenant_id, request_id) REFERENCES access_request(tenant_id, id),
+  constraint request_comment_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint request_comment_nth_ck CHECK (nth >= 1 AND nth <= 100),
+  constraint request_comment_text_ck CHECK (char_length(text) >= 1 AND char_length(text) <= 2000)
+);
+CREATE INDEX request_comment_author_id_ix ON request_comment USING btree (tenant_id, author_id);
+alter table request_comment enable row level security;
+alter table request_comment force row level security;
+create policy tenant_wall on request_comment
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert on request_comment to sallyport_app;
+CREATE TRIGGER request_comment_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON request_comment FOR EACH STATEMENT EXECUTE FUNCTION request_comment_stays();
+
 create table request_word (
   tenant_id uuid not null,
   request_id uuid not null,
@@ -1797,6 +1822,15 @@ begin
   insert into past_gift (tenant_id, group_id, role_id, given_by, given_at)
     select tenant_id, group_id, role_id, mapped_by, mapped_at from gone;
   return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.request_comment_stays()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'comments are never changed or deleted' using errcode = 'restrict_violation', constraint = 'request_comment_stays';
 end
 $function$;
 

@@ -88,6 +88,7 @@ import { updateProvisioner } from './provisioners/update-provisioner.ts'
 import { approveRequest } from './requests/approve-request.ts'
 import { cancelRequest } from './requests/cancel-request.ts'
 import { createRequest } from './requests/create-request.ts'
+import { createRequestComment } from './requests/create-request-comment.ts'
 import { decideRequests } from './requests/decide-requests.ts'
 import { denyRequest } from './requests/deny-request.ts'
 import { extendGrant } from './requests/extend-grant.ts'
@@ -95,6 +96,7 @@ import { getAccessRequestStatus } from './requests/get-access-request-status.ts'
 import { getRequest } from './requests/get-request.ts'
 import { getRequestDecision } from './requests/get-request-decision.ts'
 import { listDeciders } from './requests/list-deciders.ts'
+import { listRequestComments } from './requests/list-request-comments.ts'
 import { listRequests } from './requests/list-requests.ts'
 import { previewRequest } from './requests/preview-request.ts'
 import { remindDeciders } from './requests/remind-deciders.ts'
@@ -162,6 +164,8 @@ export const operations: Record<string, Operation> = {
   listRequests,
   getRequest,
   getRequestDecision,
+  listRequestComments,
+  createRequestComment,
   listDeciders,
   approveRequest,
   denyRequest,

@@ -26,6 +26,9 @@ await asOwner('POST', '/v1/groups', sampleBodies.createGroup)
 await asOwner('POST', '/v1/identity-providers', sampleBodies.createIdentityProvider)
 await asOwner('POST', '/v1/provisioners', sampleBodies.createProvisioner)
 await asOwner('POST', '/v1/notification-channels/email', sampleBodies.createEmailChannel)
+for (const _ of [1, 2]) {
+  await asOwner('POST', `/v1/requests/${records['/v1/requests/{id}']?.id}/comments`, sampleBodies.createRequestComment)
+}
 await asOwner('POST', `/v1/requests/${records['/v1/requests/{id}']?.id}/approve`, {})
 await asOwner('POST', `/v1/groups/${records['/v1/groups/{id}']?.id}/members`, { user_id: people.admin.user_id })
 for (const action of ['Read', 'Write']) {

@@ -8,6 +8,10 @@ export const eventTable = {
   'request.denied': { filterable: true, means: 'an approver denied a request' },
   'request.expired': { filterable: true, means: 'a request was not decided in time' },
   'request.cancelled': { filterable: true, means: 'a request was cancelled before it was decided' },
+  'request.commented': {
+    filterable: true,
+    means: 'the requester, or a user who may decide the request, commented on it; `comment_id` names the comment',
+  },
   'request.reminded': {
     filterable: true,
     means: 'a request is still pending: its approvers are reminded, by its requester or by the service',

@@ -51,6 +51,8 @@ export type RequestFacts = EventFacts &
     /** Null: no person decided. */
     decided_by: string | null
     decision_reasoning: string | null
+    /** What the event’s comment says. */
+    comment: string | null
     audit_session: boolean
   }
 

@@ -159,6 +159,18 @@ suite('the message about a request', () => {
       /^Kim .*: “no”\.$/,
     ],
     ['names who cancelled', 'request.cancelled', { is_own: false, actor: 'Kim' }, /^Kim cancelled the request of Ada/],
+    [
+      'says who commented, and what',
+      'request.commented',
+      { is_own: false, actor: 'Kim', comment: 'which\nticket?' },
+      /^Kim commented on the request of Ada .* Comment: “which ticket\?”\. Answer it by a comment on the request\./,
+    ],
+    [
+      'says where a comment is that it leaves out',
+      'request.commented',
+      { status: 'denied' },
+      /^Ada Lovelace commented on their own request .*\. The comment is shown with the request\.$/,
+    ],
     ['says if the requester cancelled', 'request.cancelled', {}, /^Ada Lovelace cancelled their own request/],
   ]
   for (const [sentence, type, facts, expected] of requestTexts) {

@@ -13,6 +13,17 @@ export const requestMessages: Record<RequestEvent, Template<RequestFacts>> = {
           sentence: `${facts.requester.name} requested ${whatOf(facts)} ${howLong(facts)}, and a rule approved it at once.`,
           facts: [['Approved by', 'a rule, no person']],
         }),
+  'request.commented': (facts) => {
+    const whose = facts.is_own ? 'their own request' : `the request of ${facts.requester.name}`
+    const toRead = facts.comment === null ? 'The comment is shown with the request. ' : undefined
+    const toDo = toRead ?? (facts.is_own ? '' : 'Answer it by a comment on the request. ')
+    return requestDraft(facts, {
+      title: `${facts.actor} commented on ${whose} for ${whatOf(facts)}`,
+      facts: [whenFact(facts), nowFact(facts)],
+      quotes: [['Comment', facts.comment]],
+      next: facts.status === 'pending' ? `${toDo}${waitsUntil(facts)}` : toRead?.trim(),
+    })
+  },
   'request.reminded': (facts) =>
     waiting(
       facts,
@@ -85,14 +96,16 @@ function requestDraft(facts: RequestFacts, { facts: further = [], quotes = [], .
 
 /** A request that waited for a decision at the event. While it still waits, `next` is `toDo` and the end of the wait. */
 function waiting(facts: RequestFacts, title: string, sentence: string, toDo = ''): Draft {
-  const { status, waits_until, zone } = facts
-  const until = `The request waits for an approver${untilWhen(waits_until, zone)}, and expires without a decision.`
   return requestDraft(facts, {
     title,
     sentence,
     facts: [['Reminder', countIn(facts.data, 'nth')], nowFact(facts)],
-    next: status === 'pending' ? `${toDo}${until}` : undefined,
+    next: facts.status === 'pending' ? `${toDo}${waitsUntil(facts)}` : undefined,
   })
+}
+
+function waitsUntil({ waits_until, zone }: RequestFacts): string {
+  return `The request waits for an approver${untilWhen(waits_until, zone)}, and expires without a decision.`
 }
 
 /** A message may arrive late: the current status, when the request no longer waits. */

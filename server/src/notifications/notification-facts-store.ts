@@ -19,7 +19,7 @@ const ourselves = 'Sallyport'
 /** The request of an event, with the facts that its recipients may know. */
 export async function findRequestFacts(
   tx: Tx,
-  { at, actor_id, subject_id }: DeliveredEvent,
+  { at, actor_id, subject_id, data: { comment_id = null } }: DeliveredEvent,
 ): Promise<(RequestFacts & { requester_id: string }) | undefined> {
   const [found] = await tx.read(
     sql<Read<RequestFacts, typeof withheldOfRequest> & { requester_id: string }>`select request.requester_id,
@@ -29,7 +29,9 @@ export async function findRequestFacts(
       request.decision_reasoning, decider.name as decided_by, coalesce(actor.name, ${ourselves}::text) as actor,
       request.requester_id is not distinct from ${actor_id}::uuid as is_own,
       case when request.status = 'pending' and request.next_look_at > clock_timestamp()
-        then request.next_look_at end as waits_until
+        then request.next_look_at end as waits_until,
+      (select c.text from request_comment c
+        where c.tenant_id = request.tenant_id and c.id = ${comment_id}::uuid) as comment
     from access_request request
     join tenant_user requester on requester.tenant_id = request.tenant_id and requester.id = request.requester_id
     left join tenant_user decider on decider.tenant_id = request.tenant_id and decider.id = request.decided_by

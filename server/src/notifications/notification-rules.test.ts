@@ -21,6 +21,19 @@ suite('the rules of who is notified', () => {
       { waits_until: null },
       false,
     ],
+    ['a comment of the requester notifies those who may decide', 'request.commented', { is_own: true }, true],
+    [
+      'a comment of the requester notifies no user after the decision',
+      'request.commented',
+      { is_own: true, waits_until: null },
+      false,
+    ],
+    [
+      'a comment of another user notifies the requester, also after the decision',
+      'request.commented',
+      { is_own: false, waits_until: null },
+      true,
+    ],
     ['one that no user may approve notifies the users who can change that', 'request.unapprovable', {}, true],
     [
       'one that no user may approve notifies no user after it is over',

@@ -11,6 +11,7 @@ export const audiences = {
   requester: 'the requester',
   holder: 'the holder of the access',
   eligible_approvers: 'users who may decide this request, by policy',
+  other_side: 'the requester; of the requester’s own comment, users who may decide this request, by policy',
   every_approver: 'every user with `requests:approve`, except the requester',
   administrators: 'every user with `policies:write` or `users:write`',
   channel_keepers: 'every user with `notification_channels:write`',
@@ -47,12 +48,17 @@ const notExtended = {
   means: 'it was not extended',
   holds: ({ extended_until }: GrantFacts) => extended_until === null,
 }
+const otherSideIsThere = {
+  means: 'another user wrote it or it still waits',
+  holds: (facts: RequestFacts) => !facts.is_own || stillWaits.holds(facts),
+}
 const byAnotherUser = { means: 'another user did it', holds: ({ is_own }: RequestFacts) => !is_own }
 
 /** Who is notified of what. */
 export const notificationRules: Rules = {
   'request.created': { to: 'eligible_approvers', when: aPersonDecides },
   'request.reminded': { to: 'eligible_approvers', when: stillWaits },
+  'request.commented': { to: 'other_side', when: otherSideIsThere },
   'request.unapprovable': { to: 'administrators', when: stillWaits },
   'request.break_glass': { to: 'every_approver' },
   'request.approved': { to: 'requester' },

@@ -58,9 +58,12 @@ async function notifyOfRequest(
   const rule = notificationRules[type]
   if (facts === undefined || !applies(rule, facts)) return
   const { requester_id } = facts
+  const requester = () => [[requester_id]]
+  const eligible = () => whoMayDecide(tx, event.subject_id, new Date(event.at))
   const people: Record<RequestAudience, () => Batches> = {
-    requester: () => [[requester_id]],
-    eligible_approvers: () => whoMayDecide(tx, event.subject_id, new Date(event.at)),
+    requester,
+    eligible_approvers: eligible,
+    other_side: facts.is_own ? eligible : requester,
     every_approver: () => listHolders(tx, ['requests:approve'], requester_id),
     administrators: () => listHolders(tx, repairScopes, null),
   }

@@ -5,11 +5,12 @@ import type { Approver } from '../policy-engine/cedar/question.ts'
 import { receiversOf } from '../roles/gift-store.ts'
 import { approverAsJson } from '../users/principal-store.ts'
 import type { NamedAccessRequest } from './request.ts'
-import { type NamedRow, nameColumns, type RequestFilters } from './request-list-store.ts'
+import { commentCount } from './request-comment-store.ts'
+import { type CountedRequest, type NamedRow, nameColumns, type RequestFilters } from './request-list-store.ts'
 import { asRecorded, type Recorded, type RecordedRow, recordedColumns } from './request-store.ts'
 
 /** A request, and what the decision of one approver about it is based on. `is_in_time`: its deadline is not over. */
-export type Decidable = Recorded & { named: NamedAccessRequest; approver: Approver; is_in_time: boolean }
+export type Decidable = Recorded & { named: CountedRequest; approver: Approver; is_in_time: boolean }
 
 /** A pending request in the order of the inbox. `approver` is null where a filter leaves the request out, or it is the approver's own. */
 export type Waiting = Recorded & { named: NamedAccessRequest; approver: Approver | null; key: readonly string[] }
@@ -38,15 +39,18 @@ function approverOf(tx: Tx, approver_id: string): Statement<Approver> {
     select ${approverAsJson(tx, sql`${approver_id}`, discounted)})`
 }
 
+type DecidableRow = Pick<Decidable, 'approver' | 'is_in_time'> & Pick<CountedRequest, 'comment_count'>
+
 /** One request; one round trip. */
 export async function findDecidable(tx: Tx, id: string, approver_id: string): Promise<Decidable | undefined> {
-  const [row] = await tx.read(sql<RecordedRow & Names & Pick<Decidable, 'approver' | 'is_in_time'>>`
+  const [row] = await tx.read(sql<RecordedRow & Names & DecidableRow>`
     select ${decidableColumns(tx)}, ${approverOf(tx, approver_id)} as approver,
-      ${isInTime(sql`a`)} as is_in_time
+      ${isInTime(sql`a`)} as is_in_time, ${commentCount(tx, sql`a.id`)} as comment_count
     from access_request a where a.tenant_id = ${tx.tenant_id} and a.id = ${id}`)
   if (row === undefined) return undefined
-  const { approver, is_in_time, ...rest } = row
-  return { ...asNamed(rest), approver, is_in_time }
+  const { approver, is_in_time, comment_count, ...rest } = row
+  const decidable = asNamed(rest)
+  return { ...decidable, named: { ...decidable.named, comment_count }, approver, is_in_time }
 }
 
 /** Whether a request waits for a decision, and whose it is; undefined where there is no such request. */

@@ -17,6 +17,7 @@ import { approveQuestion } from './policy-question.ts'
 import { findFactsFor } from './reauthorize-request.flow.ts'
 import type { AccessRequestDetail, NamedAccessRequest } from './request.ts'
 import { asCaller, holdsScope, noTaintedScope } from './request-approval.flow.ts'
+import type { CountedRequest } from './request-list-store.ts'
 import { inboxTurns } from './tenant-turns.ts'
 
 /** Pending requests that are examined for one page; then it ends early. */
@@ -112,7 +113,7 @@ function questionOf({ actor, now, via, source_ip }: Ctx, one: Decidable | Waitin
 export const ownRequest = 'it is your own request: another person decides it'
 
 /** A request, and whether the caller may decide it. `waits`: for a decision. `why_not`: in words; null where they may. */
-export type MayDecide = { named: NamedAccessRequest; waits: boolean; why_not: string | null }
+export type MayDecide = { named: CountedRequest; waits: boolean; why_not: string | null }
 
 /** One round trip, and one where the rules need further facts. Undefined where there is no such request. */
 export async function findMayDecide(ctx: Ctx, user_id: string, id: string): Promise<MayDecide | undefined> {

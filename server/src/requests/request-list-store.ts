@@ -6,7 +6,10 @@ import type { Statement, Tx } from '../kernel/context.ts'
 import type { PageRequest, PageRows } from '../kernel/page.ts'
 import { personName } from '../users/person-name-store.ts'
 import type { AccessRequest, NamedAccessRequest } from './request.ts'
+import { commentCount } from './request-comment-store.ts'
 import { type FurtherColumns, furtherColumns, type RequestRow, requestColumns } from './request-store.ts'
+
+export type CountedRequest = NamedAccessRequest & { comment_count: number }
 
 export type NamedRow = RequestRow &
   FurtherColumns &
@@ -29,10 +32,14 @@ function asNamedRequest(row: NamedRow): NamedAccessRequest {
   return { ...named, resource: { type: resource_type, id: resource_id } }
 }
 
-export async function findNamedRequest(tx: Tx, id: string): Promise<NamedAccessRequest | undefined> {
-  const [row] = await tx.read(sql<NamedRow>`select ${namedColumns(tx)} from access_request r
-    where r.tenant_id = ${tx.tenant_id} and r.id = ${id}`)
-  return row && asNamedRequest(row)
+/** One request, with the number of its comments. */
+export async function findNamedRequest(tx: Tx, id: string): Promise<CountedRequest | undefined> {
+  const [row] = await tx.read(sql<NamedRow & Pick<CountedRequest, 'comment_count'>>`select ${namedColumns(tx)},
+      ${commentCount(tx, sql`r.id`)} as comment_count
+    from access_request r where r.tenant_id = ${tx.tenant_id} and r.id = ${id}`)
+  if (row === undefined) return undefined
+  const { comment_count, ...named } = row
+  return { ...asNamedRequest(named), comment_count }
 }
 
 /** Several values of a filter: a request has one of them. */

@@ -81,6 +81,7 @@ export const AccessRequestDetail = Type.Object(
     ...NamedAccessRequest.properties,
     may_decide: Type.Boolean({ description: 'whether you may approve or deny it now' }),
     why_not: Nullable(Type.String({ description: 'why you may not decide it, in words; null where you may' })),
+    comment_count: Type.Integer({ description: 'how many comments it has, at most 100' }),
     requester_groups: Type.Optional(
       Type.Array(Type.String(), {
         description: 'the names of the requester’s groups, at most 50; for those who may decide',
@@ -244,7 +245,7 @@ export function requireMayDecide(actor: { user_id: string | null }, request: { r
 }
 
 /**
- * 409 for a decision that came too late, with the current status of the request and the user who decided it. One that is
+ * 409 for a decision or a comment that came too late, with the current status of the request and the user who decided it. One that is
  * still pending is past its deadline: the worker has not expired it yet.
  */
 export function notPending({ status, decided_by }: { status: RequestStatus; decided_by: string | null }): Problem {

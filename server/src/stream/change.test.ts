@@ -35,6 +35,7 @@ test('an event changes its subject; an approval also the grants that it created'
   assert.deepEqual(changesOf({ ...subject, type: 'request.denied' }), [request])
   const grants = ['g1', 'g2'].map((id) => ({ type: 'grant', id, owner: 'kim', scope: 'grants:read' }))
   assert.deepEqual(changesOf({ ...subject, type: 'request.approved', grants: ['g1', 'g2'] }), [request, ...grants])
+  assert.deepEqual(changesOf({ ...subject, type: 'request.commented' }), [request])
   assert.deepEqual(changesOf({ ...subject, type: 'request.reminded' }), [])
 })
 

@@ -31,6 +31,7 @@ export const changedRecords: Readonly<Record<EventType, RecordType | null>> = {
   'request.expired': 'request',
   'request.cancelled': 'request',
   'request.break_glass': 'request',
+  'request.commented': 'request',
   'grant.activated': 'grant',
   'grant.expired': 'grant',
   'grant.revoked': 'grant',

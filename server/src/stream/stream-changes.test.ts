@@ -44,6 +44,22 @@ suite('a stream of changes', { concurrency: false }, () => {
     )
   })
 
+  test('a comment hints at its request, for the requester and for those who may read it', async () => {
+    const { people, ben, ask, account, created, streamOf } = await openTenant('comment')
+    const request_id = await ask(account('111111111111'))
+    await untilEventsSettle(house)
+    const [mine, approvers, theirs] = [
+      await streamOf(people.user),
+      await streamOf(people.approver),
+      await streamOf(ben),
+    ]
+    await created(people.approver, `/v1/requests/${request_id}/comments`, { text: 'Which ticket?' })
+    for (const stream of [mine, approvers]) await receives(stream, `request ${request_id}`)
+    const bens = await ask(account('222222222222'), ben)
+    await receives(theirs, `request ${bens}`)
+    assert.deepEqual(hintsIn(theirs), [`request ${bens}`])
+  })
+
   test('an approval hints at the request and at the grants that it created', async () => {
     const { people, ask, account, approve, grantsOf, streamOf } = await openTenant('approval')
     const request_id = await ask(account('111111111111'))

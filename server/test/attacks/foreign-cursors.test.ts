@@ -40,8 +40,11 @@ async function makeMore(tenant: TestTenant): Promise<Records> {
   }
   const account = { id: '4', account_id: '123456789012', rank: 7 }
   await call(tenant, owner, 'PUT', '/v1/cloud/accounts', { resources: [account] })
-  // A second evaluation of the request.
   const request = records['/v1/requests/{id}'] ?? {}
+  for (const person of [tenant.people.approver, tenant.people.user]) {
+    await call(tenant, person, 'POST', `/v1/requests/${request.id}/comments`, sampleBodies.createRequestComment)
+  }
+  // A second evaluation of the request.
   await call(tenant, tenant.people.approver, 'POST', `/v1/requests/${request.id}/deny`, {})
   return records
 }

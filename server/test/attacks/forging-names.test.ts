@@ -24,6 +24,7 @@ const freeTexts: Readonly<Record<string, string>> = {
   reason: 'a text of several lines, in any script',
   reasoning: 'a text of several lines, in any script',
   notice: 'a text of several lines, in any script',
+  text: 'a text of several lines, in any script',
   policy_text: 'a program',
   conditions: 'a program',
   cedar: 'a program',

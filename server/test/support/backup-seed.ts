@@ -158,6 +158,7 @@ async function seedAccess(insert: Insert, { anna, ben }: People): Promise<string
     ...{ lease_until: '2100-01-01T00:00:00Z', reminded_at: '2026-01-02T03:04:05.678901Z' },
   })
   await insert('reminder', { id: request_id, sent: 3, next_look_at: '2026-01-01T00:00:00.000001Z', generation: '7' })
+  await insert('request_comment', { id: newId(), request_id, nth: 1, author_id: ben, text: 'why?\n☃ "\\u0000"' })
   await insert('decision', {
     ...{ id: newId(), request_id, question_kind: 'ask', principal_id: anna, question: 'null', allowed: true },
     ...{ rule_set_version: '1', rule_ids: [newId()], errors: '[]' },

@@ -1,4 +1,5 @@
-import { isRecordEvent } from '../../src/messages/message-table.ts'
+import { isRecordEvent, isRequestEvent } from '../../src/messages/message-table.ts'
+import { withheldOfRequest } from '../../src/notification-channels/mail/mail-facts-store.ts'
 import { writeMail } from '../../src/notification-channels/mail/mail-layout.ts'
 import { code, type Page, table } from './markdown.ts'
 import { type MessageEvent, messageEvents, messageWith, sampleFacts } from './sample-messages.ts'
@@ -19,7 +20,8 @@ export function mailsPage(): Page {
 }
 
 function section(type: MessageEvent): string {
-  const samples = sampleFacts(type).map((facts) => {
+  const samples = sampleFacts(type).map((sample) => {
+    const facts = isRequestEvent(type) ? { ...sample, ...withheldOfRequest } : sample
     const noun = type.startsWith('request.') ? 'requests' : 'grants'
     const link = `https://sallyport.example.com/${noun}/${facts.subject_id}`
     const { subject, text } = writeMail(messageWith(type, facts), { subject_prefix: undefined, link, why: '' })

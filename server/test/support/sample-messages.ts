@@ -48,6 +48,7 @@ export const sampleRequest: RequestFacts = {
   waits_until: '2026-03-02T08:05:09.120Z',
   decided_by: null,
   decision_reasoning: null,
+  comment: null,
   audit_session: false,
 }
 
@@ -73,6 +74,10 @@ const requests: Samples<RequestFacts> = {
   'request.cancelled': [
     { ...settled, status: 'cancelled', is_own: true, actor: 'Ada Lovelace' },
     { ...settled, status: 'cancelled', data: { reason: 'the user was deactivated' } },
+  ],
+  'request.commented': [
+    { comment: 'The ticket is INC-42.' },
+    { actor: 'Grace Hopper', is_own: false, comment: 'Which ticket is this for?' },
   ],
   'request.reminded': [{ actor: 'Sallyport', is_own: false, data: { nth: 2 } }, {}],
 }

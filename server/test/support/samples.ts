@@ -34,6 +34,7 @@ export const sampleBodies: Record<string, unknown> = {
   createGroup: { name: 'a group' },
   createPolicy: { name: 'a policy' },
   createProvisioner: { name: 'a provisioner', provisioner_type: 'sandbox' },
+  createRequestComment: { text: 'Which ticket is this for?' },
   createRequest: { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly' },
   createRole: { name: 'a role', scopes: ['requests:create'] },
   createRule: { effect: 'permit' },

@@ -62,6 +62,15 @@ suite('the mail about an event', () => {
     assert.match((await mailOf('request.created', id)).text, /^By now: approved by approver$/m)
   })
 
+  test('of a comment says who commented, and never what', async () => {
+    const id = await acme.ask(acme.account('123456789012', { reason: 'INC-44' }))
+    await acme.created(people.approver, `/v1/requests/${id}/comments`, { text: 'said among us' })
+    const { subject, text, html } = await mailOf('request.commented', id)
+    assert.match(subject, /^\[acme\] approver commented on the request of user for ReadOnly on account/)
+    assert.match(text, /^The comment is shown with the request\. The request waits for an approver until/m)
+    for (const part of [subject, text, html]) assert.doesNotMatch(part, /said among us/)
+  })
+
   test('of a grant names its holder, the reason of the request, and the target’s error', async () => {
     const id = await acme.approve(await acme.ask(acme.account('123456789012', { reason: 'INC-43' })))
     const [grant] = await house.asSuperuser<{ id: string }>(

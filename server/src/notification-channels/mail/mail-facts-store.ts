@@ -32,12 +32,15 @@ function eventFacts(event: DeliveredEvent, { stored, actor_name }: Surroundings)
   return { at, actor: actor_name ?? event.actor_id ?? nobody, zone, subject_id, data }
 }
 
+/** Facts that mails leave out: what people write to each other is for those who may see the request, not for a mailbox. */
+export const withheldOfRequest = { comment: null }
+
 /** The facts of an event's request for its mail, in one round trip; undefined when there is none. */
 export async function findRequestFacts(tx: Tx, event: DeliveredEvent): Promise<RequestFacts | undefined> {
   const accounts = sql`array(select distinct place ->> 'account_id' from jsonb_array_elements(request.places) place
     where place ->> 'account_id' is not null order by 1)`
   const [found] = await tx.read(
-    sql<Surroundings & Omit<RequestFacts, keyof EventFacts>>`select request.action, request.resource_type,
+    sql<Surroundings & Omit<RequestFacts, keyof EventFacts | 'comment'>>`select request.action, request.resource_type,
         request.resource_id, ${accountColumns(tx, accounts)}, ${person(sql`requester`)} as requester,
         request.requester_id is not distinct from ${event.actor_id}::uuid as is_own, request.reason,
         request.created_at as asked_at, request.duration_seconds, request.approved_duration_seconds,
@@ -49,7 +52,7 @@ export async function findRequestFacts(tx: Tx, event: DeliveredEvent): Promise<R
       left join tenant_user decider on decider.tenant_id = request.tenant_id and decider.id = request.decided_by
       where request.tenant_id = ${tx.tenant_id}::uuid and request.id = ${uuidOrNull(event.subject_id)}::uuid`,
   )
-  return found && { ...found, ...eventFacts(event, found) }
+  return found && { ...found, ...withheldOfRequest, ...eventFacts(event, found) }
 }
 
 /**
