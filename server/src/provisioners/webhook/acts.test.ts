@@ -229,13 +229,32 @@ suite('a receiver', () => {
   })
 })
 
+for (const [what, config] of [
+  ['a receiver', {}],
+  ['one that cannot verify', { verifies: false }],
+] as const) {
+  test(`${what} is asked for a later end than before, though access of that length was given`, async () => {
+    const { grant, verify, tx } = await stage(config)
+    // An hour, of which half is over when half an hour more is wanted.
+    const [end, later] = [hours(0.5), hours(1)]
+    await grant(end)
+    await db.asSuperuser(`update webhook_act set begun_at = begun_at - interval '30 minutes' where tenant_id = $1`, [
+      tx.tenant_id,
+    ])
+    assert.deepEqual([await verify(end), await verify(later)], ['held', 'ends_early'])
+    await grant(later)
+    assert.equal(await verify(later), 'held')
+  })
+}
+
 suite('a receiver that cannot verify', () => {
   test('gets no plan or verify messages: the result of the last act counts', async () => {
     const { plan, grant, revoke, verify, receiver } = await stage({ verifies: false })
     assert.deepEqual([plan.held, plan.session_seconds, await verify(null)], [false, null, 'absent'])
-    await grant(hours(1))
+    const end = hours(1)
+    await grant(end)
     assert.deepEqual(
-      [await verify(hours(1)), await verify(null), await verify(hours(3))],
+      [await verify(end), await verify(null), await verify(hours(3))],
       ['held', 'held', 'ends_early'],
     )
     await revoke()

@@ -226,11 +226,13 @@ function heldByLastAnswer(last: WebhookAct | undefined, until: Date | null): Hel
 const leewayMs = 60_000
 
 /**
- * Whether access that ends by itself was given for a shorter time than needed now. It compares durations, not end times: when
- * the receiver takes minutes to begin, the access ends that many minutes early, and giving it again would not fix that.
+ * Whether access that ends by itself must be given again. It must where the receiver was never asked for so late an end: another grant
+ * joined, or one was extended. Where it was, and ends the access earlier, its durations are compared: when it takes minutes to begin,
+ * the access ends that many minutes early, and giving it again would not fix that.
  */
 function endsEarly(last: WebhookAct | undefined, ends: string | null, until: Date | null, now: Date): boolean {
-  if (ends === null || until === null || last === undefined) return false
+  if (ends === null || until === null || last === undefined || until.getTime() <= Date.parse(ends)) return false
+  if (last.until !== null && until.getTime() > Date.parse(last.until)) return true
   return until.getTime() - now.getTime() > Date.parse(ends) - Date.parse(last.begun_at) + leewayMs
 }
 
