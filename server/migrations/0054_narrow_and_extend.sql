@@ -27,13 +27,25 @@ create trigger access_request_extends before update of extends, held_seconds on 
 -- starts_at: the end of the grant that this one extends; null: its time begins when it becomes active.
 -- held_since: since when the holder has the access without a gap; null: since it became active.
 -- by_person: a person decided a part of that time.
+-- An entitlement has the last two as well, from its first grant on until the access is gone.
 alter table access_grant add column starts_at timestamptz, add column held_since timestamptz,
   add column by_person boolean not null default false;
+alter table entitlement add column held_since timestamptz, add column by_person boolean not null default false;
 
 alter table access_request no force row level security;
 alter table access_grant no force row level security;
+alter table entitlement no force row level security;
+-- A grant that failed may still be retried.
 update access_grant g set by_person = true from access_request r
   where r.tenant_id = g.tenant_id and r.id = g.request_id and r.decided_by is not null
-    and g.status in ('pending', 'active');
+    and g.status in ('pending', 'active', 'failed');
+update entitlement e set held_since = held.since, by_person = held.by_person
+  from (select tenant_id, entitlement_id, min(activated_at) as since, bool_or(by_person) as by_person
+      from access_grant where status = 'active' group by tenant_id, entitlement_id) held
+  where e.tenant_id = held.tenant_id and e.id = held.entitlement_id;
+update access_grant g set held_since = e.held_since, by_person = e.by_person from entitlement e
+  where e.tenant_id = g.tenant_id and e.id = g.entitlement_id and g.status = 'active'
+    and (g.activated_at > e.held_since or g.by_person <> e.by_person);
 alter table access_request force row level security;
 alter table access_grant force row level security;
+alter table entitlement force row level security;

@@ -3,8 +3,10 @@ import type { Statement, Tx } from '../kernel/context.ts'
 import { settingSeconds } from '../settings/setting-store.ts'
 import { type ExtendableGrant, minExtensionSeconds } from './extension.ts'
 import type { GrantDetail } from './grant.ts'
+import { isBefore } from './grant-transition-store.ts'
 
-const isActive = sql`(g.status = 'active' and g.expires_at > clock_timestamp())`
+const isActiveGrant = (g: Statement) => sql`(${g}.status = 'active' and ${g}.expires_at > clock_timestamp())`
+const isActive = isActiveGrant(sql`g`)
 
 /** Half of its own time must be used. That of an extension begins when the grant that it extends ends. */
 const extendableFrom = sql`(g.expires_at - make_interval(secs => g.duration_seconds / 2.0))`
@@ -12,10 +14,11 @@ const extendableFrom = sql`(g.expires_at - make_interval(secs => g.duration_seco
 /** For how long the holder has the access without a gap when the grant ends. */
 const heldSeconds = sql`ceil(extract(epoch from g.expires_at - coalesce(g.held_since, g.activated_at)))::integer`
 
-/** The request `r` extends the grant `g` already, or may yet. */
-const extendsIt = sql`r.tenant_id = g.tenant_id and r.extends = g.id and (r.status = 'pending'
-    or r.status = 'approved' and exists (select from access_grant x
+/** A request `r` extends the grant already, or may yet. */
+const extendsGrant = (g: Statement) => sql`r.tenant_id = ${g}.tenant_id and r.extends = ${g}.id and (
+    r.status = 'pending' or r.status = 'approved' and exists (select from access_grant x
       where x.tenant_id = r.tenant_id and x.request_id = r.id and x.status in ('pending', 'active')))`
+const extendsIt = extendsGrant(sql`g`)
 
 export async function findExtendable(tx: Tx, id: string): Promise<ExtendableGrant | undefined> {
   const [grant] = await tx.read(sql<ExtendableGrant>`select g.id, g.user_id, g.status, g.by_person,
@@ -71,10 +74,23 @@ export function extendedUntil(g: Statement): Statement {
     where r.tenant_id = ${g}.tenant_id and r.extends = ${g}.id and x.status in ('pending', 'active'))`
 }
 
-/** The ids of a live grant and of those that extend it, directly or through others. */
-export function withExtensions(tx: Tx, isLive: Statement, id: string): Statement {
-  return sql`(with recursive chain as (
-      select g.id from access_grant g where g.tenant_id = ${tx.tenant_id} and g.id = ${id}::uuid and ${isLive}
+/** Whether the grant goes on at this moment. */
+export function goesOn(tx: Tx, grant_id: string): Statement {
+  return sql`exists (select from access_grant g
+    where g.tenant_id = ${tx.tenant_id} and g.id = ${grant_id}::uuid and ${isActive})`
+}
+
+/** Whether the failed grant `g` may begin again: as an extension only while the grant that it extends goes on, and has no other. */
+export const mayExtendAgain = sql`(g.starts_at is null or exists (
+  select from access_request own join access_grant former on former.tenant_id = own.tenant_id and former.id = own.extends
+  where own.tenant_id = g.tenant_id and own.id = g.request_id and ${isActiveGrant(sql`former`)}
+    and not exists (select from access_request r where ${extendsGrant(sql`former`)})))`
+
+/** The ids of a live grant and of those that extend it, directly or through others: an array. */
+export function withExtensions(tx: Tx, id: string): Statement {
+  return sql`array(with recursive chain as (
+      select g.id from access_grant g
+      where g.tenant_id = ${tx.tenant_id} and g.id = ${id}::uuid and ${isBefore('revoke')}
       union select g.id from chain
         join access_request r on r.tenant_id = ${tx.tenant_id} and r.extends = chain.id
         join access_grant g on g.tenant_id = r.tenant_id and g.request_id = r.id)

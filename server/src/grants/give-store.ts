@@ -111,42 +111,45 @@ export async function savePresent(
   // The holders are locked before the entitlement; a deactivation locks them in the same order.
   const [rows] = await tx.write([
     sql<{ id: string }>`with ${stillPermitted(tx, item, joining)},
-      ${seenPresent(tx, item, ends_early, sql`(select count(*) from permitted) >= 0`)},
+      given as materialized (
+        select clock_timestamp() as now, count(g.id) > 0 as some, coalesce(bool_or(g.by_person), false) as by_person
+        from (select count(*) from permitted) locked left join access_grant g on ${grantsOf(tx, item)}
+          and g.status = 'pending' and (g.id = any(${[...begun]}::uuid[]) or g.id in (select id from permitted))),
+      ${seenPresent(tx, item, ends_early)},
       ${activate(ctx, begun, reference)}
       select id from active`,
   ])
   return rows.map((row) => row.id)
 }
 
-function seenPresent(tx: Tx, item: WorkItem, ends_early: boolean, condition: Statement): Statement {
+/** The time that its holder has the access without a gap begins with the first grant that is given, and goes on until it is gone. */
+function seenPresent(tx: Tx, item: WorkItem, ends_early: boolean): Statement {
   return sql`seen as (
-      update entitlement e set observed = 'present', act = null, act_reference = null,
+      update entitlement e set held_since = coalesce(e.held_since, case when given.some then given.now end),
+        by_person = e.by_person or given.by_person, observed = 'present', act = null, act_reference = null,
         suspected = ${ends_early}::boolean, failures = case when ${isWanted} then 0 else e.failures end,
         last_error = case when ${isWanted} then null else e.last_error end,
         drift = case when e.drift is not null and ${isWanted} then null else e.drift end,
         drifted_at = case when e.drift is not null and ${isWanted} then null else e.drifted_at end,
         updated_at = clock_timestamp()
-      where ${ours(tx, item)} and ${condition} returning e.tenant_id, e.id, e.held_before)`
+      from given where ${ours(tx, item)}
+      returning e.tenant_id, e.id, e.held_before, e.held_since, e.by_person, given.now)`
 }
 
 function activate(ctx: WorkCtx, begun: readonly string[], reference: string | null): Statement {
   const warning = settingSeconds(ctx.tx, 'notifications.expiring_seconds')
   // The time of an extension begins at the end of what it extends, which is still to come, or just over.
-  const begins = sql`coalesce(g.starts_at, t.now)`
-  return sql`joined as (
-      select min(coalesce(held.held_since, held.activated_at)) as since, bool_or(held.by_person) as by_person
-      from seen join access_grant held on held.tenant_id = seen.tenant_id and held.entitlement_id = seen.id
-        and held.status = 'active'),
-    active as (
-      update access_grant g set ${assignEither(sql`seen.held_before`, 'adopt', 'activate')}, activated_at = t.now,
-        last_error = null, updated_at = t.now,
+  const begins = sql`coalesce(g.starts_at, seen.now)`
+  return sql`active as (
+      update access_grant g set ${assignEither(sql`seen.held_before`, 'adopt', 'activate')}, activated_at = seen.now,
+        last_error = null, updated_at = seen.now,
         expires_at = ${begins} + make_interval(secs => g.duration_seconds),
         expiring_at = ${begins} + make_interval(secs => g.duration_seconds - least(${warning}, g.duration_seconds / 2)),
-        held_since = least(g.held_since, joined.since), by_person = g.by_person or coalesce(joined.by_person, false),
+        held_since = least(g.held_since, seen.held_since), by_person = g.by_person or seen.by_person,
         target_reference = case when g.id = any(${[...begun]}::uuid[]) then ${reference}::text end
-      from seen, joined, (select clock_timestamp() as now) t
+      from seen
       where g.tenant_id = seen.tenant_id and g.entitlement_id = seen.id and ${isBefore('activate')}
-        and g.activate_by > t.now and (g.id = any(${[...begun]}::uuid[]) or g.id in (select id from permitted))
+        and g.activate_by > seen.now and (g.id = any(${[...begun]}::uuid[]) or g.id in (select id from permitted))
       returning g.id, g.request_id),
     emitted as (${emitEach(ctx, { type: 'grant.activated', subject_type: 'grant' }, sql`active`)})`
 }

@@ -6,7 +6,7 @@ import type { Connect } from '../provisioners/connect.ts'
 import { isActive } from '../users/active-store.ts'
 import { connectColumn } from './connect-store.ts'
 import { isWaitedForBeside } from './entitlement-store.ts'
-import { withExtensions } from './extension-store.ts'
+import { mayExtendAgain, withExtensions } from './extension-store.ts'
 import { activateWithinSeconds, type Grant, type GrantStatus, grantName } from './grant.ts'
 import { type ProgressRow, progressOf } from './grant-progress.ts'
 import { progressColumn } from './grant-progress-store.ts'
@@ -103,7 +103,7 @@ export async function revokeLiveGrant(
   const holdHolder = sql`select from tenant_user u where u.tenant_id = ${ctx.tx.tenant_id}
     and u.id = (select g.user_id from access_grant g where g.tenant_id = u.tenant_id and g.id = ${id})
     for no key update`
-  const these = sql`g.id = any(array${withExtensions(ctx.tx, isBefore('revoke'), id)})`
+  const these = sql`g.id = any(${withExtensions(ctx.tx, id)})`
   const [, , , ended, [now]] = await ctx.tx.write([
     holdHolder,
     cancelExtension,
@@ -174,12 +174,6 @@ function revoke<Row>(ctx: WorkCtx, which: Statement, reason: string | null, answ
     ${answer}`
 }
 
-/** An extension begins again only as long as the grant that it extends goes on. */
-const isStillExtended = sql`(g.starts_at is null or exists (
-  select from access_request r join access_grant former on former.tenant_id = r.tenant_id and former.id = r.extends
-  where r.tenant_id = g.tenant_id and r.id = g.request_id and former.status = 'active'
-    and former.expires_at > clock_timestamp()))`
-
 /** The grant is pending again, or the guard that refused it. */
 type Retried =
   | { retried: Grant }
@@ -205,7 +199,7 @@ export async function retryFailedGrant(ctx: WorkCtx, id: string): Promise<Retrie
           alarmed_at = null, failures = 0,
           next_look_at = clock_timestamp(), lease_until = null, updated_at = clock_timestamp()
         where g.tenant_id = ${tx.tenant_id} and g.id = ${id} and ${isBefore('retry')} and g.activated_at is null
-          and g.activate_by > clock_timestamp() and exists (select from holder) and ${isStillExtended}
+          and g.activate_by > clock_timestamp() and exists (select from holder) and ${mayExtendAgain}
         returning g.*),
       emitted as (${emitEach(ctx, { type: 'grant.retried', subject_type: 'grant' }, sql`retried`)})
       select ${columns} from retried g`,

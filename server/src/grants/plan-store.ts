@@ -142,6 +142,8 @@ export async function linkGrant(
           then excluded.held_before and coalesce(entitlement.may_land_until <= clock_timestamp(), true)
           else entitlement.held_before end,
         observed = case when ${isNotOurs} then 'unknown' else entitlement.observed end,
+        held_since = case when not ${isHeldByNobody} then entitlement.held_since end,
+        by_person = entitlement.by_person and not ${isHeldByNobody},
         drift = case when not ${isNotOurs} then entitlement.drift end,
         drifted_at = case when not ${isNotOurs} then entitlement.drifted_at end`,
     sql`with ${served}
@@ -161,6 +163,11 @@ export async function linkGrant(
 /** The ledger's row says that nothing of ours is at the target. */
 const isNotOurs = sql`(entitlement.act is null and (entitlement.observed = 'absent'
   or coalesce(entitlement.drift = 'added', false)))`
+
+/** And no grant wants access that was there before us, and stays when its grants have ended. */
+const isHeldByNobody = sql`(${isNotOurs} or entitlement.held_before and not exists (select from access_grant live
+  where live.tenant_id = entitlement.tenant_id and live.entitlement_id = entitlement.id
+    and live.status in ('pending', 'active')))`
 
 /** The target has no capacity for planning now: the grant is planned again after `wait_ms` milliseconds. */
 export async function postponePlan(tx: Tx, item: WorkItem, wait_ms: number): Promise<void> {

@@ -44,7 +44,7 @@ export async function evaluateExtension(ctx: Ctx, grant_id: string, input: Exten
     places: [place],
   }
   const evaluated = await evaluateAccess(ctx, requester_id, requested, access)
-  return grant.by_person ? { ...evaluated, decision: byPerson(evaluated.decision) } : evaluated
+  return grant.by_person ? { ...evaluated, decision: byPerson(evaluated.decision), needs_person: true } : evaluated
 }
 
 /** What was requested, as far as it concerns the one place of the grant. */

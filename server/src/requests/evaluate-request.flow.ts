@@ -22,6 +22,8 @@ export type EvaluatedRequest = Known & {
   ruleSet: RuleSet
   decision: Decision
   risk: Risk
+  /** A person decides it, though a rule would approve it at once. */
+  needs_person?: boolean
 }
 
 /**

@@ -6,7 +6,7 @@ import { startWorkers } from '../../test/support/workers.ts'
 
 /** An extension ends with the access that it extends, whatever happens at the same moment. */
 const house = await openHouse()
-startWorkers(house)
+const workers = startWorkers(house)
 const on = await extensionStage(house, 'ends of extended')
 const { owner, people, tenant_id, given, givenByPerson, endOf, extend, extended, requestsExtending } = on
 
@@ -91,6 +91,16 @@ suite('at the same moment', () => {
   })
 })
 
+/** As if policy had refused the grant right before it was given. */
+async function fail(grant: string | undefined): Promise<void> {
+  await house.asSuperuser(
+    `set session_replication_role = replica;
+    update access_grant set status = 'failed', provisioning_status = 'failed', activated_at = null, expires_at = null,
+      expiring_at = null, ended_at = clock_timestamp() where id = '${grant}';
+    set session_replication_role = origin`,
+  )
+}
+
 suite('an extension that failed', () => {
   test('is retried as long as the access goes on, and not after it was ended', async () => {
     const account = '220000000071'
@@ -99,25 +109,23 @@ suite('an extension that failed', () => {
     const id = String(reply.body.id)
     await on.grantsAre(id, 'active', 'successful')
     const [extending] = await on.grantsOf(id)
-    // As if policy had refused it right before it was given.
-    await house.asSuperuser(
-      `set session_replication_role = replica;
-      update access_grant set status = 'failed', provisioning_status = 'failed', activated_at = null, expires_at = null,
-        expiring_at = null, ended_at = clock_timestamp() where id = '${extending?.id}';
-      set session_replication_role = origin`,
-    )
+    await fail(extending?.id)
     const retry = () => on.call(people.user, 'POST', `/v1/grants/${extending?.id}/retry`)
     assert.equal((await retry()).status, 200)
     const [again] = await on.grantsAre(id, 'active', 'successful')
     assert.equal(await endOf(again?.id ?? ''), after(first.expires_at, hour))
-    await house.asSuperuser(
-      `set session_replication_role = replica;
-      update access_grant set status = 'failed', provisioning_status = 'failed', activated_at = null, expires_at = null,
-        expiring_at = null, ended_at = clock_timestamp() where id = '${extending?.id}';
-      set session_replication_role = origin`,
-    )
+    await fail(extending?.id)
     assert.equal((await on.call(people.user, 'POST', `/v1/grants/${first.id}/revoke`)).status, 200)
     assert.deepEqual(codeOf(await retry()), [409, 'grant_not_retryable'])
+  })
+
+  test('is not retried while another one extends the access', async () => {
+    const first = await given('220000000073')
+    const failed = await extended(first.id)
+    await fail(failed.id)
+    await extended(first.id)
+    const retry = await on.call(people.user, 'POST', `/v1/grants/${failed.id}/retry`)
+    assert.deepEqual(codeOf(retry), [409, 'grant_not_retryable'])
   })
 
   test('cannot begin after its own time: its deadline is not later', async () => {
@@ -148,4 +156,40 @@ test('the database refuses two pending extensions of a grant, and a change of wh
       constraint: 'access_request_extends',
     })
   }
+})
+
+suite('while no worker has ended what is over', () => {
+  /** A grant that is over, its extension, and a pending request to extend that. */
+  async function chain(account: string) {
+    const first = await givenByPerson(account)
+    const one = await on.approve(String((await extend(first.id, { duration_seconds: 10 * minute })).body.id))
+    const [extending] = await on.grantsAre(one, 'active', 'successful')
+    return { first, one, extending: extending?.id ?? '' }
+  }
+
+  test('the end of the first grant of a chain cancels the request to extend the last', async () => {
+    const [chained, other] = [await chain('220000000091'), await chain('220000000092')]
+    await workers.stop()
+    const requests: string[] = []
+    for (const { first, one, extending } of [chained, other]) {
+      await on.age(first.request, 36)
+      await on.age(one, 36)
+      const reply = await extend(extending)
+      assert.deepEqual([reply.status, reply.body.status], [201, 'pending'], reply.text)
+      requests.push(String(reply.body.id))
+    }
+    const [cancelled, left] = requests
+    assert.equal((await on.call(owner, 'POST', `/v1/grants/${chained.first.id}/revoke`)).status, 200)
+    assert.deepEqual(await requestsExtending(chained.extending), [{ status: 'cancelled' }])
+    const approve = (id: string | undefined) => on.call(people.approver, 'POST', `/v1/requests/${id}/approve`, {})
+    assert.deepEqual(codeOf(await approve(cancelled)), [409, 'request_not_pending'])
+    // Nor is a request approved to extend what does not go on, should it ever be left pending.
+    await house.asSuperuser(
+      `update access_grant set status = 'revoked', provisioning_status = 'deprovisioning', ended_at = clock_timestamp()
+        where id = $1`,
+      [other.extending],
+    )
+    assert.deepEqual(codeOf(await approve(left)), [409, 'request_not_pending'])
+    assert.deepEqual(await on.grantsOf(left ?? ''), [])
+  })
 })

@@ -67,6 +67,32 @@ suite('policy answers for the whole time without a gap', () => {
     await forbidding()
     await end()
   })
+
+  test('access that began while that of a grant that had ended was still there counts its time too', async () => {
+    const account = '220000000014'
+    const first = await givenByPerson(account)
+    // The target does not take it away yet.
+    await on.inject({ throttled: 1_000 })
+    await age(first.request, 31)
+    await on.grantsAre(first.request, 'expired', 'deprovisioning')
+    const second = await on.approve(await on.ask(on.account(account, { duration_seconds: hour })))
+    await on.inject({})
+    const [grant] = await on.grantsAre(second, 'active', 'successful')
+    const [row] = await house.asSuperuser<{ held: boolean }>(
+      'select g.held_since = f.activated_at as held from access_grant g, access_grant f where g.id = $1 and f.id = $2',
+      [grant?.id, first.id],
+    )
+    assert.deepEqual(row, { held: true })
+    // Once it is gone, the time begins again.
+    assert.equal((await on.call(people.user, 'POST', `/v1/grants/${grant?.id}/revoke`)).status, 200)
+    await on.grantsAre(second, 'revoked', 'deprovisioned')
+    const third = await given(account, { action: 'List' })
+    const [later] = await house.asSuperuser<{ alone: boolean; by_person: boolean }>(
+      'select held_since = activated_at as alone, by_person from access_grant where id = $1',
+      [third.id],
+    )
+    assert.deepEqual(later, { alone: true, by_person: false })
+  })
 })
 
 suite('who decides', () => {
@@ -84,6 +110,18 @@ suite('who decides', () => {
     assert.equal(narrowed.status, 200, narrowed.text)
     const [extending] = await on.grantsAre(id, 'active', 'successful')
     assert.equal(await endOf(extending?.id ?? ''), after(first.expires_at, 600))
+  })
+
+  test('an explanation promises no answer at once where a person decides', async () => {
+    const { id } = await givenByPerson('220000000025')
+    const ends = [
+      await on.rule('@approval_mode("auto") permit (principal, action == Action::"ReadOnly", resource);'),
+      await on.rule('forbid (principal, action, resource) when { context.duration_seconds > 5400 };'),
+    ]
+    const reply = await extend(id)
+    for (const end of ends) await end()
+    const [nearest] = (reply.body.details as { nearest: Record<string, unknown>[] }).nearest
+    assert.deepEqual([nearest?.approval_mode, nearest?.duration_seconds], ['require', hour / 2])
   })
 
   test('policy answers for the whole time again at the approval, and for a shorter one where the approver gives less', async () => {

@@ -59,7 +59,9 @@ async function explainNearMisses(ctx: Caller, evaluated: EvaluatedRequest): Prom
     const found = await findNearMisses(answered, !viewer.mayReadRules, createPauser(maxMs))
     const misses = selectShown(found, { question, bounds, viewer })
     const names = viewer.mayReadRules ? await namesIn(ctx, misses) : nobody
-    return misses.map((miss) => explain(miss, { question, bounds, viewer }, names))
+    const forPerson = (miss: NearMiss): NearMiss =>
+      evaluated.needs_person && miss.approval_mode === 'auto' ? { ...miss, approval_mode: 'require' } : miss
+    return misses.map((miss) => explain(forPerson(miss), { question, bounds, viewer }, names))
   } catch {
     return []
   }

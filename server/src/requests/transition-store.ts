@@ -1,6 +1,6 @@
 import { sql } from '../db/sql.ts'
 import { emit, emitEach, type NewEvent } from '../events/emit.ts'
-import { endOfGrant, isExtendable } from '../grants/extension-store.ts'
+import { endOfGrant, goesOn, isExtendable, withExtensions } from '../grants/extension-store.ts'
 import { insertGrants, revokeGrantsOf } from '../grants/grant-store.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import { type Statement, systemActor, type Tx, type WorkCtx } from '../kernel/context.ts'
@@ -155,12 +155,14 @@ export async function saveDecision(ctx: WorkCtx, decision: PersonsDecision): Pro
   const data = { ...(duration_seconds !== null && { approved_duration_seconds: duration_seconds }) }
   const event = { type: `request.${status}`, ...subject, data } as const
   const person = sql`from tenant_user u where u.tenant_id = ${tx.tenant_id} and u.id = ${decided_by}`
+  const { extension } = requested
+  const goesOnToBeExtended = extension === undefined ? sql`true` : goesOn(tx, extension.grant_id)
   const [, [row]] = await tx.write([
     // A statement of its own, so that the next one sees what the lock waited for.
     sql`select u.id ${person} for share`,
     sql<DecisionRow>`with held as materialized (
         select status as held_status, decided_by as held_by,
-          status = 'pending' and next_look_at > clock_timestamp() as is_waiting,
+          status = 'pending' and next_look_at > clock_timestamp() and ${goesOnToBeExtended} as is_waiting,
           exists (select ${person} and ${isActive(sql`u`)}
             and 'requests:approve' = any(${scopesAsArray(tx)})) as may_decide
         from access_request where tenant_id = ${tx.tenant_id} and id = ${requested.id}
@@ -196,10 +198,10 @@ export async function cancelPendingRequest(ctx: WorkCtx, id: string): Promise<Re
   return cancelled.length > 0 ? undefined : now
 }
 
-/** The statement that cancels a pending request to extend the grant, because the grant ends before its time. */
+/** The statement that cancels a pending request to extend the grant, or what extends it, because the grant ends before its time. */
 export function cancelExtension(ctx: WorkCtx, grant_id: string): Statement {
   const data = { reason: 'the access that it extends was ended' }
-  return cancelling(ctx, sql`extends = ${grant_id}::uuid`, data)
+  return cancelling(ctx, sql`extends = any(${withExtensions(ctx.tx, grant_id)})`, data)
 }
 
 /** pending → expired, for the worker that holds the lease, once the deadline has passed by the database's clock. */

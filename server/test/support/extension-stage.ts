@@ -45,8 +45,9 @@ export async function extensionStage(house: House, name: string) {
     await house.asSuperuser(
       `with aged as (update access_grant set activated_at = activated_at - m.by, expires_at = expires_at - m.by,
           starts_at = starts_at - m.by, held_since = held_since - m.by, expiring_at = expiring_at - m.by
-        from (select make_interval(mins => $2::integer) as by) m where request_id = $1 returning entitlement_id)
-        update entitlement e set next_look_at = clock_timestamp() from aged where e.id = aged.entitlement_id`,
+        from (select make_interval(mins => $2::integer) as by) m where request_id = $1 returning entitlement_id, m.by)
+        update entitlement e set next_look_at = clock_timestamp(), held_since = e.held_since - aged.by
+        from aged where e.id = aged.entitlement_id`,
       [request, minutes],
     )
   }

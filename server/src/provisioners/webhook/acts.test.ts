@@ -253,10 +253,7 @@ suite('a receiver that cannot verify', () => {
     assert.deepEqual([plan.held, plan.session_seconds, await verify(null)], [false, null, 'absent'])
     const end = hours(1)
     await grant(end)
-    assert.deepEqual(
-      [await verify(end), await verify(null), await verify(hours(3))],
-      ['held', 'held', 'ends_early'],
-    )
+    assert.deepEqual([await verify(end), await verify(null), await verify(hours(3))], ['held', 'held', 'ends_early'])
     await revoke()
     assert.deepEqual([await verify(hours(1)), await verify(null)], ['absent', 'absent'])
     assert.deepEqual(
