@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { after, codeOf, extensionStage, hour, minute } from '../../test/support/extension-stage.ts'
 import { openHouse } from '../../test/support/house.ts'
+import { until } from '../../test/support/wait.ts'
 import { startWorkers } from '../../test/support/workers.ts'
 
 /** Policy answers an extension for the whole time, and people decide where they decided before. */
@@ -74,7 +75,10 @@ suite('policy answers for the whole time without a gap', () => {
     // The target does not take it away yet.
     await on.inject({ throttled: 1_000 })
     await age(first.request, 31)
-    await on.grantsAre(first.request, 'expired', 'deprovisioning')
+    await until('it is over', async () =>
+      (await on.grantsOf(first.request)).every(({ status }) => status === 'expired'),
+    )
+    assert.equal(await on.heldAt(account), 1)
     const second = await on.approve(await on.ask(on.account(account, { duration_seconds: hour })))
     await on.inject({})
     const [grant] = await on.grantsAre(second, 'active', 'successful')
@@ -92,6 +96,32 @@ suite('policy answers for the whole time without a gap', () => {
       [third.id],
     )
     assert.deepEqual(later, { alone: true, by_person: false })
+  })
+
+  test('access that was at the target before its first grant, and stays there, counts from each grant on', async () => {
+    const account = '220000000015'
+    await on.call(people.user, 'POST', `/v1/grants/${(await given(account)).id}/revoke`)
+    await until('it is gone', async () => (await on.heldAt(account)) === 0)
+    // By hand, as an operator does who does not use Sallyport.
+    await house.asSuperuser(
+      `insert into sandbox_assignment (tenant_id, key) select tenant_id, target_key from entitlement
+        where tenant_id = $1 and target_key like $2`,
+      [on.tenant_id, `%${account}%`],
+    )
+    const adopted = async () => {
+      const request = await on.ask(on.account(account, { action: 'List', duration_seconds: hour }))
+      const [grant] = await on.grantsAre(request, 'active', 'not_attempted')
+      await age(request, 30)
+      return grant?.id
+    }
+    const first = await adopted()
+    assert.equal((await on.call(people.user, 'POST', `/v1/grants/${first}/revoke`)).status, 200)
+    const second = await adopted()
+    const [row] = await house.asSuperuser<{ alone: boolean }>(
+      'select held_since = activated_at as alone from access_grant where id = $1',
+      [second],
+    )
+    assert.deepEqual(row, { alone: true })
   })
 })
 

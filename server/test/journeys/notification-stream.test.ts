@@ -89,7 +89,7 @@ test('notifications reach readers at the other process, also readers of a stoppe
     for await (const one of listen(balanced, headers, leaving.signal)) received.push(one)
   })()
   const raw = await openStream(one.base_url + path, await headers())
-  await until('both streams are open', async () => raw.events().length > 0 && count('open') === 1)
+  await until('both streams are open', async () => raw.events().length > 0 && count('open') >= 1)
   await ask(other)
   await until('the first notification has arrived', async () => count('notification') === 1 && raw.ids().length === 1)
 
@@ -101,7 +101,11 @@ test('notifications reach readers at the other process, also readers of a stoppe
   const refused = await openStream(one.base_url + path, await headers())
   assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '1'])
   await ask(other)
-  await until('the second notification has arrived', async () => count('notification') === 2 && count('open') === 2)
+  // On a busy machine the reader may have to come again more than once.
+  await until(
+    'the second notification has arrived',
+    async () => count('notification') === 2 && count('open') >= 2,
+  ).catch(() => assert.fail(`the second notification has not arrived: ${JSON.stringify(received)}`))
   assert.equal(new Set(received.flatMap(({ data }) => data?.id ?? [])).size, 2)
   leaving.abort()
   await assert.rejects(listening, { name: 'AbortError' })
