@@ -122,7 +122,7 @@ export async function savePresent(
   return rows.map((row) => row.id)
 }
 
-/** The time that its holder has the access without a gap begins with the first grant that is given, and goes on until it is gone. */
+/** The time that its holder has the access without a gap begins with the first grant, until a grant is linked after it was gone. */
 function seenPresent(tx: Tx, item: WorkItem, ends_early: boolean): Statement {
   return sql`seen as (
       update entitlement e set held_since = coalesce(e.held_since, case when given.some then given.now end),

@@ -164,7 +164,10 @@ export async function linkGrant(
 const isNotOurs = sql`(entitlement.act is null and (entitlement.observed = 'absent'
   or coalesce(entitlement.drift = 'added', false)))`
 
-/** And no grant wants access that was there before us, and stays when its grants have ended. */
+/**
+ * The time that its holder has the access begins again: it was gone, or it was there before us, where it stays when its grants have
+ * ended, and none wants it.
+ */
 const isHeldByNobody = sql`(${isNotOurs} or entitlement.held_before and not exists (select from access_grant live
   where live.tenant_id = entitlement.tenant_id and live.entitlement_id = entitlement.id
     and live.status in ('pending', 'active')))`

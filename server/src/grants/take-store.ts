@@ -132,7 +132,6 @@ function postponeChecks(tx: Tx, settlings: readonly Settling[]): Statement {
       act_reference = case when not mine.gone and not mine.unbegun then coalesce(mine.reference, e.act_reference) end,
       act_polls = e.act_polls + (mine.reference is not null)::integer,
       observed = case when mine.gone then 'absent' else e.observed end,
-      held_since = case when not mine.gone then e.held_since end, by_person = e.by_person and not mine.gone,
       suspected = e.suspected and not mine.gone,
       drift = case when ${driftIsOver} then null else e.drift end,
       drifted_at = case when ${driftIsOver} then null else e.drifted_at end,
