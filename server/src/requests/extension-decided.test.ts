@@ -90,7 +90,14 @@ suite('policy answers for the whole time without a gap', () => {
     // Once it is gone, the time begins again.
     assert.equal((await on.call(people.user, 'POST', `/v1/grants/${grant?.id}/revoke`)).status, 200)
     await on.grantsAre(second, 'revoked', 'deprovisioned')
-    const third = await given(account, { action: 'List' })
+    const end = await on.rule('@approval_mode("auto") permit (principal, action == Action::"ReadOnly", resource);')
+    const third = await given(account, { action: 'ReadOnly' })
+    await end()
+    const entitlements = await house.asSuperuser(
+      'select distinct entitlement_id from access_grant where id = any($1)',
+      [[grant?.id, third.id]],
+    )
+    assert.equal(entitlements.length, 1)
     const [later] = await house.asSuperuser<{ alone: boolean; by_person: boolean }>(
       'select held_since = activated_at as alone, by_person from access_grant where id = $1',
       [third.id],
