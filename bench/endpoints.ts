@@ -201,7 +201,15 @@ async function decisionOf(tx: Tx, approver: Person, id: string): Promise<Persons
   const { requested, when, version } = deciding
   const word = { allowed: true, mode: null, audit_session: false, notices: [], reasoning: '', governing_rule_id: null }
   const permitted = { ...word, rule_ids: [], held_by_rule_ids: [], errors: [], rule_set_version: version }
-  return { status: 'approved', decided_by: approver.id, reasoning: null, requested, when, permitted }
+  return {
+    status: 'approved',
+    decided_by: approver.id,
+    reasoning: null,
+    duration_seconds: null,
+    requested,
+    when,
+    permitted,
+  }
 }
 
 function tableOf(

@@ -23,17 +23,19 @@ test('grants of the version before know since when access is held, and whether a
   ] as const) {
     const request = newId()
     await db.asSuperuser(
-      `insert into access_request (tenant_id, id, requester_id, resource_type, resource_id, action, status, decided_by,
-          approval_mode, break_glass, duration_seconds, metadata, audit_session, places, asked_via, source_ip)
-        values ($1, $2, $3, 'cloud_account', '1', 'x', 'approved', $4, 'require', false, 7200, '{}', false, '[]', 'token',
-          '127.0.0.1')`,
+      `insert into access_request (tenant_id, id, requester_id, resource_type, resource_id, action, status,
+          decided_by, approval_mode, break_glass, duration_seconds, metadata, audit_session, places, asked_via,
+          source_ip)
+        values ($1, $2, $3, 'cloud_account', '1', 'x', 'approved', $4,
+          'require', false, 7200, '{}', false, '[]', 'token', '127.0.0.1')`,
       [tenant_id, request, ada, decided_by],
     )
     await db.asSuperuser(
       `insert into access_grant (tenant_id, id, request_id, user_id, name, resource_type, resource_id, action,
-          duration_seconds, status, provisioning_status, entitlement_id, activate_by, activated_at, expires_at, ended_at)
-        select $1, $2, $3, $4, $5, 'cloud_account', '1', 'x', 7200, $6, 'successful', $7, now(), began, began + interval '2 hours',
-          case when $6 <> 'active' then now() end
+          duration_seconds, status, provisioning_status, entitlement_id, activate_by, activated_at, expires_at,
+          ended_at)
+        select $1, $2, $3, $4, $5, 'cloud_account', '1', 'x', 7200, $6, 'successful', $7, now(), began,
+          began + interval '2 hours', case when $6 <> 'active' then now() end
         from (select now() - make_interval(mins => $8::integer) as began) at`,
       [tenant_id, newId(), request, ada, name, status, entitlement, minutes_ago],
     )
@@ -41,7 +43,8 @@ test('grants of the version before know since when access is held, and whether a
   await db.asSuperuser('set session_replication_role to default')
   await migrate(db.owner)
   const rows = await db.asSuperuser(
-    `select name, by_person, round(extract(epoch from now() - coalesce(held_since, activated_at)) / 60)::integer as held_minutes
+    `select name, by_person,
+        round(extract(epoch from now() - coalesce(held_since, activated_at)) / 60)::integer as held_minutes
       from access_grant order by name`,
   )
   assert.deepEqual(rows, [

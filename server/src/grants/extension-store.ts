@@ -21,7 +21,8 @@ const extendsGrant = (g: Statement) => sql`r.tenant_id = ${g}.tenant_id and r.ex
 const extendsIt = extendsGrant(sql`g`)
 
 export async function findExtendable(tx: Tx, id: string): Promise<ExtendableGrant | undefined> {
-  const [grant] = await tx.read(sql<ExtendableGrant>`select g.id, g.user_id, g.status, g.by_person,
+  const [grant] = await tx.read(sql<ExtendableGrant>`select g.id, g.user_id, g.status,
+      g.by_person or coalesce(e.by_person, false) as by_person,
       ${isActive} as is_active, ${extendableFrom} as extendable_from,
       coalesce(${extendableFrom} <= clock_timestamp(), false) as is_half_used,
       (select r.id from access_request r where ${extendsIt} limit 1) as extended_by,
@@ -31,6 +32,7 @@ export async function findExtendable(tx: Tx, id: string): Promise<ExtendableGran
       jsonb_build_object('resource_type', a.resource_type, 'resource_id', a.resource_id, 'action', a.action,
         'metadata', a.metadata, 'break_glass', a.break_glass) as request
     from access_grant g join access_request a on a.tenant_id = g.tenant_id and a.id = g.request_id
+      left join entitlement e on e.tenant_id = g.tenant_id and e.id = g.entitlement_id
     where g.tenant_id = ${tx.tenant_id} and g.id = ${id}`)
   return grant
 }
@@ -82,7 +84,8 @@ export function goesOn(tx: Tx, grant_id: string): Statement {
 
 /** Whether the failed grant `g` may begin again: as an extension only while the grant that it extends goes on, and has no other. */
 export const mayExtendAgain = sql`(g.starts_at is null or exists (
-  select from access_request own join access_grant former on former.tenant_id = own.tenant_id and former.id = own.extends
+  select from access_request own
+    join access_grant former on former.tenant_id = own.tenant_id and former.id = own.extends
   where own.tenant_id = g.tenant_id and own.id = g.request_id and ${isActiveGrant(sql`former`)}
     and not exists (select from access_request r where ${extendsGrant(sql`former`)})))`
 

@@ -125,8 +125,9 @@ export async function savePresent(
 /** The time that its holder has the access without a gap begins with the first grant, until a grant is linked after it was gone. */
 function seenPresent(tx: Tx, item: WorkItem, ends_early: boolean): Statement {
   return sql`seen as (
-      update entitlement e set held_since = coalesce(e.held_since, case when given.some then given.now end),
-        by_person = e.by_person or given.by_person, observed = 'present', act = null, act_reference = null,
+      update entitlement e set observed = 'present', act = null, act_reference = null,
+        held_since = coalesce(e.held_since, case when given.some then given.now end),
+        by_person = e.by_person or given.by_person,
         suspected = ${ends_early}::boolean, failures = case when ${isWanted} then 0 else e.failures end,
         last_error = case when ${isWanted} then null else e.last_error end,
         drift = case when e.drift is not null and ${isWanted} then null else e.drift end,

@@ -50,15 +50,10 @@ export function asGrant(row: GrantRow): Grant {
 
 /**
  * The insert of an approved request's grants, for use in the statement that approves it. `approved` names a common table
- * expression with the columns of access_request. It inserts one grant per place, due at once. `isExtension`: their time begins at
+ * expression with the columns of access_request. It inserts one grant per place, due at once. The time of an extension begins at
  * the end of the grant that the request extends.
  */
-export function insertGrants(
-  places: readonly Place[],
-  action: string,
-  approved: Statement,
-  isExtension = false,
-): Statement {
+export function insertGrants(places: readonly Place[], action: string, approved: Statement): Statement {
   const rows = places.map((place) => ({
     ...place,
     id: newId(),
@@ -66,20 +61,16 @@ export function insertGrants(
     name: grantName(action, place),
   }))
   const given = sql`coalesce(a.approved_duration_seconds, a.duration_seconds)`
-  const extended = sql`join access_grant former on former.tenant_id = a.tenant_id and former.id = a.extends`
-  const deadline = sql`clock_timestamp() + make_interval(secs => ${activateWithinSeconds})`
   return sql`insert into access_grant (tenant_id, id, request_id, user_id, name, resource_type, resource_id, account_id,
       permission_set, action, duration_seconds, status, provisioning_status, next_look_at, by_person,
       starts_at, held_since, activate_by)
     select a.tenant_id, g.id, a.id, a.requester_id, g.name, g.type, g.place_id, g.account_id,
       g.permission_set, a.action, ${given}, 'pending', 'not_attempted', clock_timestamp(), a.decided_by is not null,
-      ${
-        isExtension
-          ? sql`former.expires_at, former.expires_at - make_interval(secs => a.held_seconds),
-      least(${deadline}, former.expires_at + make_interval(secs => ${given}))`
-          : sql`null::timestamptz, null::timestamptz, ${deadline}`
-      }
-    from ${approved} a ${isExtension ? extended : sql``}, jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      former.expires_at, former.expires_at - make_interval(secs => a.held_seconds),
+      least(clock_timestamp() + make_interval(secs => ${activateWithinSeconds}),
+        former.expires_at + make_interval(secs => ${given}))
+    from ${approved} a left join access_grant former on former.tenant_id = a.tenant_id and former.id = a.extends,
+      jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
       as g (id uuid, type text, place_id text, name text, account_id text, permission_set text)`
 }
 
@@ -98,7 +89,7 @@ export async function revokeLiveGrant(
   ctx: WorkCtx,
   id: string,
   reason: string | null,
-  cancelExtension: Statement = sql`select`,
+  cancelExtension: Statement,
 ): Promise<{ revoked: Grant } | { not_live: GrantStatus }> {
   const holdHolder = sql`select from tenant_user u where u.tenant_id = ${ctx.tx.tenant_id}
     and u.id = (select g.user_id from access_grant g where g.tenant_id = u.tenant_id and g.id = ${id})
@@ -127,8 +118,9 @@ const maxRevokedAtOnce = 5_000
 export async function revokeGrantsOf(ctx: WorkCtx, user_id: string, reason: string | null): Promise<number> {
   const { tx } = ctx
   const theirs = sql`g.user_id = ${user_id}`
+  // Locked below the limit: one that ends by itself meanwhile leaves no batch short, which would end the loop.
   const next = sql`g.id in (select g.id from access_grant g where ${isLive(tx, theirs)}
-    order by g.id limit ${maxRevokedAtOnce})`
+    order by g.id limit ${maxRevokedAtOnce} for no key update)`
   const revokeNext = revoke(ctx, next, reason, sql<{ count: number }>`select count(*)::integer as count from revoked`)
   let total = 0
   let [, [ended]] = await tx.write([holdEntitlements(tx, theirs), revokeNext])
@@ -177,7 +169,7 @@ function revoke<Row>(ctx: WorkCtx, which: Statement, reason: string | null, answ
 /** The grant is pending again, or the guard that refused it. */
 type Retried =
   | { retried: Grant }
-  | { refused: 'not_failed' | 'was_active' | 'deadline_over' | 'holder_inactive'; status: GrantStatus }
+  | { refused: 'not_failed' | 'was_active' | 'not_extended' | 'deadline_over' | 'holder_inactive'; status: GrantStatus }
 
 /**
  * failed → pending, as after an approval: the grant is planned again and reauthorized, and keeps its deadline. A concurrent
@@ -189,10 +181,11 @@ export async function retryFailedGrant(ctx: WorkCtx, id: string): Promise<Retrie
   const [, [retried], [now]] = await tx.write([
     // A statement of its own, so that the next one sees what the lock waited for.
     sql`select from tenant_user u where u.tenant_id = ${tx.tenant_id}
-      and u.id = (select g.user_id from access_grant g where g.tenant_id = u.tenant_id and g.id = ${id}) for share`,
+      and u.id = (select g.user_id from access_grant g where g.tenant_id = u.tenant_id and g.id = ${id})
+      for no key update`,
     sql<GrantRow>`with holder as (
         select u.id from access_grant g join tenant_user u on u.tenant_id = g.tenant_id and u.id = g.user_id
-        where g.tenant_id = ${tx.tenant_id} and g.id = ${id} and ${isActive(sql`u`)} for share of u),
+        where g.tenant_id = ${tx.tenant_id} and g.id = ${id} and ${isActive(sql`u`)}),
       retried as (
         update access_grant g set ${assign('retry')}, entitlement_id = null,
           ended_by = null, last_error = null, target_reference = null,
@@ -203,15 +196,16 @@ export async function retryFailedGrant(ctx: WorkCtx, id: string): Promise<Retrie
         returning g.*),
       emitted as (${emitEach(ctx, { type: 'grant.retried', subject_type: 'grant' }, sql`retried`)})
       select ${columns} from retried g`,
-    sql<{ status: GrantStatus; was_active: boolean; active: boolean }>`select g.status,
-        ${isActive(sql`u`)} as active, g.activated_at is not null as was_active
+    sql<{ status: GrantStatus; was_active: boolean; active: boolean; may_extend: boolean }>`select g.status,
+        ${isActive(sql`u`)} as active, g.activated_at is not null as was_active, ${mayExtendAgain} as may_extend
       from access_grant g join tenant_user u on u.tenant_id = g.tenant_id and u.id = g.user_id
       where g.tenant_id = ${tx.tenant_id} and g.id = ${id}`,
   ])
   if (retried !== undefined) return { retried: asGrant(retried) }
   if (now === undefined) throw new Error('a grant that was read is gone')
-  const { status, was_active, active } = now
+  const { status, was_active, active, may_extend } = now
   if (status !== 'failed') return { refused: 'not_failed', status }
   if (was_active) return { refused: 'was_active', status }
-  return { refused: active ? 'deadline_over' : 'holder_inactive', status }
+  if (!active) return { refused: 'holder_inactive', status }
+  return { refused: may_extend ? 'deadline_over' : 'not_extended', status }
 }

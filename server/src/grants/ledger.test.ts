@@ -16,6 +16,9 @@ import { openEntitlements } from './open-entitlement-store.ts'
 import { planGrant } from './plan-grant.job.ts'
 import { beginRevokes, settle } from './take-store.ts'
 
+/** Nothing extends the grants of this file. */
+const nothing = sql`select`
+
 const db = await testDatabase()
 const tenant_id = newId()
 const user_id = newId()
@@ -134,11 +137,11 @@ test('access ends on time: notified before, expired, gone at the target', async 
 test('access that is revoked early is gone at the target', async () => {
   const id = await approve('000000000003')
   await grantIn(id, 'active', 'successful')
-  assert.ok('revoked' in (await revokeLiveGrant(ctx, id, 'enough')))
+  assert.ok('revoked' in (await revokeLiveGrant(ctx, id, 'enough', nothing)))
   work.wake()
   await grantIn(id, 'revoked', 'deprovisioned')
   assert.equal(await atTarget('000000000003'), false)
-  assert.deepEqual(await revokeLiveGrant(ctx, id, 'again'), { not_live: 'revoked' })
+  assert.deepEqual(await revokeLiveGrant(ctx, id, 'again', nothing), { not_live: 'revoked' })
 })
 
 test('two grants of one entitlement: access stays until the last one ends', async () => {
@@ -206,7 +209,7 @@ test('a grant that is revoked while it waits is not given', async () => {
   const id = await approve('000000000013')
   const [seen] = await db.asSuperuser<{ status: string }>('select status from access_grant where id = $1', [id])
   assert.equal(seen?.status, 'pending')
-  assert.ok('revoked' in (await revokeLiveGrant(ctx, id, 'never mind')))
+  assert.ok('revoked' in (await revokeLiveGrant(ctx, id, 'never mind', nothing)))
   work.wake()
   await until('nothing is due', async () => {
     const due = await db.asSuperuser(
@@ -223,7 +226,7 @@ test('a revoke is never given up: its failures are shown and notified, and it su
   const id = await approve('000000000008')
   await grantIn(id, 'active', 'successful')
   await inject({ failed: 4 })
-  assert.ok('revoked' in (await revokeLiveGrant(ctx, id, 'enough')))
+  assert.ok('revoked' in (await revokeLiveGrant(ctx, id, 'enough', nothing)))
   work.wake()
   const failing = await grantIn(id, 'revoked', 'deprovisioning_failed')
   assert.match(failing.last_error ?? '', /FAILED/)
@@ -264,7 +267,7 @@ test('a worker that lost its lease writes nothing', async () => {
 test('the database refuses to reopen an ended grant', async () => {
   const id = await approve('000000000011')
   await grantIn(id, 'active', 'successful')
-  assert.ok('revoked' in (await revokeLiveGrant(ctx, id, null)))
+  assert.ok('revoked' in (await revokeLiveGrant(ctx, id, null, nothing)))
   await assert.rejects(
     db.asSuperuser(`update access_grant set status = 'active', ended_at = null where id = $1`, [id]),
     /does not go from revoked\/deprovisioning to active\/deprovisioning/,

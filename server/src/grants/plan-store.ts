@@ -122,7 +122,10 @@ export async function linkGrant(
         and p.version = ${provisioner_version}::integer
       for key share)`
   const isServed = sql`(${provisioner_id}::uuid is null or exists (select from served))`
-  const [, linked, , [ours]] = await tx.write([
+  const [, , linked, , [ours]] = await tx.write([
+    // A statement of its own, so that the next ones see what the lock waited for.
+    sql`select from tenant_user u where u.tenant_id = ${tx.tenant_id}
+      and u.id = (select g.user_id from access_grant g where ${oursToPlan(tx, item)}) for share`,
     sql`with ${served}
       insert into entitlement (tenant_id, id, provisioner, provisioner_id, target_key, target, session_seconds,
         recorded_as, connect, held_before, observed, next_look_at, gives)

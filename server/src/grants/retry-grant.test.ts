@@ -97,7 +97,7 @@ test('only a failed grant can be retried, not a pending, active or revoked one',
 test('a failed grant cannot be retried more than an hour after its approval', async () => {
   const { id } = await refusedByTarget('400000000005')
   await house.asSuperuser('update access_grant set activate_by = clock_timestamp() where id = $1', [id])
-  await notRetryable(id, 'failed', /more than an hour has passed since its approval/)
+  await notRetryable(id, 'failed', /its deadline to begin has passed/)
 })
 
 test('a grant that has been active cannot be retried (P17)', async () => {

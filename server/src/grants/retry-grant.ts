@@ -24,7 +24,8 @@ export const retryGrant = operation({
     const why = {
       not_failed: `it has not failed, it is ${status}`,
       was_active: 'it was active before, so it cannot begin again; make a new request',
-      deadline_over: 'more than an hour has passed since its approval; make a new request',
+      not_extended: 'the access that it extends has ended, or another request extends it',
+      deadline_over: 'its deadline to begin has passed; make a new request',
       holder_inactive: 'its holder is deactivated or suspended',
     }[outcome.refused]
     throw new Problem('grant_not_retryable', `the grant cannot be retried: ${why}`, { details: { status } })

@@ -105,6 +105,7 @@ suite('several decisions in one call', () => {
     assert.deepEqual(await on.decidedSoFar(ids[0] ?? ''), ['pending', 0])
     const results = await on.decide(people.approver, approving(ids.slice(0, 50)))
     // On a busy machine the last ones can be too late.
+    assert.equal(results[0]?.status, 200)
     assert.ok(results.every(({ status }) => status === 200 || status === 503))
     assert.deepEqual(
       results.map(({ id }) => id),

@@ -10,7 +10,7 @@ import type { Settings } from '../settings/setting.ts'
 import { type EvaluatedRequest, evaluateAccess, requirePerson } from './evaluate-request.flow.ts'
 import { namedAccounts, type Place } from './place.ts'
 import { heldInAll } from './policy-question.ts'
-import { type ExtensionInput, hasReason, type ResourceReference, requireReason } from './request.ts'
+import { type ExtensionInput, hasReason, missingReason, type ResourceReference, requireReason } from './request.ts'
 import { readAccessIn } from './request-store.ts'
 
 /**
@@ -27,9 +27,7 @@ export async function evaluateExtension(ctx: Ctx, grant_id: string, input: Exten
   }
   requireExtendable(grant)
   const { resource, action, metadata, break_glass } = formerRequest(grant)
-  if (break_glass && !hasReason(input.reason)) {
-    throw invalidInput([{ pointer: '/reason', why: 'is required in an emergency, as text that one can see' }])
-  }
+  if (break_glass && !hasReason(input.reason)) throw invalidInput([missingReason])
   const place = placeOf(grant)
   const { home } = namedAccounts(resource, metadata)
   const account_ids = [...new Set([home, place.account_id])].filter((id) => id !== undefined)

@@ -48,7 +48,7 @@ suite('an extension', () => {
     const asked = heldUntil.filter((moment) => Math.abs(moment - (Date.parse(end) - minute * 1_000)) < 1_000)
     assert.ok(asked.length > 0)
     assert.equal(await on.heldAt(account), 1)
-    // The first ends: the access stays, and nobody is told that it ended.
+    // The first ends: the access stays, and its holder is not notified that it ended.
     await age(first.request, 60)
     await on.grantsAre(first.request, 'expired', 'deprovisioned')
     assert.equal(await on.heldAt(account), 1)
@@ -85,12 +85,12 @@ suite('an extension', () => {
   })
 
   test('is refused before half of the time is used, and says from when on', async () => {
-    const grant = await given('220000000003', { minutes: 29 })
+    const grant = await given('220000000003', { minutes: 20 })
     const reply = await extend(grant.id)
     assert.deepEqual(codeOf(reply), [409, 'too_early_to_extend'])
     assert.deepEqual(reply.body.details, { extendable_from: after(grant.expires_at, -hour / 2) })
     const second = await (async () => {
-      await age(grant.request, 1)
+      await age(grant.request, 10)
       return extended(grant.id)
     })()
     // The same holds for the extension: half of its own time, which begins at the end of the first.
@@ -128,8 +128,6 @@ suite('an extension', () => {
   })
 
   test('needs access that is active', async () => {
-    const pending = await on.ask(on.account('220000000005'))
-    assert.deepEqual(await on.grantsOf(pending), [])
     const { id } = await given('220000000005')
     assert.equal((await on.call(people.user, 'POST', `/v1/grants/${id}/revoke`)).status, 200)
     const reply = await extend(id)

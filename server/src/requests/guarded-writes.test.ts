@@ -106,7 +106,7 @@ suite('a person’s decision that comes too late writes nothing and reports the 
       governing_rule_id: null,
     }
     const permitted = { ...word, rule_ids: [], held_by_rule_ids: [], errors: [], rule_set_version: version }
-    return { status: 'approved', decided_by, reasoning: null, requested, when, permitted }
+    return { status: 'approved', decided_by, duration_seconds: null, reasoning: null, requested, when, permitted }
   }
   const kept = async (id: string) => {
     const [row] = await house.asSuperuser<{ n: number }>(

@@ -7,7 +7,7 @@ import type { EvaluatedRequest } from './evaluate-request.flow.ts'
 import { explain, type Names, type NearMissExplanation, ruleName, selectShown } from './near-miss-explanation.ts'
 import { namedPeople } from './people-words.ts'
 import { findPeopleWords } from './people-words-store.ts'
-import { believesNamedAccount, heldInAll } from './policy-question.ts'
+import { believesNamedAccount } from './policy-question.ts'
 import { minSeconds } from './request.ts'
 
 const maxMs = 2_000
@@ -48,7 +48,7 @@ async function explainNearMisses(ctx: Caller, evaluated: EvaluatedRequest): Prom
   const viewer = { mayReadRules: scopes.has('policies:read'), mayReadAccounts: scopes.has('cloud_accounts:read') }
   const accountCounts = believesNamedAccount(evaluated)
   try {
-    const held_seconds = heldInAll(0, requested.extension)
+    const held_seconds = requested.extension?.held_seconds ?? 0
     const bounds = {
       shortest: held_seconds + minSeconds,
       longest: settings['requests.max_duration_seconds'],

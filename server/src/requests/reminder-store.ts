@@ -86,6 +86,5 @@ export async function sendReminder(ctx: WorkCtx, id: string): Promise<SentRemind
   if (now === undefined) throw new Error('a request that was read is gone')
   const { status, decided_by, waits: isWaiting, seconds_left } = now
   if (isWaiting) return { too_early: seconds_left }
-  // Still pending, but past its deadline: the worker has not expired it yet.
-  return { not_pending: { status: status === 'pending' ? 'expired' : status, decided_by } }
+  return { not_pending: { status, decided_by } }
 }

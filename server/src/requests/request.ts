@@ -181,6 +181,12 @@ export type ExtensionInput = Static<typeof ExtensionInput>
 /** An approver's or the system's reason for a decision. */
 export const Reasoning = Nullable(Type.String({ maxLength: 2_000 }))
 
+/** Of an emergency. */
+export const missingReason: FaultyField = {
+  pointer: '/reason',
+  why: 'is required in an emergency, as text that one can see: say what is broken',
+}
+
 /** Throws 400 naming each faulty field that the schema cannot check. */
 export function requireSoundRequest(input: RequestInput): void {
   const { resource, action, reason, break_glass, metadata } = input
@@ -190,10 +196,7 @@ export function requireSoundRequest(input: RequestInput): void {
   const actionFault = findActionFault(action)
   if (actionFault !== undefined) faults.push({ pointer: '/action', why: actionFault })
   if (break_glass === true && !hasReason(reason)) {
-    faults.push({
-      pointer: '/reason',
-      why: 'is required in an emergency, as text that one can see: say what is broken',
-    })
+    faults.push(missingReason)
   }
   if (metadata !== undefined && Buffer.byteLength(JSON.stringify(metadata)) > maxMetadataBytes) {
     faults.push({ pointer: '/metadata', why: 'is larger than 16 KiB' })

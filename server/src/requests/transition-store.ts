@@ -12,7 +12,7 @@ import { isActive } from '../users/active-store.ts'
 import type { EndAccess } from '../users/lifecycle.ts'
 import { scopesAsArray } from '../users/user-store.ts'
 import { keepDecision } from './decision-store.ts'
-import { type Circumstances, heldInAll, type RequestedAccess } from './policy-question.ts'
+import type { Circumstances, RequestedAccess } from './policy-question.ts'
 import { insertReminder } from './reminder-store.ts'
 import { type AccessRequest, maxPendingRequests } from './request.ts'
 import { asRequest, type RequestRow, requestColumns } from './request-store.ts'
@@ -79,7 +79,7 @@ export async function insertRequest(
         for share of u
         returning *),
       kept as (${keepDecision(tx, decision, { kind: 'ask', principal_id: requester_id, requested, when }, saved)}),
-      granted as (${atOnce ? grantsOf(requested, saved) : sql`select 1`}),
+      granted as (${atOnce ? insertGrants(requested.places, requested.action, saved) : sql`select 1`}),
       reminded as (${insertReminder(tx, reminder_seconds, saved)}),
       emitted as (${emit(ctx, events, saved)})
       select ${requestColumns}, is_full from bound left join saved on true`,
@@ -91,11 +91,7 @@ export async function insertRequest(
 
 /** The duration that was requested: of an extension, without the time before it. */
 function durationOf({ duration_seconds, extension }: Omit<RequestedAccess, 'id'>): number {
-  return duration_seconds - heldInAll(0, extension)
-}
-
-function grantsOf({ places, action, extension }: Omit<RequestedAccess, 'id'>, approved: Statement): Statement {
-  return insertGrants(places, action, approved, extension !== undefined)
+  return duration_seconds - (extension?.held_seconds ?? 0)
 }
 
 function hasMaxPending(tx: Tx, requester_id: string): Statement {
@@ -115,8 +111,8 @@ export type PersonsDecision = {
   status: 'approved' | 'denied'
   decided_by: string
   reasoning: string | null
-  /** The shorter duration that the person gives; null, or absent: the requested one. */
-  duration_seconds?: number | null
+  /** The shorter duration that the person gives; null: the requested one. */
+  duration_seconds: number | null
   requested: RequestedAccess
   when: Circumstances
   /** Policy's decision that this person may decide. */
@@ -148,7 +144,7 @@ type DecisionRow = RequestRow & {
  */
 export async function saveDecision(ctx: WorkCtx, decision: PersonsDecision): Promise<SavedDecision> {
   const { tx } = ctx
-  const { requested, status, decided_by, duration_seconds = null, permitted, when } = decision
+  const { requested, status, decided_by, duration_seconds, permitted, when } = decision
   const decided = sql`decided`
   const question = { kind: 'approve', principal_id: decided_by, requested, when } as const
   const subject = { subject_type: 'request', subject_id: requested.id } as const
@@ -175,7 +171,7 @@ export async function saveDecision(ctx: WorkCtx, decision: PersonsDecision): Pro
           and may_decide and ${rulesAreStill(tx, permitted.rule_set_version)}
         returning access_request.*),
       kept as (${keepDecision(tx, permitted, question, decided)}),
-      granted as (${status === 'approved' ? grantsOf(requested, decided) : sql`select 1`}),
+      granted as (${status === 'approved' ? insertGrants(requested.places, requested.action, decided) : sql`select 1`}),
       emitted as (${emit(ctx, event, decided)})
       select ${requestColumns}, held_status, held_by, is_waiting, may_decide
       from held left join decided on true`,

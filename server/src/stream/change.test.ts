@@ -36,7 +36,7 @@ test('an event changes its subject; an approval also the grants that it created'
   const grants = ['g1', 'g2'].map((id) => ({ type: 'grant', id, owner: 'kim', scope: 'grants:read' }))
   assert.deepEqual(changesOf({ ...subject, type: 'request.approved', grants: ['g1', 'g2'] }), [request, ...grants])
   assert.deepEqual(changesOf({ ...subject, type: 'request.commented' }), [request])
-  assert.deepEqual(changesOf({ ...subject, type: 'request.reminded' }), [])
+  assert.deepEqual(changesOf({ ...subject, type: 'request.reminded' }), [request])
 })
 
 test('an event about the tenant names no record of the type', () => {

@@ -32,6 +32,7 @@ export const changedRecords: Readonly<Record<EventType, RecordType | null>> = {
   'request.cancelled': 'request',
   'request.break_glass': 'request',
   'request.commented': 'request',
+  'request.reminded': 'request',
   'grant.activated': 'grant',
   'grant.expired': 'grant',
   'grant.revoked': 'grant',
@@ -82,7 +83,6 @@ export const changedRecords: Readonly<Record<EventType, RecordType | null>> = {
   'provisioner.tested': 'provisioner',
   'provisioner.secret_rotated': 'provisioner',
   // The record stays as it was.
-  'request.reminded': null,
   'request.unapprovable': null,
   'request.refused': null,
   'grant.expiring': null,

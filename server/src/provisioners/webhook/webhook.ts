@@ -227,8 +227,8 @@ const leewayMs = 60_000
 
 /**
  * Whether access that ends by itself must be given again. It must where the receiver was never asked for so late an end: another grant
- * joined, or one was extended. Where it was, and ends the access earlier, its durations are compared: when it takes minutes to begin,
- * the access ends that many minutes early, and giving it again would not fix that.
+ * joined, one was extended, or the receiver took so long to begin that the grant ends later than planned. Where it was, and ends the
+ * access earlier by its own choice, durations are compared, since giving it again changes nothing.
  */
 function endsEarly(last: WebhookAct | undefined, ends: string | null, until: Date | null, now: Date): boolean {
   if (ends === null || until === null || last === undefined || until.getTime() <= Date.parse(ends)) return false
