@@ -149,6 +149,20 @@ suite('who decides', () => {
     assert.equal(await endOf(extending?.id ?? ''), after(first.expires_at, 600))
   })
 
+  test('also where the access that a person decided joined later', async () => {
+    const account = '220000000026'
+    const atOnce = () => on.rule('@approval_mode("auto") permit (principal, action == Action::"ReadOnly", resource);')
+    const end = await atOnce()
+    const first = await given(account, { action: 'ReadOnly' })
+    await end()
+    const second = await on.approve(await on.ask(on.account(account, { duration_seconds: hour })))
+    await on.grantsAre(second, 'active', 'successful')
+    const again = await atOnce()
+    const reply = await extend(first.id)
+    await again()
+    assert.deepEqual([reply.status, reply.body.status], [201, 'pending'], reply.text)
+  })
+
   test('an explanation promises no answer at once where a person decides', async () => {
     const { id } = await givenByPerson('220000000025')
     const ends = [
