@@ -3,6 +3,7 @@ import { suite, test } from 'node:test'
 import { comingAndGoing } from '../../test/support/coming-and-going.ts'
 import { openHouse } from '../../test/support/house.ts'
 import { aLockIsWaitedFor } from '../../test/support/lock.ts'
+import { seedManyGrants } from '../../test/support/many-grants.ts'
 import { sql } from '../db/sql.ts'
 import { insertGrants } from '../grants/grant-store.ts'
 import { systemActor, type Tx } from '../kernel/context.ts'
@@ -43,6 +44,28 @@ suite('all access that ends', () => {
     })
     assert.deepEqual((await ending.waiting).body, { requests_cancelled: 0, grants_ended: 1 })
     assert.deepEqual([await requestIs(id), await leftOf(person.user_id)], ['approved', []])
+  })
+
+  test('while one of thousands ends by itself leaves none of the others', async () => {
+    const [many = ''] = await seedManyGrants(house.asSuperuser, 5_001, 1, '2099-01-01T00:00:00Z')
+    const [first] = await house.asSuperuser<{ id: string; user_id: string }>(
+      'select id, user_id from access_grant where tenant_id = $1 order by id limit 1',
+      [many],
+    )
+    const { user_id, token } = await house.person(many, first?.user_id ?? '')
+    const { waiting } = await house.database.tenant(many).interactive(async (inside) => {
+      await inside.write([
+        sql`update access_grant set status = 'expired', provisioning_status = 'deprovisioning',
+          ended_at = clock_timestamp() where tenant_id = ${many} and id = ${first?.id}`,
+      ])
+      const url = `/v1/users/${user_id}/end-access`
+      const waiting = house.call({ method: 'POST', url, tenant_id: many, token })
+      await aLockIsWaitedFor(house, inside)
+      return { waiting }
+    })
+    assert.deepEqual((await waiting).body, { requests_cancelled: 0, grants_ended: 5_000 })
+    const left = `select from access_grant where tenant_id = $1 and status in ('pending', 'active')`
+    assert.deepEqual(await house.asSuperuser(left, [many]), [])
   })
 
   test('before a request is approved leaves nothing to approve', async () => {
