@@ -25,13 +25,6 @@ export const isWanted = sql`(select true from access_grant live where live.tenan
 export const isWaitedFor = sql`(select true from access_grant waiting where waiting.tenant_id = e.tenant_id
   and waiting.entitlement_id = e.id and waiting.status = 'pending' limit 1) is not null`
 
-/** The same, without the grants of a common table expression that ends them in this statement. */
-export function isWaitedForBeside(ended: Statement): Statement {
-  return sql`(select true from access_grant waiting where waiting.tenant_id = e.tenant_id
-    and waiting.entitlement_id = e.id and waiting.status = 'pending'
-    and waiting.id not in (select id from ${ended}) limit 1) is not null`
-}
-
 /** How long after an unanswered call its late effect is still checked for: far longer than a target takes. */
 export const lateEffectFor = sql`clock_timestamp() + interval '15 minutes'`
 

@@ -5,7 +5,6 @@ import { newId } from '../kernel/id.ts'
 import type { Connect } from '../provisioners/connect.ts'
 import { isActive } from '../users/active-store.ts'
 import { connectColumn } from './connect-store.ts'
-import { isWaitedForBeside } from './entitlement-store.ts'
 import { mayExtendAgain, withExtensions } from './extension-store.ts'
 import { activateWithinSeconds, type Grant, type GrantStatus, grantName } from './grant.ts'
 import { type ProgressRow, progressOf } from './grant-progress.ts'
@@ -119,8 +118,8 @@ export async function revokeGrantsOf(ctx: WorkCtx, user_id: string, reason: stri
   const { tx } = ctx
   const theirs = sql`g.user_id = ${user_id}`
   // Locked below the limit: one that ends by itself meanwhile leaves no batch short, which would end the loop.
-  const next = sql`g.id in (select g.id from access_grant g where ${isLive(tx, theirs)}
-    order by g.id limit ${maxRevokedAtOnce} for no key update)`
+  const next = sql`g.id = any(array(select g.id from access_grant g where ${isLive(tx, theirs)}
+    order by g.id limit ${maxRevokedAtOnce} for no key update))`
   const revokeNext = revoke(ctx, next, reason, sql<{ count: number }>`select count(*)::integer as count from revoked`)
   let total = 0
   let [, [ended]] = await tx.write([holdEntitlements(tx, theirs), revokeNext])
@@ -154,14 +153,19 @@ function holdEntitlements(tx: Tx, which: Statement): Statement {
  */
 function revoke<Row>(ctx: WorkCtx, which: Statement, reason: string | null, answer: Statement<Row>): Statement<Row> {
   const { tx, actor } = ctx
+  // Arrays, each made once: by a join, a plan for a few rows would read all grants of the tenant for each of thousands.
+  const theirEntitlements = sql`array(select entitlement_id from revoked)`
   return sql<Row>`with revoked as (
       update access_grant g set ${assign('revoke', sql`${reason}`)}, ended_by = ${actor.user_id},
         target_reference = null, next_look_at = null, expiring_at = null, updated_at = clock_timestamp()
       where ${isLive(tx, which)}
       returning g.*),
     due as (
-      update entitlement e set next_look_at = clock_timestamp(), gives = ${isWaitedForBeside(sql`revoked`)}
-      where e.tenant_id = ${tx.tenant_id} and e.id in (select entitlement_id from revoked)),
+      update entitlement e set next_look_at = clock_timestamp(), gives = e.id in (
+        select waiting.entitlement_id from access_grant waiting where waiting.tenant_id = ${tx.tenant_id}
+          and waiting.entitlement_id = any(${theirEntitlements}) and waiting.status = 'pending'
+          and waiting.id not in (select id from revoked))
+      where e.tenant_id = ${tx.tenant_id} and e.id = any(${theirEntitlements})),
     emitted as (${emitEach(ctx, { type: 'grant.revoked', subject_type: 'grant' }, sql`revoked`)})
     ${answer}`
 }
