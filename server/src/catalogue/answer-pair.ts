@@ -1,8 +1,10 @@
 /** The answer to one pair: the fewest questions that tell how a request may be made, and how long it may last at most. */
+
+import { minSeconds } from '../grants/grant.ts'
 import type { AskQuestion } from '../policy-engine/cedar/question.ts'
 import type { Decision } from '../policy-engine/deciding/decide.ts'
 import type { AskRule } from '../policy-engine/deciding/possible-requests.ts'
-import { minSeconds, settleDuration } from '../requests/request.ts'
+import { settleDuration } from '../requests/request.ts'
 import type { Settings } from '../settings/setting.ts'
 import type { PairAnswer } from './catalogue-entry.ts'
 

@@ -1,8 +1,8 @@
 import { isoMoment, sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import { settingSeconds } from '../settings/setting-store.ts'
-import { type ExtendableGrant, minExtensionSeconds } from './extension.ts'
-import type { GrantDetail } from './grant.ts'
+import type { ExtendableGrant } from './extension.ts'
+import { type GrantDetail, minSeconds } from './grant.ts'
 import { isBefore } from './grant-transition-store.ts'
 
 const isActiveGrant = (g: Statement) => sql`(${g}.status = 'active' and ${g}.expires_at > clock_timestamp())`
@@ -43,7 +43,7 @@ export type ExtensionColumns = Pick<GrantDetail, 'extended_by' | 'extendable'>
 export function extensionOf(tx: Tx): Statement {
   const left = sql`(${settingSeconds(tx, 'requests.max_duration_seconds')} - ${heldSeconds})`
   return sql`(select extended.by as extended_by,
-      case when ${isActive} and extended.by is null and ${left} >= ${minExtensionSeconds} then jsonb_build_object(
+      case when ${isActive} and extended.by is null and ${left} >= ${minSeconds} then jsonb_build_object(
         'from', ${isoMoment(extendableFrom)}, 'max_duration_seconds', ${left}) end as extendable
     from (select r.*) g left join lateral (
       select jsonb_build_object('request_id', r.id, 'status', r.status,

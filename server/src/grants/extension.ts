@@ -22,9 +22,6 @@ export type ExtendableGrant = {
   request: { resource_type: string; resource_id: string; action: string; metadata: object; break_glass: boolean }
 }
 
-/** The shortest extension: as short as the shortest access. */
-export const minExtensionSeconds = 60
-
 type Extendable = Pick<ExtendableGrant, 'status' | 'is_active' | 'is_half_used' | 'extendable_from' | 'extended_by'>
 
 /**

@@ -149,5 +149,8 @@ export function requireMayChange(
   throw new Problem('forbidden', `${doing} another user’s access needs the scope \`grants:revoke\``)
 }
 
+/** The shortest access, and the shortest extension of it. */
+export const minSeconds = 60
+
 /** A grant that is not active this long after its approval fails; until then a failed grant may be retried. */
 export const activateWithinSeconds = 3_600

@@ -1,6 +1,6 @@
-import { type ExtendableGrant, minExtensionSeconds, requireExtendable } from '../grants/extension.ts'
+import { type ExtendableGrant, requireExtendable } from '../grants/extension.ts'
 import { findExtendable } from '../grants/extension-store.ts'
-import { maySeeGrant } from '../grants/grant.ts'
+import { maySeeGrant, minSeconds } from '../grants/grant.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { invalidInput, notFound, Problem } from '../kernel/errors.ts'
 import { duration } from '../kernel/plain-words.ts'
@@ -67,7 +67,7 @@ function requireWithinMaximum(duration_seconds: number, { held_seconds }: Extend
   const cap = settings['requests.max_duration_seconds']
   const left = cap - held_seconds
   const binds = `with what came before it, the access may last ${duration(cap)} without a gap, the tenant’s maximum`
-  if (left < minExtensionSeconds) {
+  if (left < minSeconds) {
     const message = `the access cannot be extended any further: it may last ${duration(cap)} without a gap, the tenant’s maximum`
     throw new Problem('unprocessable', message)
   }

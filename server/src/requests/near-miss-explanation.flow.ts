@@ -1,3 +1,4 @@
+import { minSeconds } from '../grants/grant.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { findPolicyNames } from '../policies/policy-name-store.ts'
 import { findNearMisses } from '../policy-engine/near-misses/near-miss.ts'
@@ -8,7 +9,6 @@ import { explain, type Names, type NearMissExplanation, ruleName, selectShown } 
 import { namedPeople } from './people-words.ts'
 import { findPeopleWords } from './people-words-store.ts'
 import { believesNamedAccount } from './policy-question.ts'
-import { minSeconds } from './request.ts'
 
 const maxMs = 2_000
 

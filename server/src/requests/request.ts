@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { minSeconds } from '../grants/grant.ts'
 import { AnyObject, Body, DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import type { Limit } from '../kernel/bucket.ts'
 import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
@@ -147,8 +148,6 @@ export type CreatedRequest = Static<typeof CreatedRequest>
 /** Pending requests of one user, at most: each is work for all who may decide it, and for the evaluation of who that is. */
 export const maxPendingRequests = 100
 
-/** The shortest access. */
-export const minSeconds = 60
 const maxSeconds = 1_209_600
 const maxMetadataBytes = 16 * 1024
 

@@ -64,6 +64,7 @@ test('a reader that takes nothing for long gets one hint that it missed some, an
   }
   const scopes = new Set(['groups:read'])
   const actor = { kind: 'user', user_id: owner.user_id, api_key_id: null, scopes } as const
+  // All of a context that a stream reads.
   const ctx = { tx: house.database.tenant(tenant_id), actor, streams: hub } as unknown as Ctx
   const input = { header: () => undefined, resumeTokens: { seal: String, find: () => undefined } }
   const stream = streamChanges.run(ctx, input as never) as AsyncGenerator<ServerEvent<object>>

@@ -13,7 +13,8 @@ import { lockUserAlone } from './lifecycle-store.ts'
 /** All access of a person ends during another operation, stopped at the moment where the two meet. */
 const house = await openHouse()
 const life = await comingAndGoing(house, 'ending at the same moment')
-const { tenant_id, owner, people, call, created, newcomer, ask, held, typesOf, requestIs, leftOf } = life
+const { tenant_id, owner, people, call, created, newcomer, ask, held, typesOf, requestIs, leftOf, approveUncommitted } =
+  life
 const tx = house.database.tenant(tenant_id)
 
 const endAccess = (id: string, by = owner) => call(by, 'POST', `/v1/users/${id}/end-access`)
@@ -31,13 +32,7 @@ suite('all access that ends', () => {
     const person = await newcomer()
     const id = await ask(person)
     const ending = await tx.interactive(async (inside) => {
-      await inside.write([
-        sql`with approved as (
-            update access_request set status = 'approved', decided_by = ${people.approver.user_id},
-              next_look_at = null
-            where tenant_id = ${tenant_id} and id = ${id} returning *)
-          ${insertGrants([{ type: 'cloud_account', id: '123456789012' }], 'ReadOnly', sql`approved`)}`,
-      ])
+      await approveUncommitted(inside, id)
       const waiting = endAccess(person.user_id)
       await aLockIsWaitedFor(house, inside)
       return { waiting }

@@ -4,7 +4,6 @@ import { comingAndGoing } from '../../test/support/coming-and-going.ts'
 import { openHouse, type Person, type Reply } from '../../test/support/house.ts'
 import { aLockIsWaitedFor } from '../../test/support/lock.ts'
 import { sql } from '../db/sql.ts'
-import { insertGrants } from '../grants/grant-store.ts'
 import { linkGrant } from '../grants/plan-store.ts'
 
 /** Users who leave during another operation, stopped at the moment where the two meet. */
@@ -13,6 +12,7 @@ const life = await comingAndGoing(house, 'races')
 const {
   tenant_id,
   people,
+  approveUncommitted,
   call,
   newcomer,
   asking,
@@ -64,13 +64,7 @@ for (const { verb, leave, change, method, path, body } of ways) {
       const person = await newcomer()
       const id = await ask(person)
       const leaving = await tx.interactive(async (inside) => {
-        await inside.write([
-          sql`with approved as (
-              update access_request set status = 'approved', decided_by = ${people.approver.user_id},
-                next_look_at = null
-              where tenant_id = ${tenant_id} and id = ${id} returning *)
-            ${insertGrants([{ type: 'cloud_account', id: '123456789012' }], 'ReadOnly', sql`approved`)}`,
-        ])
+        await approveUncommitted(inside, id)
         const waiting = leave(person.user_id)
         await aLockIsWaitedFor(house, inside)
         return { waiting }

@@ -100,6 +100,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'auth → tenants': 'the operator gives a tenant its mail domains; a live tenant demands more of a sign-in',
   'auth → users': 'a token belongs to a user',
   'catalogue → cloud': 'the accounts of the cache are candidates, as policy sees them',
+  'catalogue → grants': 'how short access may be',
   'catalogue → policy-engine/cedar': 'the types of resources that can be requested',
   'catalogue → policy-engine/deciding': 'each candidate is a question to policy',
   'catalogue → policy-facts': 'a resource as policy sees it, and what rules ask beyond the request',

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { sql } from '../../src/db/sql.ts'
+import { insertGrants } from '../../src/grants/grant-store.ts'
+import type { Tx } from '../../src/kernel/context.ts'
 import type { House, Person } from './house.ts'
 
 const password = 'a long enough password'
@@ -45,8 +48,20 @@ export async function comingAndGoing(house: House, name: string) {
   const signIn = (email: string) =>
     house.call({ method: 'POST', url: '/v1/auth/login', tenant_id, body: { email, password } })
 
+  /** The first half of an approval: of a request for one account, with its grant, in a transaction that is still open. */
+  async function approveUncommitted(inside: Tx, request_id: string): Promise<void> {
+    await inside.write([
+      sql`with approved as (
+          update access_request set status = 'approved', decided_by = ${people.approver.user_id},
+            next_look_at = null
+          where tenant_id = ${tenant_id} and id = ${request_id} returning *)
+        ${insertGrants([{ type: 'cloud_account', id: '123456789012' }], 'ReadOnly', sql`approved`)}`,
+    ])
+  }
+
   return {
     ...tenant,
+    approveUncommitted,
     ...kept(house),
     password,
     call,
