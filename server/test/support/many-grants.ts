@@ -1,4 +1,5 @@
 import { newId } from '../../src/kernel/id.ts'
+import { inParts } from './in-parts.ts'
 
 type Query = (text: string, values?: unknown[]) => Promise<unknown>
 
@@ -14,7 +15,7 @@ export async function seedManyGrants(query: Query, count: number, tenants: numbe
       from unnest(string_to_array('${tenant_ids.join(',')}', ',')::uuid[]) with ordinality as t (tenant_id, place)`,
   )
   await query(`create temp table seeded as
-    select seed.*, gen_random_uuid() as entitlement_id, lpad(n::text, 12, '0') as account,
+    select seed.*, n, gen_random_uuid() as entitlement_id, lpad(n::text, 12, '0') as account,
       jsonb_build_array(user_id, null, 'cloud_account', lpad(n::text, 12, '0'), 'ReadOnly')::text as key
     from generate_series(1, ${count}) n join seed on place = n % ${tenants} + 1`)
   await query(`insert into tenant (id, name) select tenant_id, 'many' from seed`)
@@ -25,13 +26,18 @@ export async function seedManyGrants(query: Query, count: number, tenants: numbe
     select tenant_id, request_id, user_id, 'cloud_account', '1', 'ReadOnly', 'approved', 'auto', false, 3600, '{}',
       false,
       '[]', 'token', '127.0.0.1' from seed`)
-  await query('insert into sandbox_assignment (tenant_id, key) select tenant_id, key from seeded')
-  await query(
-    `insert into entitlement (tenant_id, id, provisioner, target_key, target, held_before, observed, next_look_at)
+  await inParts(count, (from, until) =>
+    query(`insert into sandbox_assignment (tenant_id, key) select tenant_id, key from seeded
+      where n between ${from} and ${until}`),
+  )
+  await inParts(count, (from, until) =>
+    query(
+      `insert into entitlement (tenant_id, id, provisioner, target_key, target, held_before, observed, next_look_at)
       select tenant_id, entitlement_id, 'sandbox', key, jsonb_build_object('key', key), false, 'present',
         $1::timestamptz
-      from seeded`,
-    [ends],
+      from seeded where n between $2::integer and $3::integer`,
+      [ends, from, until],
+    ),
   )
   await query(
     `insert into sweep (tenant_id, id, provisioner, next_look_at)
@@ -39,14 +45,16 @@ export async function seedManyGrants(query: Query, count: number, tenants: numbe
     [ends],
   )
   // A grant and its entitlement share their id.
-  await query(
-    `insert into access_grant (tenant_id, id, request_id, user_id, name, resource_type, resource_id, action,
+  await inParts(count, (from, until) =>
+    query(
+      `insert into access_grant (tenant_id, id, request_id, user_id, name, resource_type, resource_id, action,
         duration_seconds, status, provisioning_status, entitlement_id, activated_at, expires_at, activate_by)
       select tenant_id, entitlement_id, request_id, user_id, 'ReadOnly on ' || account, 'cloud_account', account,
         'ReadOnly', 3600, 'active', 'successful', entitlement_id, $1::timestamptz - interval '1 hour', $1::timestamptz,
         $1::timestamptz
-      from seeded`,
-    [ends],
+      from seeded where n between $2::integer and $3::integer`,
+      [ends, from, until],
+    ),
   )
   return tenant_ids
 }

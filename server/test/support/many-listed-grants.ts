@@ -1,5 +1,6 @@
 import { newId } from '../../src/kernel/id.ts'
-import { type ManyRequests, seedManyRequests } from './many-requests.ts'
+import { inParts } from './in-parts.ts'
+import { type ManyRequests, requestIdOf, seedManyRequests } from './many-requests.ts'
 
 type Query = (text: string, values?: unknown[]) => Promise<unknown>
 
@@ -24,15 +25,23 @@ export async function seedManyListedGrants(query: Query, count: number): Promise
       from generate_series(0, 4999) n, lpad(n::text, 12, '0') account`,
     [tenant_id],
   )
-  await query('update access_request set decided_by = $2 where tenant_id = $1', [tenant_id, users[500]])
-  await query(
-    `insert into entitlement (tenant_id, id, provisioner, provisioner_id, target_key, target, held_before, observed)
-      select $1, gen_random_uuid(), 'sandbox',
-        case when n % 1000 = 5 then ($2::uuid[])[500] when n % 2 = 0 then ($2::uuid[])[1] end, n::text, '{}', false,
-        'present' from generate_series(1, $3::integer) n`,
-    [tenant_id, provisioners, count],
+  await inParts(count / 5, (from, until) =>
+    query(
+      `update access_request set decided_by = $2 where tenant_id = $1
+        and id between ${requestIdOf('$3::integer')} and ${requestIdOf('$4::integer')}`,
+      [tenant_id, users[500], from, until],
+    ),
   )
-  await query(insertGrants, [tenant_id, count, users[500]])
+  await inParts(count, (from, until) =>
+    query(
+      `insert into entitlement (tenant_id, id, provisioner, provisioner_id, target_key, target, held_before, observed)
+      select $1, ${idOf('n')}, 'sandbox',
+        case when n % 1000 = 5 then ($2::uuid[])[500] when n % 2 = 0 then ($2::uuid[])[1] end, n::text, '{}', false,
+        'present' from generate_series($3::integer, $4::integer) n`,
+      [tenant_id, provisioners, from, until],
+    ),
+  )
+  await inParts(count, (from, until) => query(insertGrants, [tenant_id, count, users[500], from, until]))
   await query(
     `update entitlement set drift = 'removed', drifted_at = clock_timestamp() where tenant_id = $1
       and id in (select entitlement_id from access_grant where tenant_id = $1 and resource_id like '%99')`,
@@ -41,21 +50,25 @@ export async function seedManyListedGrants(query: Query, count: number): Promise
   return { ...many, provisioners: [provisioners[0] ?? '', provisioners[499] ?? ''] }
 }
 
+/** The id of a grant, and of its entitlement. */
+function idOf(n: string): string {
+  return `(lpad(to_hex(1700000000000 + ${n} * 100), 12, '0') || '70008000' || lpad(to_hex(${n}), 12, '0'))::uuid`
+}
+
 /** `n` counts the grants in the order of their creation. */
 const insertGrants = `
   insert into access_grant (tenant_id, id, request_id, user_id, name, resource_type, resource_id, action,
     duration_seconds, status, provisioning_status, entitlement_id, activated_at, expires_at, activate_by, ended_at,
     ended_by, created_at)
-  select $1, (lpad(to_hex(1700000000000 + n * 100), 12, '0') || '70008000' || lpad(to_hex(n), 12, '0'))::uuid, r.id,
+  select $1, ${idOf('n')}, r.id,
     r.requester_id, 'a grant', case when n % 1000 = 7 then 'cloud_db_instance' else 'cloud_account' end,
     lpad((n % 5000)::text, 12, '0'), case when n % 2500 = 8 then 'Administrator' when n < 100 then 'Former'
-      else 'ReadOnly' end, 3600, status, provisioning_status, e.id, case when was_active then began end,
+      else 'ReadOnly' end, 3600, status, provisioning_status, ${idOf('n')}, case when was_active then began end,
     case when was_active then ends end, began, case when status not in ('pending', 'active') then ends end,
     case when status = 'revoked' then $3::uuid end, began
-  from (select id, requester_id, created_at, row_number() over (order by created_at) as place
-    from access_request where tenant_id = $1) r
-  join generate_series(1, $2::integer) n on r.place = (n + 4) / 5
-  join entitlement e on e.tenant_id = $1 and e.target_key = n::text
+  from generate_series($4::integer, $5::integer) n
+  cross join lateral (select id, requester_id, created_at from access_request
+    where tenant_id = $1 and id = ${requestIdOf('((n + 4) / 5)')}) r
   cross join lateral (
     select case when n % 2000 = 3 then 'pending' when n > $2::integer * 0.9 then 'active'
       when n % 500 = 1 then 'failed' when n < 200 then 'revoked' else 'expired' end as status) s

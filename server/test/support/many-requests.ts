@@ -1,4 +1,5 @@
 import { newId } from '../../src/kernel/id.ts'
+import { inParts } from './in-parts.ts'
 
 type Query = (text: string, values?: unknown[]) => Promise<unknown>
 
@@ -19,11 +20,12 @@ export async function seedManyRequests(query: Query, count: number): Promise<Man
       from unnest($2::uuid[]) with ordinality as u (id, n)`,
     [tenant_id, users],
   )
-  await query(
-    `insert into access_request (tenant_id, id, requester_id, resource_type, resource_id, action, reason, status,
+  await inParts(count, (from, until) =>
+    query(
+      `insert into access_request (tenant_id, id, requester_id, resource_type, resource_id, action, reason, status,
         approval_mode, break_glass, duration_seconds, metadata, audit_session, places, asked_via, source_ip, created_at,
         decided_by, next_look_at)
-      select $1, (lpad(to_hex(1700000000000 + n * 1000), 12, '0') || '70008000' || lpad(to_hex(n), 12, '0'))::uuid,
+      select $1, ${requestIdOf('n')},
         ($2::uuid[])[case when n > $3::integer * 0.9 then 10 when n % 2 = 0 then 1 else 2 + n / 2 % 7 end],
         case when n % 1000 = 7 then 'cloud_db_instance' else 'cloud_account' end,
         lpad((n % 5000)::text, 12, '0'), 'ReadOnly', 'because of INC-' || n % 700,
@@ -32,8 +34,14 @@ export async function seedManyRequests(query: Query, count: number): Promise<Man
         'require', n % 5000 = 3, 3600, '{}', false, '[]', 'token', '127.0.0.1',
         '2024-01-01'::timestamptz + make_interval(secs => n * 300),
         null, case when n % 200 = 3 then 'infinity'::timestamptz end
-      from generate_series(1, $3::integer) n`,
-    [tenant_id, users, count],
+      from generate_series($4::integer, $5::integer) n`,
+      [tenant_id, users, count, from, until],
+    ),
   )
   return { tenant_id, users }
+}
+
+/** The id of the request with this number: as those of `newId`, in the order of creation. */
+export function requestIdOf(n: string): string {
+  return `(lpad(to_hex(1700000000000 + ${n} * 1000), 12, '0') || '70008000' || lpad(to_hex(${n}), 12, '0'))::uuid`
 }
