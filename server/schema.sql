@@ -372,6 +372,21 @@ grant select, insert, update, delete on delivery_lane to sallyport_app;
 grant select (tenant_id, id, channel_type, failures, next_look_at, lease_until, generation) on delivery_lane to sallyport_work;
 grant update (lease_until, generation) on delivery_lane to sallyport_work;
 
+create table discovery_key (
+  id text not null default 'discovery'::text,
+  sealed_key text not null,
+  root_key_id text not null,
+  ids_from timestamp with time zone not null,
+  ids_until timestamp with time zone not null,
+  constraint discovery_key_pk PRIMARY KEY (id),
+  constraint discovery_key_root_key_id_fk FOREIGN KEY (root_key_id) REFERENCES root_key(id),
+  constraint discovery_key_id_ck CHECK (id = 'discovery'::text),
+  constraint discovery_key_ids_ck CHECK (ids_from < ids_until)
+);
+CREATE INDEX discovery_key_root_key_id_ix ON discovery_key USING btree (root_key_id);
+grant select, insert on discovery_key to sallyport_app;
+grant update (sealed_key, root_key_id) on discovery_key to sallyport_app;
+
 create table entitlement (
   tenant_id uuid not null,
   id uuid not null,
@@ -1284,7 +1299,7 @@ create policy tenant_wall on sign_in_setting
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert on sign_in_setting to sallyport_app;
 grant update (enabled, issuer, client_id, sealed_client_secret, redirect_uris, scopes, version, updated_at, email_trust, subject_claim) on sign_in_setting to sallyport_app;
-grant select (tenant_id, id) on sign_in_setting to sallyport_work;
+grant select (tenant_id, enabled, id) on sign_in_setting to sallyport_work;
 
 create table sign_in_state (
   tenant_id uuid not null,
@@ -1526,6 +1541,17 @@ CREATE TRIGGER tenant_user_authority AFTER UPDATE ON tenant_user FOR EACH ROW WH
 CREATE TRIGGER tenant_user_deleted BEFORE UPDATE ON tenant_user FOR EACH ROW WHEN (old.deleted_at IS NOT NULL) EXECUTE FUNCTION deleted_user_stays();
 CREATE TRIGGER tenant_user_words AFTER INSERT ON tenant_user REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION tenant_user_words();
 CREATE TRIGGER tenant_user_words_change AFTER UPDATE ON tenant_user FOR EACH ROW WHEN (old.name IS DISTINCT FROM new.name OR old.email IS DISTINCT FROM new.email OR old.deleted_at IS DISTINCT FROM new.deleted_at) EXECUTE FUNCTION tenant_user_words_change();
+
+create table unknown_sign_in_failure (
+  account_hash bytea not null,
+  failures integer not null default 1,
+  began_at timestamp with time zone not null default clock_timestamp(),
+  constraint unknown_sign_in_failure_pk PRIMARY KEY (account_hash),
+  constraint unknown_sign_in_failure_account_hash_ck CHECK (octet_length(account_hash) = 32)
+);
+CREATE INDEX unknown_sign_in_failure_began_ix ON unknown_sign_in_failure USING btree (began_at);
+grant select, insert, delete on unknown_sign_in_failure to sallyport_app;
+grant update (failures, began_at) on unknown_sign_in_failure to sallyport_app;
 
 create table user_password (
   tenant_id uuid not null,

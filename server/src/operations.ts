@@ -6,6 +6,7 @@ import { exportAuditEvents } from './audit/export-audit-events.ts'
 import { listAuditEvents } from './audit/list-audit-events.ts'
 import { beginAuthorization } from './auth/begin-authorization.ts'
 import { checkSetupLink } from './auth/check-setup-link.ts'
+import { discoverTenant } from './auth/discover-tenant.ts'
 import { exchangeAuthorizationCode } from './auth/exchange-authorization-code.ts'
 import { finishSecondFactor } from './auth/finish-second-factor.ts'
 import { getJwks } from './auth/get-jwks.ts'
@@ -145,6 +146,7 @@ import { updateUser } from './users/update-user.ts'
 
 /** THE list: every endpoint. The name is the operationId, the file and the verb. */
 export const operations: Record<string, Operation> = {
+  discoverTenant,
   login,
   finishSecondFactor,
   beginAuthorization,

@@ -31,6 +31,7 @@ import { type DriverTypes, openDrivers } from './provisioners/drivers.ts'
 import { derivedKeys, type RootKeys } from './secrets/root-key.ts'
 import { openSealer } from './secrets/sealer.ts'
 import { openStreamHub } from './stream/stream-hub.ts'
+import { openDiscovery } from './tenants/discovery.flow.ts'
 
 /** The number of rows of one work list that a process has in flight at once. */
 const workWidth = 16
@@ -104,6 +105,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       egress,
       public_url: config.public_url,
       ...signInParts({ ...options, sealer, egress, admissions }, () => server.log),
+      discovery: await openDiscovery({ database, rootKeys }),
       streams: streamHub,
       dropAdmissions: admissions.drop,
       recordRefusal,
@@ -214,6 +216,7 @@ function serverSettings(config: Config) {
       credential: limitOf('credential', config.rate_limit),
       tenant: limitOf('tenant', config.tenant_rate_limit),
       bySource: config.limit_by_source,
+      discoveriesPerMinute: config.discoveries_per_minute,
     },
   }
 }

@@ -24,6 +24,7 @@ const answeredInside: Record<string, string> = {
   reportAccessResult: 'unauthenticated',
 }
 const sampleQueries: Record<string, string> = {
+  discoverTenant: '?slug=nobody',
   beginAuthorization: `?tenant=${tenant_id}&redirect_uri=${encodeURIComponent('https://app.example.com/back')}`,
 }
 

@@ -148,7 +148,7 @@ const workTables: Record<string, { select: string[]; update: string[] }> = {
     select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
     update: ['lease_until', 'generation'],
   },
-  sign_in_setting: { select: ['tenant_id', 'id'], update: [] },
+  sign_in_setting: { select: ['tenant_id', 'id', 'enabled'], update: [] },
   sweep: {
     select: ['tenant_id', 'id', 'swept_at', 'next_look_at', 'lease_until', 'generation'],
     update: ['next_look_at', 'lease_until', 'generation'],

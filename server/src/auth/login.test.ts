@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
 import { cheapPassword } from '../../test/support/house.ts'
+import { noDiscovery } from '../../test/support/no-discovery.ts'
 import { noEgress } from '../../test/support/no-egress.ts'
 import { noProviders } from '../../test/support/no-providers.ts'
 import { noStreamHub } from '../../test/support/no-stream-hub.ts'
@@ -42,6 +43,7 @@ const server = await buildServer({
     egress: noEgress,
     public_url: 'http://127.0.0.1',
     providerSignIn: noProviders(db.database),
+    discovery: noDiscovery,
     sessionCookie: sessionCookie(publicUrl),
     streams: noStreamHub,
     ...authenticateWith({

@@ -9,8 +9,13 @@ import { Problem } from '../kernel/errors.ts'
 import { challengeCleanup, challengeInsert } from '../sessions/challenge-store.ts'
 import { sessionCleanup, sessionInsert } from '../sessions/session-store.ts'
 import { unknownTenants, verifyPassword } from '../users/password.ts'
-import { accountLimit, accountOf, countInMemory } from '../users/sign-in-failure.ts'
-import { type Beginning, countFailure, recordPassword } from '../users/sign-in-failure-store.ts'
+import { accountLimit, accountOf } from '../users/sign-in-failure.ts'
+import {
+  type Beginning,
+  countFailure,
+  countFailureWithoutTenant,
+  recordPassword,
+} from '../users/sign-in-failure-store.ts'
 import { inactiveCause } from '../users/user.ts'
 import { findSignIn, type SignIn } from '../users/user-store.ts'
 import { makeChallenge } from './second-factor-challenge.flow.ts'
@@ -32,9 +37,8 @@ export const login = operation({
   errors: ['unauthenticated', 'second_factor_required'],
   async run(ctx, { body: { email, password }, header }) {
     const found = await findSignIn(ctx.tx, email)
-    if (found === undefined) return refuseWithoutTenant(ctx, email, password)
     if (found.limited_for !== null) return refuseLimited(ctx, found, found.limited_for)
-    const matches = await verifyPassword(ctx.tx, password, found.hash ?? undefined)
+    const matches = await verifyPassword(found.has_tenant ? ctx.tx : unknownTenants, password, found.hash ?? undefined)
     const cause = causeOfRefusal(found, matches)
     if (cause !== undefined || found.user_id === null) return refuseFailed(ctx, email, found, cause)
     const { user_id } = found
@@ -76,22 +80,11 @@ async function begin(ctx: Ctx, email: string, found: KnownUser, beginning: Begin
   if (recorded === undefined) return refuseFailed(ctx, email, found, 'changed_meanwhile')
 }
 
-const failuresWithoutTenant = countInMemory()
-
-/** Refuses as a tenant without such a user does: the same work, the same answers, the same limit. */
-async function refuseWithoutTenant(ctx: Ctx, email: string, password: string): Promise<never> {
-  const account = `${ctx.tx.tenant_id} ${accountOf(email).toString('base64')}`
-  const { failures, seconds_left } = failuresWithoutTenant.find(account)
-  if (failures >= accountLimit.quota) throw rateLimited(accountLimit, seconds_left)
-  await verifyPassword(unknownTenants, password, undefined)
-  failuresWithoutTenant.count(account)
-  throw refusal()
-}
-
-/** Counts the failure for known and unknown users alike. Of many failures, only a sample is recorded in the audit log. */
+/** Counts the failure alike for known and unknown users and tenants. Of many failures, only a sample is recorded in the audit log. */
 async function refuseFailed(ctx: Ctx, email: string, found: SignIn, cause?: string): Promise<never> {
-  const event = sample(ctx, about(found, 'auth.refused', { cause, source_ip: ctx.source_ip }))
-  const { failures, seconds_left } = await countFailure(ctx, accountOf(email), event)
+  const { failures, seconds_left } = found.has_tenant
+    ? await countFailure(ctx, accountOf(email), sampleRefusal(ctx, found, cause))
+    : await countFailureWithoutTenant(ctx.tx, email)
   throw failures > accountLimit.quota ? rateLimited(accountLimit, seconds_left) : refusal()
 }
 
@@ -100,9 +93,13 @@ async function refuseFailed(ctx: Ctx, email: string, found: SignIn, cause?: stri
  * reveal the user. The failures that led here were recorded reliably, so a lost event costs little.
  */
 function refuseLimited(ctx: Ctx, found: SignIn, seconds: number): never {
-  const event = sample(ctx, about(found, 'auth.refused', { cause: 'limited', source_ip: ctx.source_ip }))
+  const event = found.has_tenant ? sampleRefusal(ctx, found, 'limited') : undefined
   if (event !== undefined) void ctx.tx.write([emit(ctx, event)]).catch(() => undefined)
   throw rateLimited(accountLimit, seconds)
+}
+
+function sampleRefusal(ctx: Ctx, found: SignIn, cause: string | undefined): NewEvent | undefined {
+  return sample(ctx, about(found, 'auth.refused', { cause, source_ip: ctx.source_ip }))
 }
 
 function about(
@@ -119,7 +116,7 @@ function refusal(): Problem {
 
 /** Why a sign-in is refused, for the audit log only; undefined when it is not refused. */
 export function causeOfRefusal(
-  found: Omit<SignIn, 'now' | 'limited_for' | 'has_second_factor'>,
+  found: Omit<SignIn, 'has_tenant' | 'now' | 'limited_for' | 'has_second_factor'>,
   matches: boolean,
 ): string | undefined {
   if (found.user_id === null) return 'unknown_user'

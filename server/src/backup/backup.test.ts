@@ -150,7 +150,7 @@ suite('a restore is refused', () => {
   test('if the service was started on the database before', async () => {
     const target = await testDatabase()
     await seedService(target)
-    await assert.rejects(restoreBackup(target, await backUp()), /the database has rows in `signing_key`/)
+    await assert.rejects(restoreBackup(target, await backUp()), /the database has rows in `root_key`/)
   })
 
   test('if the database has later migrations than the backup', async () => {

@@ -81,7 +81,8 @@ async function loadAllRootKeys({ secret_key, data_dir }: Config, { service }: Da
 function describeCount(data: Awaited<ReturnType<typeof countKeysByRoot>>): Output {
   const { root_keys, of_old } = data
   const lines = root_keys.map(
-    (key) => `${key.id}  data keys ${key.data_keys}, token keys ${key.token_keys}${key.in_use ? ', in use' : ''}`,
+    (key) =>
+      `${key.id}  data keys ${key.data_keys}, token keys ${key.token_keys}, discovery keys ${key.discovery_keys}${key.in_use ? ', in use' : ''}`,
   )
   if (of_old.secrets + of_old.token_keys > 0) {
     lines.push(

@@ -32,6 +32,8 @@ export type Config = {
   tenant_rate_limit: RateLimit | undefined
   /** Whether callers are limited by their address. */
   limit_by_source: boolean
+  /** How many tenants an address may look up by a name; 0: no limit. */
+  discoveries_per_minute: number
   /** The destinations inside the operator's networks that tenants may use; `readEgressAllow` reads the text. */
   egress_allow: string
   /** The provider of sign-ins that begin elsewhere; undefined: none. */
@@ -81,6 +83,7 @@ export function readConfig(env: Environment = process.env): Config {
     rate_limit: readRateLimit(env, '', { per_second: 100, burst: 1_000 }),
     tenant_rate_limit: readRateLimit(env, 'TENANT_', { per_second: 500, burst: 5_000 }),
     limit_by_source: readSwitch('LIMIT_BY_SOURCE', env.LIMIT_BY_SOURCE || 'on'),
+    discoveries_per_minute: readCount('DISCOVERIES_PER_MINUTE', env.DISCOVERIES_PER_MINUTE || '60', 0),
     egress_allow: env.EGRESS_ALLOW || '',
     oidc: readGlobalOidc(env),
     mail_server: readMailServer(env),

@@ -54,6 +54,12 @@ export const variableTable = {
       'whether each address is limited in its invalid credentials and failed sign-ins; set `off` only if all callers ' +
       'unavoidably share one address',
   },
+  DISCOVERIES_PER_MINUTE: {
+    default: '`60`',
+    means:
+      'how many tenants one address may look up per minute by a slug or a mail domain, at one process; `0`: no limit; ' +
+      '`LIMIT_BY_SOURCE=off` turns it off too',
+  },
   EGRESS_ALLOW: {
     default: 'none',
     means:

@@ -12,6 +12,8 @@ export type LimitsOptions = {
   tenant?: Limit<'tenant'> | undefined
   /** Whether callers without a credential are limited by their address. */
   bySource?: boolean
+  /** The tenants that such an address may look up by a name; 0: any number. */
+  discoveriesPerMinute?: number
 }
 
 /** Rate limits per address for callers without a credential. Failures of all sign-in methods count together. */
@@ -23,8 +25,8 @@ const sourceLimits = {
   reference: { name: 'reference', quota: 300, seconds: 60 },
 } as const satisfies Record<string, Limit>
 
-/** The rate limit of an operation that needs no credential. */
-export type SourceLimit = keyof typeof sourceLimits
+/** The rate limit of an operation that needs no credential. `discoveries`: as the operator sets it. */
+export type SourceLimit = keyof typeof sourceLimits | 'discoveries'
 
 /** The rate limits of one server, kept in memory: a refused request costs no round trip to the database. */
 export type Limits = {
@@ -40,17 +42,21 @@ export type Limits = {
 }
 
 /** Opens the rate limits of a server, unused. */
-export function openLimits({ credential, tenant, bySource = false }: LimitsOptions): Limits {
+export function openLimits({ credential, tenant, bySource = false, discoveriesPerMinute = 0 }: LimitsOptions): Limits {
   const credentials = credential && openBuckets(credential)
   const tenants = tenant && openBuckets(tenant)
+  const discoveries =
+    discoveriesPerMinute === 0 ? undefined : { name: 'discoveries', quota: discoveriesPerMinute, seconds: 60 }
   const sources = bySource
     ? {
         failures: openBuckets(sourceLimits.failures),
         calls: openBuckets(sourceLimits.calls),
         logouts: openBuckets(sourceLimits.logouts),
         reference: openBuckets(sourceLimits.reference),
+        discoveries: discoveries && openBuckets(discoveries),
       }
     : undefined
+  const named = { ...sourceLimits, discoveries }
   return {
     admit({ tenant_id, actor }, reply) {
       if (credentials !== undefined && credential !== undefined) {
@@ -64,9 +70,11 @@ export function openLimits({ credential, tenant, bySource = false }: LimitsOptio
     },
     meet(limit, address) {
       if (sources === undefined) return
+      const [buckets, of] = [sources[limit], named[limit]]
+      if (buckets === undefined || of === undefined) return
       const source = sourceOf(address)
-      const standing = limit === 'failures' ? sources.failures.peek(source) : sources[limit].take(source)
-      if (!standing.allowed) throw rateLimited(sourceLimits[limit], standing.retrySeconds)
+      const standing = limit === 'failures' ? buckets.peek(source) : buckets.take(source)
+      if (!standing.allowed) throw rateLimited(of, standing.retrySeconds)
     },
     async counted(limit, address, work) {
       if (sources === undefined || limit !== 'failures') return work()

@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox'
 import type { Database } from '../db/transaction.ts'
 import {
   type Ctx,
+  type Discovery,
   type Egress,
   type ProviderSignIn,
   type Sealer,
@@ -44,6 +45,7 @@ export type PipelineParts = {
   egress: Egress
   public_url: string
   providerSignIn: ProviderSignIn
+  discovery: Discovery
   streams: StreamHub
   authenticate: Authenticate
   prove: Prove
@@ -76,7 +78,9 @@ export function pipeline(parts: PipelineParts, limits: Limits, operationId: stri
   /** All checks that come before the body is read. */
   async function admit(request: FastifyRequest, reply: FastifyReply): Promise<Ctx> {
     // A cache on the way may not know that a cookie or a key is a credential; and the answer to a sign-in is a secret.
-    if (operation.credential !== 'none' || operation.method !== 'GET') reply.header('cache-control', 'no-store')
+    // What is counted without a credential is meant for the caller alone.
+    const isPublic = operation.credential === 'none' && operation.method === 'GET' && operation.limitedBy === undefined
+    if (!isPublic) reply.header('cache-control', 'no-store')
     requireSingleHeaders(request.raw.rawHeaders)
     if (operation.limitedBy !== undefined) limits.meet(operation.limitedBy, callerAddress(request))
     // A browser that forgets its cookie does not send it again and again.
@@ -143,7 +147,7 @@ type Admitted = {
 }
 
 function contextOf(parts: PipelineParts, { request, reply, admission, tenant_id }: Admitted): Ctx {
-  const { tokens, sealer, egress, public_url, providerSignIn, streams } = parts
+  const { tokens, sealer, egress, public_url, providerSignIn, discovery, streams } = parts
   return {
     tx: parts.database.tenant(admission?.tenant_id ?? tenant_id),
     actor: admission?.actor ?? systemActor,
@@ -153,7 +157,7 @@ function contextOf(parts: PipelineParts, { request, reply, admission, tenant_id 
     setCookie: (text) => setCookie(reply, text),
     source_ip: callerAddress(request),
     request_id: request.id,
-    ...{ tokens, sealer, egress, public_url, providerSignIn, streams },
+    ...{ tokens, sealer, egress, public_url, providerSignIn, discovery, streams },
   }
 }
 

@@ -119,6 +119,18 @@ export type ProviderSignIn = {
   findLogoutUrl(tenant_id: string, provider: string): Promise<string | undefined>
 }
 
+/** How a caller may name a tenant whose id they do not know. `text` is folded: there is one spelling of each name. */
+export type TenantName = { kind: 'domain' | 'slug'; text: string }
+
+/** Finds tenants for callers who know a name only. The composition root creates it, because it reads across tenants. */
+export type Discovery = {
+  /**
+   * The tenant of a name, and whether its own provider signs its users in. A name that leads to no tenant, or to several, gets an id that is
+   * no tenant's and always the same.
+   */
+  find(name: TenantName): Promise<{ tenant_id: string; has_provider: boolean }>
+}
+
 /** A call to an address outside. */
 export type CallOptions = {
   method?: string
@@ -207,6 +219,7 @@ export type Ctx = WorkCtx & {
   /** The address at which callers reach the service. */
   public_url: string
   providerSignIn: ProviderSignIn
+  discovery: Discovery
   streams: StreamHub
 }
 

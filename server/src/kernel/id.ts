@@ -51,6 +51,29 @@ export function namesProvisioner(text: string): boolean {
   return provisionerOrSandbox.test(text)
 }
 
+/** A span of time, in milliseconds since 1970. */
+export type TimeSpan = { from: number; until: number }
+
+/**
+ * An id in the form of `newId`, all of it chosen by at least 16 bytes: its moment within the span, its counter and its random bits. The
+ * same bytes choose the same id.
+ */
+export function idWithin({ from, until }: TimeSpan, bytes: Buffer): string {
+  const moment = Math.floor(from + (bytes.readUIntBE(0, 6) / 2 ** 48) * (until - from))
+  const time = moment.toString(16).padStart(12, '0')
+  // In its lower half, as a counter of `newId` starts.
+  const count = (bytes.readUInt16BE(6) & 0x7ff).toString(16).padStart(3, '0')
+  const tail = Buffer.from(bytes.subarray(8, 16))
+  tail.writeUInt8((tail.readUInt8(0) & 0x3f) | 0x80, 0)
+  const random = tail.toString('hex')
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${count}-${random.slice(0, 4)}-${random.slice(4)}`
+}
+
+/** The moment in an id of version 7; undefined for another id. */
+export function momentOf(id: string): Date | undefined {
+  return isUuid(id) && id[14] === '7' ? new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)) : undefined
+}
+
 /** The lowest id that can be created at that moment, by the creator's clock. */
 export function lowestIdAt(moment: Date): string {
   const time = moment.getTime().toString(16).padStart(12, '0')

@@ -3,11 +3,11 @@ import { readKeyText } from '../api-keys/api-key-text.ts'
 import type { Database } from '../db/transaction.ts'
 import type { Tx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
-import { newId } from '../kernel/id.ts'
 import { systemRoles } from '../roles/role.ts'
 import { firstOwnerEmail, hasFirstOwner } from '../users/owner-store.ts'
 import * as file from './bootstrap-file.ts'
 import { insertTenant, operatorCtx, readNewTenant, type TenantToInsert } from './create-tenant.flow.ts'
+import { makeTenantId } from './discovery.flow.ts'
 import { issueKeyFor } from './operator.flow.ts'
 import { makePassword } from './tenant.ts'
 import { hasTenant, lockFirstTenant } from './tenant-store.ts'
@@ -67,7 +67,7 @@ async function reminderOf({ database, dataDir }: BootstrapOptions): Promise<stri
 async function makeFirstTenant(options: BootstrapOptions): Promise<boolean> {
   const password = makePassword()
   const owner = { email: firstOwnerEmail, name: 'Owner', password }
-  const tx = options.database.tenant(newId())
+  const tx = options.database.tenant(await makeTenantId(options.database.service))
   const tenant = await readNewTenant(tx, { name: firstTenant, owner })
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -6,6 +6,7 @@ import { passwordMinLength } from '../settings/setting.ts'
 import { hashPassword, passwordFaults } from '../users/password.ts'
 import { type NewUser, readNewUser, type User } from '../users/user.ts'
 import { insertUser } from '../users/user-store.ts'
+import { makeTenantId } from './discovery.flow.ts'
 import { type OwnerToMake, ownerRoles, tenantNameFault } from './tenant.ts'
 import { startingPolicyInsert, tenantInsert } from './tenant-store.ts'
 
@@ -19,7 +20,7 @@ export type TenantToInsert = { name: string; owner: Omit<NewUser, 'password'> & 
  * @throws Error with a message for an invalid name, Problem `invalid_input` for an invalid address or password
  */
 export async function createTenant(database: Database, tenant: NewTenant): Promise<{ tenant_id: string; owner: User }> {
-  const tx = database.tenant(newId())
+  const tx = database.tenant(await makeTenantId(database.service))
   const checked = await readNewTenant(tx, tenant)
   const owner = await tx.interactive((inside) => insertTenant(operatorCtx(inside), checked))
   return { tenant_id: tx.tenant_id, owner }

@@ -34,12 +34,13 @@ import {
 } from './tenant-store.ts'
 
 /** Every tenant, the oldest first. */
-export function listTenants(database: Database): Promise<TenantRow[]> {
-  return readTenants(database, undefined, findTenant)
+export async function listTenants(database: Database): Promise<TenantRow[]> {
+  const tenants = await readTenants(database, undefined, findTenant)
+  return tenants.sort((one, other) => Date.parse(one.created_at) - Date.parse(other.created_at))
 }
 
 /**
- * The names of every tenant, the oldest first; or only the one with this id. It reads a database of an earlier version too.
+ * The names of every tenant, in the order of their ids; or only the one with this id. It reads a database of an earlier version too.
  * @throws Error with a message for an unknown tenant
  */
 export function listTenantNames(database: Database, only: string | undefined): Promise<NamedTenant[]> {

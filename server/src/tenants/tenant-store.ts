@@ -34,10 +34,16 @@ export function startingPolicyInsert(tx: Tx): Statement {
     from made`
 }
 
-/** Every tenant's id, the oldest first. */
+/** Every tenant's id, in order. */
 export async function listTenantIds(work: UnrestrictedTx): Promise<string[]> {
   const rows = await work.read(sql<{ id: string }>`select id from tenant order by id`)
   return rows.map((row) => row.id)
+}
+
+/** The lowest id of a tenant; undefined when there are none. */
+export async function findOldestTenantId(work: UnrestrictedTx): Promise<string | undefined> {
+  const [row] = await work.read(sql<{ id: string }>`select id from tenant order by id limit 1`)
+  return row?.id
 }
 
 /** Whether there is any tenant, or the one with this id. */

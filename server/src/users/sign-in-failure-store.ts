@@ -3,7 +3,7 @@ import { emit, type NewEvent } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { hasSecondFactor } from '../second-factors/second-factor-store.ts'
 import { isActive } from './active-store.ts'
-import { accountLimit, type CountedFailures } from './sign-in-failure.ts'
+import { accountLimit, accountOf, accountWithoutTenant, type CountedFailures } from './sign-in-failure.ts'
 
 const window = sql`make_interval(secs => ${accountLimit.seconds}::int)`
 
@@ -12,6 +12,14 @@ export function limitedFor(tx: Tx, account: Buffer): Statement {
   return sql`(select extract(epoch from f.began_at + ${window} - clock_timestamp())::float8 from sign_in_failure f
     where f.tenant_id = ${tx.tenant_id} and f.account_hash = ${account}
       and f.failures >= ${accountLimit.quota}::int and f.began_at + ${window} > clock_timestamp())`
+}
+
+/** The same for a sign-in at the id of the transaction, which need not be a tenant's. */
+export function signInLimitedFor(tx: Tx, email: string): Statement {
+  return sql`coalesce(${limitedFor(tx, accountOf(email))},
+    (select extract(epoch from f.began_at + ${window} - clock_timestamp())::float8 from unknown_sign_in_failure f
+      where f.account_hash = ${accountWithoutTenant(tx.tenant_id, email)}
+        and f.failures >= ${accountLimit.quota}::int and f.began_at + ${window} > clock_timestamp()))`
 }
 
 /** Counts one failure of an account and emits `event` if given. Returns the new count. */
@@ -24,13 +32,30 @@ export async function countFailure(ctx: WorkCtx, account: Buffer, event?: NewEve
   return counted
 }
 
+/** Counts one failed sign-in at an id that is no tenant's, as one at a tenant is counted. Returns the new count. */
+export async function countFailureWithoutTenant(tx: Tx, email: string): Promise<CountedFailures> {
+  const account = accountWithoutTenant(tx.tenant_id, email)
+  const [[counted]] = await tx.write([
+    sql<CountedFailures>`
+      insert into unknown_sign_in_failure as f (account_hash) values (${account})
+      on conflict (account_hash) do update set ${counting}`,
+    sql`delete from unknown_sign_in_failure where account_hash = any(array(
+      select account_hash from unknown_sign_in_failure where began_at < now() - ${window}
+      order by began_at limit 100 for update skip locked))`,
+  ])
+  if (counted === undefined) throw new Error('a failure was counted and not returned')
+  return counted
+}
+
+const counting = sql`
+  failures = case when f.began_at + ${window} > clock_timestamp() then least(f.failures, 1000000) + 1 else 1 end,
+  began_at = case when f.began_at + ${window} > clock_timestamp() then f.began_at else clock_timestamp() end
+  returning f.failures, extract(epoch from f.began_at + ${window} - clock_timestamp())::float8 as seconds_left`
+
 function failureCount(tx: Tx, account: Buffer): Statement<CountedFailures> {
   return sql<CountedFailures>`
     insert into sign_in_failure as f (tenant_id, account_hash) values (${tx.tenant_id}, ${account})
-    on conflict (tenant_id, account_hash) do update set
-      failures = case when f.began_at + ${window} > clock_timestamp() then least(f.failures, 1000000) + 1 else 1 end,
-      began_at = case when f.began_at + ${window} > clock_timestamp() then f.began_at else clock_timestamp() end
-    returning f.failures, extract(epoch from f.began_at + ${window} - clock_timestamp())::float8 as seconds_left`
+    on conflict (tenant_id, account_hash) do update set ${counting}`
 }
 
 /**

@@ -5,8 +5,7 @@ import { emailKey } from '../kernel/email-address.ts'
 import { scopesHeld } from '../roles/holding-store.ts'
 import { hasSecondFactor } from '../second-factors/second-factor-store.ts'
 import { isSuspended } from './active-store.ts'
-import { accountOf } from './sign-in-failure.ts'
-import { limitedFor } from './sign-in-failure-store.ts'
+import { signInLimitedFor } from './sign-in-failure-store.ts'
 import { type NewUser, type Stored, type User, userOf } from './user.ts'
 
 /** A new user as stored: the password only as its hash. */
@@ -83,6 +82,8 @@ export function scopesAsArray(tx: Tx): Statement {
  * user.
  */
 export type SignIn = {
+  /** Whether there is a tenant with this id. */
+  has_tenant: boolean
   user_id: string | null
   active: boolean | null
   suspended: boolean | null
@@ -94,16 +95,18 @@ export type SignIn = {
   now: string
 }
 
-/** Undefined when there is no such tenant. */
-export async function findSignIn(tx: Tx, email: string): Promise<SignIn | undefined> {
+/** What there is at the id of the transaction, whether or not it is a tenant's. */
+export async function findSignIn(tx: Tx, email: string): Promise<SignIn> {
   const [found] = await tx.read(sql<SignIn>`
-    select u.id as user_id, u.active, ${isSuspended(u)} as suspended, u.auth_provider, p.hash,
+    select t.id is not null as has_tenant, u.id as user_id, u.active,
+      ${isSuspended(u)} as suspended, u.auth_provider, p.hash,
       coalesce(${hasSecondFactor(u)}, false) as has_second_factor,
-      ${limitedFor(tx, accountOf(email))} as limited_for, clock_timestamp() as now
-    from tenant t
+      ${signInLimitedFor(tx, email)} as limited_for, clock_timestamp() as now
+    from (select ${tx.tenant_id}::uuid as id) named
+    left join tenant t on t.id = named.id
     left join tenant_user u on u.tenant_id = t.id and u.email_key = ${emailKey(email)} and u.deleted_at is null
-    left join user_password p on p.tenant_id = u.tenant_id and p.user_id = u.id
-    where t.id = ${tx.tenant_id}`)
+    left join user_password p on p.tenant_id = u.tenant_id and p.user_id = u.id`)
+  if (found === undefined) throw new Error('a sign-in was looked up and not returned')
   return found
 }
 

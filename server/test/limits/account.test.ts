@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { beforeEach, test } from 'node:test'
-import { countInMemory } from '../../src/users/sign-in-failure.ts'
 import { openHouse, type TestTenant } from '../support/house.ts'
 import { until } from '../support/wait.ts'
 
@@ -140,19 +139,4 @@ test('a stolen token does not allow guessing the user’s password, and failed s
   assert.equal((await change(right)).status, 429)
   await house.asSuperuser(`update sign_in_failure set began_at = began_at - interval '15 minutes'`)
   assert.equal((await change(right)).status, 204)
-})
-
-test('the count in memory is the same as that in the database', () => {
-  let now = 5
-  const counted = countInMemory(() => now)
-  for (let failures = 0; failures < 12; failures += 1) {
-    assert.deepEqual(counted.find('a'), { failures, seconds_left: 900 - (failures * 10_000) / 1_000 })
-    counted.count('a')
-    now += 10_000
-  }
-  now = 5 + 899_000
-  assert.deepEqual(counted.find('a'), { failures: 12, seconds_left: 1 })
-  now += 1_000
-  assert.deepEqual(counted.find('a'), { failures: 0, seconds_left: 900 })
-  assert.deepEqual(counted.find('b'), { failures: 0, seconds_left: 900 })
 })

@@ -211,5 +211,12 @@ export async function seedService(db: Pick<TestDatabase, 'asSuperuser'>): Promis
   await db.asSuperuser(
     `insert into signing_key (kid, public_jwk, sealed_private_jwk) values ('k1', '{"kty":"OKP"}', 'sealed')`,
   )
+  await seedRootKey(db)
+  await db.asSuperuser(
+    `insert into discovery_key (sealed_key, root_key_id, ids_from, ids_until)
+      values ('sealed', $1, '2025-01-01Z', '2026-01-01Z')`,
+    [root_key_id],
+  )
+  await db.asSuperuser('insert into unknown_sign_in_failure (account_hash) values ($1)', [Buffer.alloc(32, 7)])
   await db.asSuperuser(`insert into logout_token (id, expires_at) values ($1, '2100-01-01Z')`, [Buffer.alloc(32, 7)])
 }

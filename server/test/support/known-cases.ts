@@ -37,7 +37,7 @@ export const knownCases: Readonly<Record<CaseFamily, Readonly<Record<number, str
     15: 'a call to a cloud in one tenant’s name with another’s identity',
     16: 'a SCIM key on users and groups that are not its provider’s',
     18: 'two tenants that give access on one PostgreSQL server',
-    19: 'lists, search and counts that tell of another tenant',
+    19: 'discovery, lists, search and counts that tell of another tenant',
   },
   A: {
     1: 'a token and an API key at once',

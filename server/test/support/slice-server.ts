@@ -11,6 +11,7 @@ import { newId } from '../../src/kernel/id.ts'
 import { derivedKeys, rootKeyOf, rootKeysOf } from '../../src/secrets/root-key.ts'
 import { openSealer } from '../../src/secrets/sealer.ts'
 import { answersAsDescribed } from './described.ts'
+import { noDiscovery } from './no-discovery.ts'
 import { noEgress } from './no-egress.ts'
 import { noProviders } from './no-providers.ts'
 import { noStreamHub } from './no-stream-hub.ts'
@@ -41,6 +42,7 @@ export async function sliceServer(
       egress: noEgress,
       public_url: 'http://127.0.0.1',
       providerSignIn: noProviders(database),
+      discovery: noDiscovery,
       sessionCookie: sessionCookie('http://127.0.0.1'),
       streams: noStreamHub,
       authenticate: async ({ authorization }) => (authorization === undefined ? undefined : admit(authorization)),
