@@ -13,7 +13,8 @@ export function addMailDomainCommands(
   const mailDomain = program
     .command('mail-domain')
     .description(
-      'domains of a tenant: it may send mail from them, and their people sign in to it by the global provider',
+      'domains of a tenant: it may send mail from them, their people sign in to it by the global provider, and anyone can ' +
+        'find it by them (GET /v1/auth/discovery)',
     )
     .helpCommand(false)
 
@@ -59,7 +60,9 @@ export function addMailDomainCommands(
 
 /** What a mail domain means for sign-ins, on a line of its own. */
 function signInNote(shared: boolean, config: Pick<Config, 'oidc'>): string {
-  if (shared) return '\nanother tenant has this domain too, so nobody signs in by it at the global provider'
+  if (shared) {
+    return '\nanother tenant has this domain too, so nobody signs in by it at the global provider, and it finds no tenant'
+  }
   if (config.oidc === undefined) return ''
   return '\na person who signs in at the global provider with a verified address of this domain becomes a user of the tenant'
 }

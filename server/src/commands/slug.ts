@@ -10,7 +10,10 @@ export function addSlugCommands(
 ): void {
   const slugs = program
     .command('slug')
-    .description('short names of tenants, one each, that people can remember and type; `tenant list` shows them')
+    .description(
+      'short names of tenants, one each, that people can remember and type to find their tenant (GET /v1/auth/discovery); ' +
+        '`tenant list` shows them',
+    )
     .helpCommand(false)
 
   slugs

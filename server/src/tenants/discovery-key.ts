@@ -41,7 +41,7 @@ export function inventedId({ bytes, span }: DiscoveryKey, { kind, text }: Tenant
 
 /**
  * The id of a new tenant. Its moment lies anywhere in the span, as that of an invented one: by the moment at which the tenant was made, the
- * two could be told apart.
+ * two could be distinguished.
  */
 export function newTenantId(span: StoredSpan): string {
   return idWithin(spanOf(span), randomBytes(16))

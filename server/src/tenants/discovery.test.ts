@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { suite, test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
-import { rotateRootKey } from '../auth/rotate-root-key.flow.ts'
+import { countKeysByRoot, rotateRootKey } from '../auth/rotate-root-key.flow.ts'
 import type { TenantName } from '../kernel/context.ts'
 import { idWithin, isUuid, momentOf, newId } from '../kernel/id.ts'
 import { rootKeyOf, rootKeysOf } from '../secrets/root-key.ts'
@@ -41,7 +41,7 @@ suite('the id of an unknown name', () => {
     Number.parseInt(id.slice(24), 16) / 2 ** 48,
   ]
 
-  test('has the form of a tenant’s id, and nothing in it tells the two apart (T19)', () => {
+  test('has the form of a tenant’s id, and nothing in it distinguishes the two (T19)', () => {
     for (const id of [...invented, ...real]) {
       assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-7][0-9a-f]{2}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
       assert.ok(isUuid(id))
@@ -89,6 +89,8 @@ suite('the discovery key', () => {
     assert.deepEqual(await db.asSuperuser('select id from root_key'), [{ id: second.id }])
     assert.deepEqual(await (await open(rootKeysOf([second]))).find(domain('acme.example')), before)
     await assert.rejects(open(rootKeysOf([first])), /cannot be opened/)
+    const { root_keys } = await countKeysByRoot(db.database, rootKeysOf([second]))
+    assert.deepEqual(root_keys, [{ id: second.id, in_use: true, data_keys: 0, token_keys: 0, discovery_keys: 1 }])
   })
 
   test('is sealed at rest, and neither it nor the span can be replaced by the service', async () => {

@@ -10,7 +10,7 @@ import { type Call, houseOn, operations, type Reply } from '../support/house.ts'
 import { rewrittenDatabase } from '../support/rewritten-database.ts'
 import { asShipped } from '../support/unlimited.ts'
 
-/** Callers without a credential who try names, and then the ids that they got: nothing tells them which tenants exist. */
+/** Callers without a credential who try names, and then the ids that they got: nothing reveals to them which tenants exist. */
 const db = await testDatabase()
 const rootKey = randomBytes(32)
 let statements: string[] = []
