@@ -44,10 +44,12 @@ async function requireListed(
 suite('a filter finds exactly the grants that have its values', () => {
   for (const sort of sorts) {
     test(`each filter alone, sort=${sort}`, async () => {
+      // Small pages once, since each costs a call.
+      const limit = sort === '' ? 7 : 20
       for (const [query, keeps] of [[{}, () => true] as const, ...filters]) {
         const sorted: Query = { ...query, ...(sort && { sort }) }
-        await requireListed(owner, grants, sorted, [keeps], 7)
-        await requireListed(people.user, own, sorted, [keeps], 7)
+        await requireListed(owner, grants, sorted, [keeps], limit)
+        await requireListed(people.user, own, sorted, [keeps], limit)
       }
     })
   }
