@@ -669,6 +669,72 @@ create policy tenant_wall on identity_provider
 grant select, insert, delete on identity_provider to sallyport_app;
 grant update (name, config, sealed_secrets, enabled, updated_at) on identity_provider to sallyport_app;
 
+create table invitation (
+  tenant_id uuid not null,
+  id uuid not null,
+  user_id uuid not null,
+  secret_hash bytea not null,
+  mail_secret_hash bytea,
+  vouched_scopes text[] not null,
+  created_by uuid,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  expires_at timestamp with time zone not null default clock_timestamp() + '72:00:00'::interval,
+  ended_as text,
+  ended_at timestamp with time zone,
+  constraint invitation_pk PRIMARY KEY (tenant_id, id),
+  constraint invitation_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint invitation_user_id_fk FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_user(tenant_id, id),
+  constraint invitation_ended_as_ck CHECK (ended_as = ANY (ARRAY['used'::text, 'revoked'::text, 'replaced'::text, 'expired'::text])),
+  constraint invitation_ended_ck CHECK ((ended_as IS NULL) = (ended_at IS NULL)),
+  constraint invitation_mail_secret_hash_ck CHECK (octet_length(mail_secret_hash) = 32),
+  constraint invitation_secret_hash_ck CHECK (octet_length(secret_hash) = 32)
+);
+CREATE UNIQUE INDEX invitation_live_uq ON invitation USING btree (tenant_id, user_id) WHERE ended_at IS NULL;
+CREATE INDEX invitation_user_id_ix ON invitation USING btree (tenant_id, user_id, id);
+alter table invitation enable row level security;
+alter table invitation force row level security;
+create policy tenant_wall on invitation
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on invitation to sallyport_app;
+grant update (ended_as, ended_at) on invitation to sallyport_app;
+
+create table invitation_mail (
+  tenant_id uuid not null,
+  id uuid not null,
+  email_key text not null,
+  state text not null,
+  sealed_secrets text,
+  attempts integer not null default 0,
+  last_error text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  sent_at timestamp with time zone,
+  next_look_at timestamp with time zone,
+  lease_until timestamp with time zone,
+  generation bigint not null default 0,
+  constraint invitation_mail_pk PRIMARY KEY (tenant_id, id),
+  constraint invitation_mail_id_fk FOREIGN KEY (tenant_id, id) REFERENCES invitation(tenant_id, id),
+  constraint invitation_mail_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint invitation_mail_attempts_ck CHECK (attempts >= 0),
+  constraint invitation_mail_sent_ck CHECK ((state = 'sent'::text) = (sent_at IS NOT NULL)),
+  constraint invitation_mail_state_ck CHECK (state = ANY (ARRAY['pending'::text, 'sent'::text, 'failed'::text])),
+  constraint invitation_mail_waits_ck CHECK ((state = 'pending'::text) = (sealed_secrets IS NOT NULL) AND (state = 'pending'::text) = (next_look_at IS NOT NULL))
+);
+CREATE INDEX invitation_mail_address_ix ON invitation_mail USING btree (tenant_id, email_key, created_at);
+CREATE INDEX invitation_mail_created_ix ON invitation_mail USING btree (tenant_id, created_at);
+CREATE INDEX invitation_mail_due_ix ON invitation_mail USING btree (next_look_at) WHERE next_look_at IS NOT NULL;
+alter table invitation_mail enable row level security;
+alter table invitation_mail force row level security;
+create policy invitation_mail_work on invitation_mail to sallyport_work
+  using (true)
+  with check (true);
+create policy tenant_wall on invitation_mail
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, update, delete on invitation_mail to sallyport_app;
+grant select (tenant_id, id, next_look_at, lease_until, generation) on invitation_mail to sallyport_work;
+grant update (lease_until, generation) on invitation_mail to sallyport_work;
+
 create table kept_answer (
   tenant_id uuid not null,
   id bytea not null,

@@ -3,11 +3,14 @@ import { convergeEntitlement } from './grants/converge-entitlement.job.ts'
 import { planGrant } from './grants/plan-grant.job.ts'
 import { sweepProvisioner } from './grants/sweep-provisioner.job.ts'
 import type { Outgoing } from './http/outgoing.ts'
+import { withInvitations } from './invitations/invitation-store.ts'
+import { type InvitationMailing, mailInvitation } from './invitations/mail-invitation.job.ts'
 import type { DueWork } from './jobs/work-list.ts'
 import type { CarrierOpening, Carriers } from './notification-channels/carrier.ts'
 import { type DeliveryDependencies, deliverDue } from './notification-channels/delivery/deliver-queue.job.ts'
 import { notifyChannels } from './notification-channels/delivery/notify-channels.subscriber.ts'
 import { emailCarrier } from './notification-channels/mail/email-carrier.ts'
+import type { Mailer } from './notification-channels/mail/mailer.flow.ts'
 import { eventMessage } from './notification-channels/webhook/event-message.ts'
 import { webhookCarrier } from './notification-channels/webhook/webhook-carrier.ts'
 import { notifyPeople } from './notifications/notify-people.subscriber.ts'
@@ -21,6 +24,7 @@ import { expireRequest } from './requests/expire-request.job.ts'
 import { whoMayDecide } from './requests/possible-approvers.flow.ts'
 import { reauthorize } from './requests/reauthorize-request.flow.ts'
 import { remindApprovers } from './requests/remind-approvers.job.ts'
+import { endAccessOf } from './requests/transition-store.ts'
 
 /** The targets on which a tenant can have access given. */
 export const driverTypes: DriverTypes = {
@@ -31,8 +35,8 @@ export const driverTypes: DriverTypes = {
 }
 
 /** The carriers of deliveries, by the type of channel. */
-export const openCarriers = (opening: CarrierOpening): Carriers => ({
-  email: emailCarrier(opening.config),
+export const openCarriers = (opening: CarrierOpening, mailer: Mailer): Carriers => ({
+  email: emailCarrier(mailer, opening.config.public_url),
   webhook: webhookCarrier(opening),
 })
 
@@ -42,8 +46,11 @@ export const outgoing: Readonly<Record<string, Outgoing>> = { eventMessage }
 /** The subscribers, which act on events after their commit. */
 export const subscribers: readonly Subscriber[] = [notifyPeople(whoMayDecide), notifyChannels]
 
+/** What ends with a user who is stopped, or leaves. */
+export const leaving = withInvitations(endAccessOf)
+
 /** The due work. Every target is the sandbox until a tenant sets up a provisioner. */
-export const dueWork = (drivers: Drivers, post: DeliveryDependencies): readonly DueWork[] => [
+export const dueWork = (drivers: Drivers, post: DeliveryDependencies & InvitationMailing): readonly DueWork[] => [
   expireRequest,
   planGrant(drivers),
   ...convergeEntitlement(drivers, reauthorize),
@@ -51,4 +58,5 @@ export const dueWork = (drivers: Drivers, post: DeliveryDependencies): readonly 
   runReplay,
   remindApprovers,
   ...deliverDue(post),
+  mailInvitation(post),
 ]

@@ -1,10 +1,11 @@
 import { createApiKey } from './api-keys/create-api-key.ts'
 import { listApiKeys } from './api-keys/list-api-keys.ts'
 import { revokeApiKey } from './api-keys/revoke-api-key.ts'
-import { driverTypes } from './app.ts'
+import { driverTypes, leaving } from './app.ts'
 import { exportAuditEvents } from './audit/export-audit-events.ts'
 import { listAuditEvents } from './audit/list-audit-events.ts'
 import { beginAuthorization } from './auth/begin-authorization.ts'
+import { checkInvitation } from './auth/check-invitation.ts'
 import { checkSetupLink } from './auth/check-setup-link.ts'
 import { discoverTenant } from './auth/discover-tenant.ts'
 import { exchangeAuthorizationCode } from './auth/exchange-authorization-code.ts'
@@ -14,6 +15,7 @@ import { login } from './auth/login.ts'
 import { logout } from './auth/logout.ts'
 import { receiveLogoutToken } from './auth/receive-logout-token.ts'
 import { startSession } from './auth/start-session.ts'
+import { useInvitation } from './auth/use-invitation.ts'
 import { useSetupLink } from './auth/use-setup-link.ts'
 import { addFavourite } from './catalogue/add-favourite.ts'
 import { listCatalogue } from './catalogue/list-catalogue.ts'
@@ -42,6 +44,10 @@ import { deleteIdentityProvider } from './identity-providers/delete-identity-pro
 import { getIdentityProvider } from './identity-providers/get-identity-provider.ts'
 import { listIdentityProviders } from './identity-providers/list-identity-providers.ts'
 import { updateIdentityProvider } from './identity-providers/update-identity-provider.ts'
+import { createInvitation } from './invitations/create-invitation.ts'
+import { inviteUser } from './invitations/invite-user.ts'
+import { listUserInvitations } from './invitations/list-user-invitations.ts'
+import { revokeInvitation } from './invitations/revoke-invitation.ts'
 import { getOwnUser } from './me/get-own-user.ts'
 import { createEmailChannel } from './notification-channels/create-email-channel.ts'
 import { createWebhookChannel } from './notification-channels/create-webhook-channel.ts'
@@ -154,6 +160,8 @@ export const operations: Record<string, Operation> = {
   startSession,
   checkSetupLink,
   useSetupLink,
+  checkInvitation,
+  useInvitation,
   logout,
   receiveLogoutToken,
   getJwks,
@@ -211,9 +219,9 @@ export const operations: Record<string, Operation> = {
   listUsers,
   getUser,
   listUserGroups,
-  updateUser: updateUser(endAccessOf),
-  deleteUser: deleteUser(endAccessOf),
-  suspendUser: suspendUser(endAccessOf),
+  updateUser: updateUser(leaving),
+  deleteUser: deleteUser(leaving),
+  suspendUser: suspendUser(leaving),
   unsuspendUser,
   endUserAccess: endUserAccess(endAccessOf),
   resetSecondFactors,
@@ -231,6 +239,10 @@ export const operations: Record<string, Operation> = {
   replaceRecoveryCodes,
   endOwnSession,
   endOwnOtherSessions,
+  createInvitation,
+  inviteUser,
+  listUserInvitations,
+  revokeInvitation,
   setUserRoles,
   createGroup,
   listGroups,

@@ -26,6 +26,7 @@ import { throttledLog } from './kernel/throttled-log.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { answersInTime } from './metrics/watch.ts'
 import type { CarrierOpening } from './notification-channels/carrier.ts'
+import { openMailer } from './notification-channels/mail/mailer.flow.ts'
 import { operations } from './operations.ts'
 import { type DriverTypes, openDrivers } from './provisioners/drivers.ts'
 import { derivedKeys, type RootKeys } from './secrets/root-key.ts'
@@ -104,6 +105,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       sealer,
       egress,
       public_url: config.public_url,
+      sends_mail: config.mail_server !== undefined,
       ...signInParts({ ...options, sealer, egress, admissions }, () => server.log),
       discovery: await openDiscovery({ database, rootKeys }),
       streams: streamHub,
@@ -161,13 +163,15 @@ type SignInOptions = AppOptions & { sealer: Sealer; egress: Egress; admissions: 
 /** The workers' paths to outside systems: drivers of targets, and carriers of deliveries. */
 function openEgressPaths(opening: CarrierOpening, types: DriverTypes, metrics: Metrics | undefined) {
   const { config, sealer, egress } = opening
-  const drivers = openDrivers({ types, sealer, egress, public_url: config.public_url })
-  const carriers = openCarriers(opening)
+  const { public_url } = config
+  const drivers = openDrivers({ types, sealer, egress, public_url })
+  const mailer = openMailer(config)
+  const carriers = openCarriers(opening, mailer)
   const leaving = new AbortController()
   const onOutcome = (channel_type: string, outcome: string) =>
     metrics?.count('sallyport_deliveries_total', { channel_type, outcome })
   return {
-    works: dueWork(drivers, { carriers, leaving: leaving.signal, onOutcome }),
+    works: dueWork(drivers, { carriers, mailer, sealer, public_url, leaving: leaving.signal, onOutcome }),
     /** No further delivery begins. */
     leave: () => leaving.abort(),
     close: () => Promise.all([drivers.close(), ...Object.values(carriers).map((carrier) => carrier.close())]),

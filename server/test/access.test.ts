@@ -20,6 +20,8 @@ const answeredInside: Record<string, string> = {
   finishSecondFactor: 'unauthenticated',
   checkSetupLink: 'unauthenticated',
   useSetupLink: 'unauthenticated',
+  checkInvitation: 'unauthenticated',
+  useInvitation: 'unauthenticated',
   receiveLogoutToken: 'invalid_input',
   reportAccessResult: 'unauthenticated',
 }

@@ -55,8 +55,8 @@ async function make(url: string, body: unknown): Promise<string> {
   return String(reply.body.id)
 }
 
-const someUser = () =>
-  make('/v1/users', { email: `${newId()}@example.com`, name: 'X', roles: ['user'], auth_provider: 'oidc' })
+const aUser = () => ({ email: `${newId()}@example.com`, name: 'X', roles: ['user'], auth_provider: 'oidc' })
+const someUser = () => make('/v1/users', aUser())
 const someGroup = () => make('/v1/groups', { name: 'a group' })
 
 /** A provisioner that gives real access: with it the tenant goes live. */
@@ -81,8 +81,8 @@ const codeFor = ({ body }: Awaited<ReturnType<typeof aColleague>>) =>
 
 /** Each operation that declares that it changes rights, with a call that does so. */
 const changing: Record<string, () => Promise<() => ReturnType<typeof call>>> = {
-  createUser: async () => () =>
-    call('POST', '/v1/users', { email: `${newId()}@example.com`, name: 'X', roles: ['user'], auth_provider: 'oidc' }),
+  createUser: async () => () => call('POST', '/v1/users', aUser()),
+  createInvitation: async () => () => call('POST', '/v1/invitations', sampleBodies.createInvitation),
   updateUser: async () => {
     const id = await someUser()
     return () => call('PATCH', `/v1/users/${id}`, { active: false })

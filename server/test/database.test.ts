@@ -139,6 +139,10 @@ const workTables: Record<string, { select: string[]; update: string[] }> = {
     update: ['xid', 'seq', 'until_xid', 'until_seq', 'next_look_at', 'lease_until', 'generation'],
   },
   event_parked: { select: ['tenant_id', 'subscriber', 'event_id', 'next_look_at'], update: [] },
+  invitation_mail: {
+    select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
+    update: ['lease_until', 'generation'],
+  },
   notification: { select: ['user_id', 'xid'], update: [] },
   policy_replay: {
     select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],

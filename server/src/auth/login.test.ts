@@ -42,6 +42,7 @@ const server = await buildServer({
     sealer: openSealer(rootKeys),
     egress: noEgress,
     public_url: 'http://127.0.0.1',
+    sends_mail: false,
     providerSignIn: noProviders(db.database),
     discovery: noDiscovery,
     sessionCookie: sessionCookie(publicUrl),

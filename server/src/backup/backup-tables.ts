@@ -29,6 +29,8 @@ const leftOut = [
   'sign_in_challenge',
   'setup_link',
   'unknown_sign_in_failure',
+  'invitation',
+  'invitation_mail',
   'grant_word',
   'user_word',
   'group_word',

@@ -51,6 +51,18 @@ export const eventTable = {
   'group.member_removed': { filterable: true, means: 'a user is no longer a member of a group' },
   'group.role_mappings_changed': { filterable: true, means: 'the roles that a group gives its members were changed' },
   'user.created': { filterable: true, means: 'a user was created' },
+  'user.invited': {
+    filterable: true,
+    means: 'a link was made by which the person that a user was made for can join; the links before it have ended',
+  },
+  'user.invitation_revoked': {
+    filterable: true,
+    means: 'the link of an invited user was ended: by an administrator, or because the user was stopped or deleted',
+  },
+  'user.joined': {
+    filterable: true,
+    means: 'an invited user used the link: `way` is `password`, or `provider` if the sign-in there is still to come',
+  },
   'user.linked': {
     filterable: true,
     means: 'a user who was created for a provider signed in there for the first time; with the account and its address',

@@ -13,6 +13,7 @@ export type WorkTable =
   | 'sweep'
   | 'policy_replay'
   | 'reminder'
+  | 'invitation_mail'
   | 'delivery_lane'
   | 'event_queue'
 
@@ -46,6 +47,7 @@ export const workTables: Record<WorkTable, Statement> = {
   sweep: sql`sweep`,
   policy_replay: sql`policy_replay`,
   reminder: sql`reminder`,
+  invitation_mail: sql`invitation_mail`,
   delivery_lane: sql`delivery_lane`,
   event_queue: sql`event_queue`,
 }

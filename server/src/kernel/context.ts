@@ -218,6 +218,8 @@ export type Ctx = WorkCtx & {
   egress: Egress
   /** The address at which callers reach the service. */
   public_url: string
+  /** Whether the operator has set up a mail server. */
+  sends_mail: boolean
   providerSignIn: ProviderSignIn
   discovery: Discovery
   streams: StreamHub

@@ -31,6 +31,7 @@ export const errorTable = {
     means: 'the path does not support this method; `Allow` lists the methods that it supports',
   },
   already_extended: { status: 409, means: 'another request extends the grant; `details.request_id` says which' },
+  already_joined: { status: 409, means: 'the user can sign in already, so an invitation has no use' },
   already_member: { status: 409, means: 'the user is already a member of the group' },
   case_broken: {
     status: 409,

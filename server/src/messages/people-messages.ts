@@ -13,6 +13,7 @@ import {
   rolesIn,
   rolesMoved,
   textIn,
+  yesOrNo,
 } from './record-words.ts'
 
 type PeopleEvent = Extract<RecordEvent, `user.${string}` | `group.${string}` | `api_key.${string}`>
@@ -26,6 +27,26 @@ export const peopleMessages: Record<PeopleEvent, Template<RecordFacts>> = {
       ['Owner', facts.data.is_owner === true ? 'yes' : null],
     ],
   })),
+  'user.invited': did('user', 'invited {it}', ({ data }) => ({
+    facts: [['By mail', yesOrNo(data.mailed)]],
+    next: 'The link makes its user of the person who has it. It works once.',
+  })),
+  'user.invitation_revoked': did('user', 'ended the invitation of {it}', () => ({
+    next: 'Its link does not work any more. A new invitation makes a new one.',
+  })),
+  'user.joined': (facts) => {
+    const title = `${nameOf(facts)} joined by an invitation`
+    const byProvider = facts.data.way === 'provider'
+    return {
+      title,
+      facts: [
+        ...recordFacts('user', facts),
+        ['Address proved by the link', byProvider ? null : yesOrNo(facts.data.proves_address)],
+        whenFact(facts),
+      ],
+      next: byProvider ? 'The sign-in at the provider of the tenant decides who the user is.' : undefined,
+    }
+  },
   'user.linked': (facts) => {
     const title = `${nameOf(facts)} signed in for the first time`
     return {

@@ -37,6 +37,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   secretsOf('notification_channel', sql`notification_channel`, sql`id`),
   secretsOf('second_factor', sql`second_factor`, sql`id`),
   secretsOf('ai_provider', sql`ai_provider`, sql`type`),
+  secretsOf('invitation_mail', sql`invitation_mail`, sql`id`),
   {
     name: 'sign_in_setting.sealed_client_secret',
     place: ({ tenant_id }) => ({ table: 'sign_in_setting', id: tenant_id, field: 'client_secret' }),

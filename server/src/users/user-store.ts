@@ -9,7 +9,12 @@ import { signInLimitedFor } from './sign-in-failure-store.ts'
 import { type NewUser, type Stored, type User, userOf } from './user.ts'
 
 /** A new user as stored: the password only as its hash. */
-export type UserToInsert = Omit<NewUser, 'password'> & { id: string; password_hash: string | null; is_owner: boolean }
+export type UserToInsert = Omit<NewUser, 'password' | 'roles'> & {
+  id: string
+  roles: readonly string[]
+  password_hash: string | null
+  is_owner: boolean
+}
 
 const u = sql`u`
 const shownSuspension = shownSuspensionOf(u)

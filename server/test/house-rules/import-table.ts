@@ -13,6 +13,7 @@ export const slices = [
   'me',
   'catalogue',
   'stream',
+  'invitations',
 ]
 
 /** The layers below the slices; every slice may import them. */
@@ -93,6 +94,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'api-keys → permissions': 'a key holds scopes',
   'api-keys → users': 'a key acts for the user who made it',
   'auth → api-keys': 'a key is a credential',
+  'auth → invitations': 'a person joins by a link, and is signed in',
   'auth → sessions': 'a sign-in begins a session, and a token belongs to one',
   'auth → roles': 'some roles need a second factor',
   'auth → second-factors': 'a sign-in may need a second factor',
@@ -118,6 +120,14 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'grants → users': 'a grant is given only to an active user',
   'groups → roles': 'a group gives its members roles',
   'identity-providers → api-keys': 'deleting a provider revokes its SCIM keys',
+  'invitations → messages': 'the words of the mail',
+  'invitations → notification-channels/mail': 'an invitation is mailed where mail is set up',
+  'invitations → roles': 'the inviter must hold what the user gets',
+  'invitations → second-factors': 'who has a second factor has joined',
+  'invitations → sessions': 'the secret of a link has the form of a session’s, and its use begins one',
+  'invitations → settings': 'whether a tenant has a provider, and the minimum length of a password',
+  'invitations → tenants': 'a mail says whether the tenant rehearses',
+  'invitations → users': 'an invitation leads to a user',
   'me → auth': 'whether the sign-in of the caller needs a second factor',
   'me → groups': 'the groups of the caller',
   'me → notifications': 'how many notifications of the caller are unread',

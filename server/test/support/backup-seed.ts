@@ -88,6 +88,13 @@ async function seedSession(insert: Insert, user_id: string): Promise<void> {
   await insert('recovery_code', { user_id, hash: Buffer.alloc(32, 7) })
   await insert('sign_in_challenge', { id: newId(), user_id, secret_hash: Buffer.alloc(32, 7) })
   await insert('setup_link', { user_id, secret_hash: Buffer.alloc(32, 7) })
+  const invitation_id = newId()
+  const hashes = { secret_hash: Buffer.alloc(32, 7), mail_secret_hash: Buffer.alloc(32, 8) }
+  await insert('invitation', { id: invitation_id, user_id, ...hashes, vouched_scopes: ['a:read'], created_by: user_id })
+  await insert('invitation_mail', {
+    ...{ id: invitation_id, email_key: 'anna@example.com', state: 'pending', sealed_secrets: 'sealed' },
+    next_look_at: '2026-01-01T00:00:00.000001Z',
+  })
   await insert('user_session', {
     ...{ id: newId(), user_id, amr: ['pwd', 'otp'], auth_time: '2026-01-02T03:04:05.678901Z', source_ip: '127.0.0.1' },
     ...{ provider: 'global', provider_sub_hash, provider_sid_hash, user_agent: 'a browser ☃', cookie_hash },

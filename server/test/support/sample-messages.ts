@@ -175,6 +175,11 @@ const records: Samples<RecordFacts> = {
   'group.member_removed': { name: 'On call', data: { user_id: id } },
   'group.role_mappings_changed': { name: 'On call', data: moved },
   'user.created': { name: bob, data: { roles: ['user'], auth_provider: 'local', is_owner: false } },
+  'user.invited': { name: bob, data: { mailed: true } },
+  'user.joined': [
+    { name: bob, data: { way: 'password', proves_address: true } },
+    { name: bob, data: { way: 'provider', proves_address: false } },
+  ],
   'user.linked': { name: bob, data: { issuer: 'https://login.example.com' } },
   'user.updated': { name: bob, data: { fields: ['name'] } },
   'user.deactivated': { name: bob },

@@ -53,6 +53,9 @@ export const sampleBodies: Record<string, unknown> = {
   finishSecondFactor: { challenge: 'a challenge', totp: '123456' },
   checkSetupLink: { key: 'a key' },
   useSetupLink: { key: 'a key', name: 'Anna', email: 'anna@example.com', password: 'four random words here' },
+  createInvitation: { email: 'invited@example.com', name: 'Invited', roles: ['user'] },
+  checkInvitation: { key: 'a key' },
+  useInvitation: { key: 'a key', password: 'four random words here' },
   importPolicy: { cedar: 'permit (principal, action, resource);' },
   login: { email: 'owner@example.com', password: 'a long enough password' },
   markAllNotificationsRead: {},
@@ -196,6 +199,11 @@ const makers: readonly Maker[] = [
     { role_id: await create('/v1/roles', sampleBodies.createRole) },
   ]),
   maker(['/v1/users/{id}'], async ({ create }) => [{ id: await create('/v1/users', passingUser()) }]),
+  maker(['/v1/users/{id}/invitations', '/v1/users/{id}/invitations/{invitation_id}'], async ({ send, tenant }) => {
+    const body = { email: `invited-${newId()}@example.com`, name: 'Invited', roles: ['user'] }
+    const { id, user_id } = await send(tenant.owner.api_key, 'POST', '/v1/invitations', body)
+    return [{ id: String(user_id) }, { id: String(user_id), invitation_id: String(id) }]
+  }),
   maker(['/v1/api-keys/{id}'], async ({ create }) => [{ id: await create('/v1/api-keys', sampleBodies.createApiKey) }]),
   maker(['/v1/users/me/notifications/{id}'], async ({ house, tenant }) => [
     { id: await house.notification(tenant.tenant_id, tenant.people.user.user_id) },

@@ -41,6 +41,7 @@ export async function sliceServer(
       sealer: openSealer(rootKeys),
       egress: noEgress,
       public_url: 'http://127.0.0.1',
+      sends_mail: false,
       providerSignIn: noProviders(database),
       discovery: noDiscovery,
       sessionCookie: sessionCookie('http://127.0.0.1'),

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
 import { dueWork } from '../../src/app.ts'
+import { readConfig } from '../../src/config/config.ts'
+import type { InvitationMailing } from '../../src/invitations/mail-invitation.job.ts'
 import { type DueWork, startDueWork } from '../../src/jobs/work-list.ts'
 import type { Carrier } from '../../src/notification-channels/carrier.ts'
 import type { DeliveryDependencies } from '../../src/notification-channels/delivery/deliver-queue.job.ts'
+import { openMailer } from '../../src/notification-channels/mail/mailer.flow.ts'
 import type { Driver } from '../../src/provisioners/driver.ts'
+import { rootKeyOf, rootKeysOf } from '../../src/secrets/root-key.ts'
+import { openSealer } from '../../src/secrets/sealer.ts'
 import type { TestDatabase } from './database.ts'
 import { driversWith, testDrivers } from './drivers.ts'
 
@@ -13,9 +18,12 @@ const closed: Carrier = {
   carry: async () => ({ kind: 'try_again', why: 'nothing leaves the house', holds_up: 'all' }),
   close: async () => undefined,
 }
-export const noPost: DeliveryDependencies = {
+export const noPost: DeliveryDependencies & InvitationMailing = {
   carriers: { email: closed, webhook: closed },
   leaving: new AbortController().signal,
+  mailer: openMailer(readConfig({})),
+  sealer: openSealer(rootKeysOf([rootKeyOf(Buffer.alloc(32, 7))])),
+  public_url: 'http://localhost:8080',
 }
 
 /**

@@ -34,7 +34,8 @@ export async function composeMail(
   })
 }
 
-function rehearsalNote(mode: Mode): string {
+/** What a mail of a tenant in rehearsal says at its end. */
+export function rehearsalNote(mode: Mode): string {
   return mode === 'rehearsal' ? ' This is a rehearsal: the access is simulated.' : ''
 }
 

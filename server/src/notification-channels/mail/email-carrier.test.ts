@@ -7,13 +7,16 @@ import { addMailDomain, removeMailDomain } from '../../tenants/operator.flow.ts'
 import type { Carrier, DeliveredEvent, Delivery } from '../carrier.ts'
 import type { EmailChannel } from '../email-channel.ts'
 import { emailCarrier } from './email-carrier.ts'
+import { openMailer } from './mailer.flow.ts'
 
 const house = await openHouse()
 const acme = await house.tenant('Acme')
 const other = await house.tenant('Other')
 const peer = await startMailPeer()
 const env = { SMTP_URL: peer.url, SMTP_MESSAGES_PER_SECOND: '0', MAIL_FROM: 'sallyport@ops.example' }
-const carrier = emailCarrier(readConfig(env))
+const mailer = openMailer(readConfig(env))
+const { public_url } = readConfig(env)
+const carrier = emailCarrier(mailer, public_url)
 const patient = new AbortController().signal
 after(async () => {
   await carrier.close()
@@ -98,7 +101,7 @@ suite('a mail', () => {
   })
 
   test('waits while no mail server is configured, and the outcome says what is missing (F9)', async () => {
-    const without = emailCarrier(readConfig({}))
+    const without = emailCarrier(openMailer(readConfig({})), public_url)
     const channel = await channelOf(acme)
     const tx = house.database.tenant(acme.tenant_id)
     const outcome = await without.carry(tx, channel, await deliveryOf(channel), patient)

@@ -8,17 +8,23 @@ export type MailFrame = {
   subject_prefix: string | undefined
   /** The page of its subject; undefined when there is none. Opening it decides nothing. */
   link: string | undefined
+  /** What the link is for; absent: it shows the subject and decides nothing. */
+  opening?: Opening
   /** Why the reader gets it. */
   why: string
 }
+
+/** The words of a link: those of the button, and what opening it does. */
+type Opening = { label: string; does: string }
+const showing: Opening = { label: 'Open it', does: 'opening it decides nothing' }
 
 export type Mail = { subject: string; text: string; html: string }
 
 /** The finished mail. The message is plain text already; the HTML part escapes it. */
 export function writeMail({ title, sentence, facts, quotes, next, connect }: Message, frame: MailFrame): Mail {
-  const { subject_prefix, link } = frame
+  const { subject_prefix, link, opening = showing } = frame
   const rows = [...facts, ...quotes.map(([label, words]) => [label, quoted(words)] as const)]
-  const parts = { sentence, rows, next, connect: connect && connectPart(connect), link, why: plain(frame.why) }
+  const parts = { sentence, rows, next, connect: connect && connectPart(connect), link, opening, why: plain(frame.why) }
   return {
     subject: titleLine(subject_prefix === undefined ? title : `${subject_prefix} ${title}`),
     text: textOf(parts),
@@ -33,12 +39,13 @@ type Parts = {
   next: string | undefined
   connect: MailPart | undefined
   link: string | undefined
+  opening: Opening
   why: string
 }
 
-function textOf({ sentence, rows, next, connect, link, why }: Parts): string {
-  const invitation = link === undefined ? undefined : `Open it (opening it decides nothing):\n${link}`
-  const parts = [sentence, textTable(rows), next, connect?.text, invitation, `-- \n${why}`]
+function textOf({ sentence, rows, next, connect, link, opening, why }: Parts): string {
+  const opens = link === undefined ? undefined : `${opening.label} (${opening.does}):\n${link}`
+  const parts = [sentence, textTable(rows), next, connect?.text, opens, `-- \n${why}`]
   return `${parts.filter((part) => part !== undefined && part !== '').join('\n\n')}\n`
 }
 
@@ -46,13 +53,13 @@ function textOf({ sentence, rows, next, connect, link, why }: Parts): string {
  * One column that fits a phone. Only the button has colours, so that the mail follows the reader's light or dark mode. There
  * are no images, scripts or style sheets, so that opening the mail reveals nothing to anyone.
  */
-function htmlOf({ sentence, rows, next, connect, link, why }: Parts): Html {
+function htmlOf({ sentence, rows, next, connect, link, opening, why }: Parts): Html {
   const after = next === undefined ? '' : html`<p style="margin:0 0 20px">${next}</p>\n`
   const button =
     link === undefined
       ? ''
-      : html`<p style="margin:0 0 20px"><a href="${link}" style="display:inline-block;padding:10px 18px;border-radius:6px;background:#1d4ed8;color:#ffffff;text-decoration:none">Open it</a></p>
-<p style="margin:0 0 20px;font-size:13px;opacity:.75">Opening it decides nothing.</p>
+      : html`<p style="margin:0 0 20px"><a href="${link}" style="display:inline-block;padding:10px 18px;border-radius:6px;background:#1d4ed8;color:#ffffff;text-decoration:none">${opening.label}</a></p>
+<p style="margin:0 0 20px;font-size:13px;opacity:.75">${opening.does.charAt(0).toUpperCase()}${opening.does.slice(1)}.</p>
 `
   return html`<!doctype html>
 <html lang="en" dir="ltr">

@@ -1,0 +1,21 @@
+import { Type } from 'typebox'
+import { findJoining, type Joining } from '../invitations/join-store.ts'
+import type { Tx } from '../kernel/context.ts'
+import { Problem } from '../kernel/errors.ts'
+import { readSessionSecret, type SessionClaim } from '../sessions/session-secret.ts'
+
+export const InvitationKey = Type.String({ maxLength: 200, description: 'what follows `#k=` in the invitation link' })
+
+/** @throws Problem 401 for a link that cannot be used, or not any more */
+export async function requireInvitation(tx: Tx, key: string): Promise<{ claim: SessionClaim; joining: Joining }> {
+  const claim = readSessionSecret(key)
+  const joining = claim && (await findJoining(tx, claim))
+  if (claim === undefined || joining === undefined) throw invitationOver()
+  return { claim, joining }
+}
+
+/** The same for every cause: a stranger learns nothing from it. */
+function invitationOver(): Problem {
+  const why = 'this invitation was used, was replaced or revoked, does not fit the user any more, or has expired'
+  return new Problem('unauthenticated', `${why}; ask the person who invited you for a new link`)
+}

@@ -1,0 +1,75 @@
+import type { DueWork } from '../jobs/work-list.ts'
+import { backoffDelay } from '../kernel/backoff.ts'
+import type { Sealer } from '../kernel/context.ts'
+import { withinDeadline } from '../kernel/deadline.ts'
+import { invitationMessage } from '../messages/invitation-message.ts'
+import { rehearsalNote } from '../notification-channels/mail/compose-mail.flow.ts'
+import { type Mail, writeMail } from '../notification-channels/mail/mail-layout.ts'
+import type { Mailer } from '../notification-channels/mail/mailer.flow.ts'
+import { beginMail, type DueMail, giveUpMail, retryMail, saveSent } from './invitation-mail-store.ts'
+import { invitationUrl, mailedPlace } from './invite.flow.ts'
+
+/** The dependencies of the job. */
+export type InvitationMailing = {
+  mailer: Mailer
+  sealer: Sealer
+  public_url: string
+  /** The service is stopping: no attempt begins. */
+  leaving: AbortSignal
+}
+
+/** Attempts in about a day. Who was invited by then gets the link from the inviter, or another invitation. */
+const maxAttempts = 20
+const backoff = { base: 10_000, max: 2 * 3_600_000, jitter: 0.5 }
+
+/** Attempts in flight at shutdown may take this long; a little later the work list releases their rows. */
+const maxLeavingMs = 4_000
+/** Added to the mailer's own deadline; after that the job stops waiting. */
+const graceMs = 1_000
+
+/**
+ * Mails invitations, each to the address that was invited. An attempt that a dying process left is made again with the same
+ * Message-ID, by which the recipient's mail program recognizes a second copy.
+ */
+export function mailInvitation(mailing: InvitationMailing): DueWork {
+  const { mailer, sealer, public_url, leaving } = mailing
+  const cut = new AbortController()
+  leaving.addEventListener('abort', () => setTimeout(() => cut.abort(), maxLeavingMs).unref(), { once: true })
+  return {
+    table: 'invitation_mail',
+    bounds: { width: 8, perTenant: 4 },
+    async run({ tx }, item) {
+      if (leaving.aborted) return retryMail(tx, item, 'the service was stopped', 0)
+      const due = await beginMail(tx, item)
+      if (due === undefined) return
+      if (!due.is_live) return giveUpMail(tx, item, 'the invitation ended before the mail was sent')
+      const key = await sealer.unseal(tx, due.sealed, mailedPlace(item.id))
+      const mail = { ...composeInvitation(due, invitationUrl(public_url, key)), to: due.email, message_id: item.id }
+      const outcome = await withinDeadline(
+        mailer.maxMs + graceMs,
+        (over) => mailer.send(tx, { ...mail, headers: {} }, AbortSignal.any([over, cut.signal])),
+        () => ({ kind: 'try_again' as const, why: 'the attempt took too long', holds_up: 'this' as const }),
+      )
+      if (outcome.kind === 'delivered') return saveSent(tx, item)
+      const after_ms = outcome.kind === 'try_again' ? outcome.after_ms : undefined
+      const isOver = outcome.kind !== 'try_again' || due.attempts >= maxAttempts
+      return isOver ? giveUpMail(tx, item, outcome.why) : retryMail(tx, item, outcome.why, waitMs(due, after_ms))
+    },
+  }
+}
+
+function waitMs({ attempts }: DueMail, after_ms = 0): number {
+  return Math.max(backoffDelay(backoff, attempts - 1, Math.random()), after_ms)
+}
+
+/** The mail of an invitation. Its one link carries the secret that proves the address. */
+export function composeInvitation(due: Omit<DueMail, 'sealed' | 'attempts' | 'is_live'>, link: string): Mail {
+  const { tenant, name, email, inviter, expires_at, zone, mode } = due
+  const message = invitationMessage({ tenant, invited: { name, email }, inviter, expires_at, zone })
+  return writeMail(message, {
+    subject_prefix: undefined,
+    link,
+    opening: { label: 'Accept the invitation', does: 'opening it does not use it up' },
+    why: `You get this mail because ${email} was invited to Sallyport by ${tenant}.${rehearsalNote(mode)}`,
+  })
+}
