@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 const steps = {
   'format and lint': ['biome', 'ci', '--error-on-warnings', '--colors=off', '.'],
   types: ['tsc', '--project', '.'],
-  'types in pages': ['tsc', '--project', 'server/src/http/setup-page'],
+  'types in pages': ['tsc', '--project', 'server/src/http/one-time-link-pages'],
   'nothing unused': ['knip'],
   'house rules': ['node', '--test', '--test-reporter=dot', 'server/test/house-rules/house-rules.test.ts'],
   'generated files are fresh': ['node', 'server/test/generate.ts', '--check'],

@@ -16,6 +16,7 @@ import { linesOf } from './line-stream.ts'
 import { serveLinkPages } from './link-pages.ts'
 import { logLines } from './log-lines.ts'
 import { openNodeServer } from './node-server.ts'
+import { serveOneTimeLinkPages } from './one-time-link-pages.ts'
 import { describeApi } from './openapi.ts'
 import type { Operation, ServerEvent } from './operation.ts'
 import type { Outgoing } from './outgoing.ts'
@@ -25,7 +26,6 @@ import { serveReference } from './reference.ts'
 import { compileWhenNeeded } from './reply-text.ts'
 import { headFault } from './request-head.ts'
 import type { Redirect } from './schema.ts'
-import { serveSetupPage } from './setup-page.ts'
 import { callerAddress } from './source.ts'
 
 export type ServerOptions = {
@@ -127,7 +127,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   await serveReference(server, () => describeApi(options.operations, options.publicUrl, options.outgoing), limits)
   serveHealth(server, options)
   serveLinkPages(server, options.publicUrl)
-  serveSetupPage(server)
+  serveOneTimeLinkPages(server)
   serveOperations(server, options, limits)
   return server
 }

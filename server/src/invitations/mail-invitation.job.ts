@@ -70,6 +70,6 @@ export function composeInvitation(due: Omit<DueMail, 'sealed' | 'attempts' | 'is
     subject_prefix: undefined,
     link,
     opening: { label: 'Accept the invitation', does: 'opening it does not use it up' },
-    why: `You get this mail because ${email} was invited to Sallyport by ${tenant}.${rehearsalNote(mode)}`,
+    why: `You get this mail because ${email} was invited to Sallyport.${rehearsalNote(mode)}`,
   })
 }

@@ -16,16 +16,25 @@ export type InvitationFacts = {
 /** Characters of a name in the title, at most: a long name must leave room for the rest. */
 const maxName = 60
 
+/** Mail programs make links of what looks like an address. Only the link of the invitation is one, in a mail that goes to strangers. */
+function unlinked(name: string): string {
+  return name.replaceAll(/(?<=\S)[.:/@](?=\S)/g, '$& ')
+}
+
+function shown(name: string): string {
+  return line(unlinked(name), maxName)
+}
+
 /** The message with which an invitation is mailed to the person. */
 export function invitationMessage({ tenant, invited, inviter, expires_at, zone }: InvitationFacts): Message {
-  const organization = line(tenant, maxName)
+  const organization = shown(tenant)
   return writeMessage({
     title: `${organization} invites you to Sallyport`,
     sentence: `${organization} invites you to Sallyport, where you request access and decide requests.`,
     facts: [
-      ['Organization', tenant],
-      ['For', `${line(invited.name, maxName)} (${invited.email})`],
-      ['Invited by', inviter],
+      ['Organization', unlinked(tenant)],
+      ['For', `${shown(invited.name)} (${invited.email})`],
+      ['Invited by', inviter === null ? null : shown(inviter)],
       ['The link works until', moment(expires_at, zone)],
     ],
     next:

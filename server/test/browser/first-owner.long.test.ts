@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { AxeBuilder } from '@axe-core/playwright'
-import { looks, openChromium, skipChromium, type Window } from '../support/chromium.ts'
+import { openChromium, skipChromium, type Window } from '../support/chromium.ts'
 import { startOnTestServer, startScript, urlOf } from '../support/sallyport.ts'
+import { requireSound } from '../support/sound-page.ts'
 
 /** The page of the setup link as a person meets it, in a real browser. PICTURES: a folder for a picture of each state. */
 const pictures = process.env.PICTURES
@@ -15,24 +15,8 @@ suite('the first owner, in a browser', { skip: skipChromium }, async () => {
   const anna = { name: 'Anna Owner', email: 'anna@acme.example', password: 'four random words here' }
   const first = linkIn(sallyport.output())
 
-  /** Draws the page at each size and in each scheme, and requires that it fits and that axe finds nothing. */
-  async function requireSound({ page, complaints }: Window, state: string): Promise<void> {
-    for (const look of looks) {
-      await page.setViewportSize(look)
-      await page.emulateMedia({ colorScheme: look.colorScheme })
-      const wide = await page.evaluate('document.documentElement.scrollWidth')
-      assert.ok(Number(wide) <= look.width, `${state}: ${wide} px wide at ${look.width}`)
-      const { violations } = await new AxeBuilder({ page }).analyze()
-      assert.deepEqual(
-        violations.map(({ id, help }) => `${id}: ${help}`),
-        [],
-        `${state}, ${look.colorScheme}`,
-      )
-      if (pictures === undefined) continue
-      await page.screenshot({ path: join(pictures, `${state}-${look.width}-${look.colorScheme}.png`), fullPage: true })
-    }
-    assert.deepEqual(complaints, [], state)
-  }
+  const sound = (window: Window, state: string) =>
+    requireSound(window, state, pictures === undefined ? undefined : join(pictures, state))
 
   async function open(url: string, heading: string): Promise<Window> {
     const window = await openWindow()
@@ -52,7 +36,7 @@ suite('the first owner, in a browser', { skip: skipChromium }, async () => {
     for (const [state, url] of Object.entries({ none: address, wrong: `${address}#k=wrong` })) {
       const window = await open(url, 'This link does not work')
       assert.match((await window.page.textContent('main')) ?? '', /npm run admin -- setup-link/)
-      await requireSound(window, state)
+      await sound(window, state)
     }
   })
 
@@ -69,14 +53,14 @@ suite('the first owner, in a browser', { skip: skipChromium }, async () => {
 
   test('what is missing or wrong is said at its field, and nothing is lost', async () => {
     const window = await open(last, 'Welcome. Who are you?')
-    await requireSound(window, 'welcome')
+    await sound(window, 'welcome')
     await fillIn(window, { 'Your name': anna.name })
     assert.equal(await window.page.getByText('Fill this in.').count(), 2)
     await fillIn(window, { 'E-mail address': 'anna', Passphrase: 'short' })
     await window.page.getByText(/has 5 characters: use at least 15/).waitFor()
     assert.match((await window.page.textContent('#email-hint')) ?? '', /must be one e-mail address/)
     assert.equal(await window.page.inputValue('#name'), anna.name)
-    await requireSound(window, 'wrong')
+    await sound(window, 'wrong')
   })
 
   test('the owner is set up, is signed in, and signs in again with what they entered', async () => {
@@ -94,7 +78,7 @@ suite('the first owner, in a browser', { skip: skipChromium }, async () => {
     await window.page.getByRole('heading', { name: 'You own Acme Corporation' }).waitFor()
     assert.equal(await window.page.textContent('#tenant'), tenant_id)
     assert.equal(await window.page.textContent('#address'), anna.email)
-    await requireSound(window, 'done')
+    await sound(window, 'done')
     const own = await window.page.evaluate(`fetch('/v1/users/me/preferences').then((reply) => reply.json())`)
     assert.equal((own as { timezone?: string }).timezone, 'Europe/Berlin')
 
@@ -143,7 +127,7 @@ suite('the first owner, in a browser', { skip: skipChromium }, async () => {
     await window.page.route('**/v1/auth/**', (route) => (answers ? route.continue() : route.abort()))
     await window.page.goto(`${sallyport.base_url}/console/setup#k=wrong`)
     await window.page.getByRole('heading', { name: 'The link could not be checked' }).waitFor()
-    await requireSound(window, 'unreachable')
+    await sound(window, 'unreachable')
     answers = true
     await window.page.getByRole('button', { name: 'Try again' }).click()
     await window.page.getByRole('heading', { name: 'This link does not work' }).waitFor()

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { AxeBuilder } from '@axe-core/playwright'
+import { looks, type Window } from './chromium.ts'
+
+/**
+ * Draws the page at each size and in each scheme, and requires that it fits and that axe finds nothing. `picture`: where a picture of
+ * each is stored; undefined: none is.
+ */
+export async function requireSound({ page, complaints }: Window, state: string, picture?: string): Promise<void> {
+  for (const look of looks) {
+    await page.setViewportSize(look)
+    await page.emulateMedia({ colorScheme: look.colorScheme })
+    const wide = await page.evaluate('document.documentElement.scrollWidth')
+    assert.ok(Number(wide) <= look.width, `${state}: ${wide} px wide at ${look.width}`)
+    const { violations } = await new AxeBuilder({ page }).analyze()
+    assert.deepEqual(
+      violations.map(({ id, help }) => `${id}: ${help}`),
+      [],
+      `${state}, ${look.colorScheme}`,
+    )
+    if (picture === undefined) continue
+    await page.screenshot({ path: `${picture}-${look.width}-${look.colorScheme}.png`, fullPage: true })
+  }
+  assert.deepEqual(complaints, [], state)
+}
