@@ -77,7 +77,7 @@ suite('an invitation', () => {
     assert.deepEqual(events[2]?.data, { invitation_id: body.id, way: 'password', proves_address: false })
   })
 
-  test('works once, however many use it at the same moment (A24)', async () => {
+  test('works once, however many use it at the same moment (A25)', async () => {
     const { key, user_id } = await invite()
     const replies = await Promise.all(Array.from({ length: 6 }, (_, nth) => use(key, { name: `Ben ${nth}` })))
     assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 401, 401, 401, 401, 401])
@@ -85,7 +85,7 @@ suite('an invitation', () => {
     assert.deepEqual(types, ['user.created', 'user.invited', 'user.joined', 'auth.signed_in'])
   })
 
-  test('that is over is refused in the same words, whatever the cause (A24)', async () => {
+  test('that is over is refused in the same words, whatever the cause (A25)', async () => {
     const [used, revoked, replaced, expired, suspended, inactive, deleted, unknown] = await Promise.all(
       Array.from({ length: 8 }, () => invite()),
     )

@@ -64,6 +64,7 @@ export const knownCases: Readonly<Record<CaseFamily, Readonly<Record<number, str
     22: 'a second factor that is replayed or another tenant’s',
     23: 'an address that a caller writes into `X-Forwarded-For`',
     24: 'a setup link that is used twice, late, or for an owner who was set up',
+    25: 'an invitation that is used twice, late, after its end, or by who was not invited',
   },
   P: {
     1: 'adding a scope that one lacks, or any scope to one’s own role',
@@ -100,6 +101,7 @@ export const knownCases: Readonly<Record<CaseFamily, Readonly<Record<number, str
     34: 'taking rights, or a person, with fewer rights than they hold',
     35: 'a suspended person who goes on',
     36: 'a refusal for missing rights that leaves no record',
+    37: 'a link to become another user, kept until that user holds more',
   },
   R: {
     1: 'two approvals at once',
