@@ -85,25 +85,25 @@ suite('a help desk', () => {
     assert.equal((await use(key)).status, 401)
   })
 
-  test('uses the link while its user is being given more, or stopped: the use waits, and then sees it (P37)', async () => {
+  test('uses the link while its user is being given more or stopped, or it is being revoked: the use waits, and then sees it (P37)', async () => {
     const desk = await openDesk()
     const { tenant_id } = tenant()
     const changes = [
-      (user_id: string) => sql`insert into user_role (tenant_id, user_id, role_id)
-        values (${tenant_id}, ${user_id}, 'admin')`,
+      (user_id: string) => sql`with locked as (
+          select tenant_id, id from tenant_user where tenant_id = ${tenant_id} and id = ${user_id} for no key update)
+        insert into user_role (tenant_id, user_id, role_id) select tenant_id, id, 'admin' from locked`,
       (user_id: string) => sql`update tenant_user set active = false
         where tenant_id = ${tenant_id} and id = ${user_id}`,
+      (user_id: string) => sql`update invitation set ended_as = 'revoked', ended_at = clock_timestamp()
+        where tenant_id = ${tenant_id} and user_id = ${user_id}`,
     ]
     for (const change of changes) {
       const { user_id, key } = await invite(desk)
       const uses: ReturnType<typeof use>[] = []
       await house.database.tenant(tenant_id).interactive(async (inside) => {
-        await inside.write([
-          sql`select from tenant_user where tenant_id = ${tenant_id} and id = ${user_id} for no key update`,
-        ])
+        await inside.write([change(user_id)])
         uses.push(use(key))
         await aLockIsWaitedFor(house, inside)
-        await inside.write([change(user_id)])
       })
       assert.deepEqual(
         (await Promise.all(uses)).map(({ status }) => status),
