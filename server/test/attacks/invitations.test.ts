@@ -227,6 +227,22 @@ suite('in a tenant with a provider, a link', () => {
     assert.equal((await use(key, { redirect_uri })).status, 200)
   })
 
+  test('used with a password while the provider is being enabled: the use waits, and sets none', async () => {
+    await configure({ enabled: false })
+    const { tenant_id } = tenant()
+    const { key, user_id } = await invite(tenant().owner)
+    const uses: ReturnType<typeof use>[] = []
+    await house.database.tenant(tenant_id).interactive(async (inside) => {
+      await inside.write([sql`update sign_in_setting set enabled = true where tenant_id = ${tenant_id}`])
+      uses.push(use(key))
+      await aLockIsWaitedFor(house, inside)
+    })
+    const [reply] = await Promise.all(uses)
+    assert.deepEqual([reply?.status, reply?.body.code], [409, 'version_conflict'])
+    assert.deepEqual(await house.asSuperuser('select from user_password where user_id = $1', [user_id]), [])
+    assert.ok((await use(key, {})).body.authorize_url)
+  })
+
   test('made before the provider was enabled leads there, and sets no password', async () => {
     const { key, email } = await invite(tenant().owner)
     await configure()
