@@ -4,8 +4,8 @@ import { readEmail } from '../kernel/email-address.ts'
 import { invalidInput, Problem } from '../kernel/errors.ts'
 import { RoleIds, requireMayGive } from '../roles/role.ts'
 
-export const invitationStates = ['pending', 'used', 'revoked', 'replaced', 'expired'] as const
-export const mailStates = ['not_set_up', 'pending', 'sent', 'failed'] as const
+const invitationStates = ['pending', 'used', 'revoked', 'replaced', 'expired'] as const
+const mailStates = ['not_set_up', 'pending', 'sent', 'failed'] as const
 
 const InvitationMail = Type.Object(
   {

@@ -63,7 +63,7 @@ function waitMs({ attempts }: DueMail, after_ms = 0): number {
 }
 
 /** The mail of an invitation. Its one link carries the secret that proves the address. */
-export function composeInvitation(due: Omit<DueMail, 'sealed' | 'attempts' | 'is_live'>, link: string): Mail {
+function composeInvitation(due: Omit<DueMail, 'sealed' | 'attempts' | 'is_live'>, link: string): Mail {
   const { tenant, name, email, inviter, expires_at, zone, mode } = due
   const message = invitationMessage({ tenant, invited: { name, email }, inviter, expires_at, zone })
   return writeMail(message, {
