@@ -122,13 +122,13 @@ export type ProviderSignIn = {
 /** How a caller may name a tenant whose id they do not know. `text` is folded: there is one spelling of each name. */
 export type TenantName = { kind: 'domain' | 'slug'; text: string }
 
+/** The tenant of a name, and whether its own provider signs its users in. */
+export type FoundTenant = { tenant_id: string; has_provider: boolean }
+
 /** Finds tenants for callers who know a name only. The composition root creates it, because it reads across tenants. */
 export type Discovery = {
-  /**
-   * The tenant of a name, and whether its own provider signs its users in. A name that leads to no tenant, or to several, gets an id that is
-   * no tenant's and always the same.
-   */
-  find(name: TenantName): Promise<{ tenant_id: string; has_provider: boolean }>
+  /** A name that leads to no tenant, or to several, gets an id that is no tenant's and always the same. */
+  find(name: TenantName): Promise<FoundTenant>
 }
 
 /** A call to an address outside. */

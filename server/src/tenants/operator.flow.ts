@@ -34,20 +34,19 @@ import {
 } from './tenant-store.ts'
 
 /** Every tenant, the oldest first. */
-export async function listTenants(database: Database): Promise<TenantRow[]> {
-  const tenants = await readTenants(database, undefined, findTenant)
-  return tenants.sort((one, other) => Date.parse(one.created_at) - Date.parse(other.created_at))
+export function listTenants(database: Database): Promise<TenantRow[]> {
+  return readTenants(database, undefined, findTenant)
 }
 
 /**
- * The names of every tenant, in the order of their ids; or only the one with this id. It reads a database of an earlier version too.
+ * The names of every tenant, the oldest first; or only the one with this id. It reads a database of an earlier version too.
  * @throws Error with a message for an unknown tenant
  */
 export function listTenantNames(database: Database, only: string | undefined): Promise<NamedTenant[]> {
   return readTenants(database, only, findTenantName)
 }
 
-async function readTenants<Row>(
+async function readTenants<Row extends { created_at: string }>(
   database: Database,
   only: string | undefined,
   find: (tx: Tx) => Promise<Row | undefined>,
@@ -58,7 +57,7 @@ async function readTenants<Row>(
     const row = await find(database.tenant(id))
     if (row !== undefined) found.push(row)
   }
-  return found
+  return found.sort((one, other) => Date.parse(one.created_at) - Date.parse(other.created_at))
 }
 
 type ResetOwner = Pick<FoundUser, 'email' | 'active' | 'suspended_until'> & {

@@ -64,11 +64,11 @@ export function tenantAsJson(tx: Tx): Statement {
     from tenant t where t.id = ${tx.tenant_id}::uuid)`
 }
 
-export type NamedTenant = { id: string; name: string }
+export type NamedTenant = { id: string; name: string; created_at: string }
 
 /** Reads only columns that every version since the first has. */
 export async function findTenantName(tx: Tx): Promise<NamedTenant | undefined> {
-  const [row] = await tx.read(sql<NamedTenant>`select id, name from tenant where id = ${tx.tenant_id}`)
+  const [row] = await tx.read(sql<NamedTenant>`select id, name, created_at from tenant where id = ${tx.tenant_id}`)
   return row
 }
 
@@ -77,7 +77,6 @@ export type TenantRow = NamedTenant & {
   /** Null: none. */
   slug: string | null
   mode: Mode
-  created_at: string
   users: number
   owners: string[]
 }
