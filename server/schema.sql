@@ -231,6 +231,7 @@ grant update (last_used_at, revoked_at, revoked_by) on api_key to sallyport_app;
 grant select (tenant_id, id) on api_key to sallyport_work;
 CREATE TRIGGER api_key_authority AFTER UPDATE ON api_key FOR EACH ROW WHEN (old.revoked_at IS DISTINCT FROM new.revoked_at OR old.expires_at IS DISTINCT FROM new.expires_at OR old.scopes IS DISTINCT FROM new.scopes OR old.secret_hash IS DISTINCT FROM new.secret_hash OR old.kind IS DISTINCT FROM new.kind OR old.created_by IS DISTINCT FROM new.created_by) EXECUTE FUNCTION authority_changed();
 CREATE TRIGGER api_key_gone AFTER DELETE ON api_key FOR EACH ROW EXECUTE FUNCTION authority_changed();
+CREATE TRIGGER api_key_rehearsal BEFORE INSERT ON api_key FOR EACH ROW EXECUTE FUNCTION rehearsal_lets_nobody_in('created_by');
 
 create table cloud_account (
   tenant_id uuid not null,
@@ -240,17 +241,19 @@ create table cloud_account (
   metadata jsonb not null,
   rank integer not null,
   updated_at timestamp with time zone not null default clock_timestamp(),
+  rehearsal text,
   constraint cloud_account_pk PRIMARY KEY (tenant_id, id),
   constraint cloud_account_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id)
 );
 CREATE INDEX cloud_account_account_id_ix ON cloud_account USING btree (tenant_id, account_id);
 CREATE INDEX cloud_account_rank_ix ON cloud_account USING btree (tenant_id, rank, name, id);
+CREATE UNIQUE INDEX cloud_account_rehearsal_uq ON cloud_account USING btree (tenant_id, rehearsal) WHERE rehearsal IS NOT NULL;
 alter table cloud_account enable row level security;
 alter table cloud_account force row level security;
 create policy tenant_wall on cloud_account
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
-grant select, insert, update on cloud_account to sallyport_app;
+grant select, insert, update, delete on cloud_account to sallyport_app;
 CREATE TRIGGER cloud_account_words AFTER INSERT ON cloud_account REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION cloud_account_words();
 CREATE TRIGGER cloud_account_words_change AFTER UPDATE ON cloud_account FOR EACH ROW WHEN (old.name IS DISTINCT FROM new.name OR old.account_id IS DISTINCT FROM new.account_id) EXECUTE FUNCTION cloud_account_words_change();
 
@@ -874,11 +877,13 @@ create table policy (
   priority integer not null,
   created_at timestamp with time zone not null default clock_timestamp(),
   updated_at timestamp with time zone not null default clock_timestamp(),
+  rehearsal text,
   constraint policy_pk PRIMARY KEY (tenant_id, id),
   constraint policy_priority_uq UNIQUE (tenant_id, priority) DEFERRABLE,
   constraint policy_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   constraint policy_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200)
 );
+CREATE UNIQUE INDEX policy_rehearsal_uq ON policy USING btree (tenant_id, rehearsal) WHERE rehearsal IS NOT NULL;
 alter table policy enable row level security;
 alter table policy force row level security;
 create policy tenant_wall on policy
@@ -1239,6 +1244,7 @@ grant select, insert, delete on second_factor to sallyport_app;
 grant update (confirmed_at, last_used_at, sealed_secrets, last_step, challenge, credential_id, public_key, sign_count, synced, transports) on second_factor to sallyport_app;
 CREATE TRIGGER second_factor_authority AFTER UPDATE ON second_factor FOR EACH ROW WHEN (old.confirmed_at IS DISTINCT FROM new.confirmed_at) EXECUTE FUNCTION authority_changed();
 CREATE TRIGGER second_factor_gone AFTER DELETE ON second_factor FOR EACH ROW WHEN (old.confirmed_at IS NOT NULL) EXECUTE FUNCTION authority_changed();
+CREATE TRIGGER second_factor_rehearsal BEFORE INSERT ON second_factor FOR EACH ROW EXECUTE FUNCTION rehearsal_lets_nobody_in('user_id');
 
 create table served_resource (
   tenant_id uuid not null,
@@ -1463,6 +1469,7 @@ create policy tenant_work on tenant for select to sallyport_work
 grant select, insert on tenant to sallyport_app;
 grant update (name, rule_set_version, mode, live_since, slug) on tenant to sallyport_app;
 grant select (id, slug) on tenant to sallyport_work;
+CREATE CONSTRAINT TRIGGER live_without_rehearsal AFTER UPDATE ON tenant DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.mode <> 'live'::text AND new.mode = 'live'::text) EXECUTE FUNCTION live_without_rehearsal();
 CREATE TRIGGER tenant_authority AFTER UPDATE ON tenant FOR EACH ROW WHEN (old.mode <> new.mode) EXECUTE FUNCTION tenant_went_live();
 CREATE TRIGGER tenant_mode BEFORE UPDATE ON tenant FOR EACH ROW WHEN (old.mode = 'live'::text AND new.mode <> 'live'::text) EXECUTE FUNCTION tenant_stays_live();
 
@@ -1571,6 +1578,7 @@ CASE
     WHEN deleted_at IS NULL THEN sort_key(name)
     ELSE NULL::text
 END stored,
+  rehearsal text,
   constraint tenant_user_pk PRIMARY KEY (tenant_id, id),
   constraint tenant_user_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   constraint tenant_user_auth_provider_ck CHECK (auth_provider = ANY (ARRAY['local'::text, 'oidc'::text, 'saml'::text])),
@@ -1582,6 +1590,7 @@ END stored,
   constraint tenant_user_last_name_ck CHECK (char_length(last_name) >= 1 AND char_length(last_name) <= 100),
   constraint tenant_user_locale_ck CHECK (char_length(locale) >= 1 AND char_length(locale) <= 100),
   constraint tenant_user_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200),
+  constraint tenant_user_rehearsal_ck CHECK (rehearsal IS NULL OR NOT is_owner AND auth_provider = 'local'::text AND email_key ~~ '%.invalid'::text),
   constraint tenant_user_subject_ck CHECK ((issuer IS NULL) = (subject IS NULL) AND (subject IS NULL OR auth_provider = 'oidc'::text)),
   constraint tenant_user_time_format_ck CHECK (time_format = ANY (ARRAY['12h'::text, '24h'::text])),
   constraint tenant_user_timezone_ck CHECK (char_length(timezone) >= 1 AND char_length(timezone) <= 100)
@@ -1594,6 +1603,7 @@ CREATE UNIQUE INDEX tenant_user_email_key_uq ON tenant_user USING btree (tenant_
 CREATE UNIQUE INDEX tenant_user_issuer_subject_uq ON tenant_user USING btree (tenant_id, issuer, subject) WHERE deleted_at IS NULL;
 CREATE INDEX tenant_user_listed_at_ix ON tenant_user USING btree (tenant_id, listed_at, id);
 CREATE INDEX tenant_user_name_ix ON tenant_user USING btree (tenant_id, name_key, id);
+CREATE UNIQUE INDEX tenant_user_rehearsal_uq ON tenant_user USING btree (tenant_id, rehearsal) WHERE rehearsal IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX tenant_user_subject_ix ON tenant_user USING btree (issuer, subject) WHERE subject IS NOT NULL;
 CREATE INDEX tenant_user_suspended_ix ON tenant_user USING btree (tenant_id, listed_at, id) WHERE suspended_until IS NOT NULL;
 CREATE INDEX tenant_user_suspended_name_ix ON tenant_user USING btree (tenant_id, name_key, id) WHERE suspended_until IS NOT NULL;
@@ -1605,6 +1615,7 @@ create policy tenant_wall on tenant_user
 grant select, insert, update on tenant_user to sallyport_app;
 CREATE TRIGGER tenant_user_authority AFTER UPDATE ON tenant_user FOR EACH ROW WHEN (old.active IS DISTINCT FROM new.active OR old.deleted_at IS DISTINCT FROM new.deleted_at OR old.suspended_until IS DISTINCT FROM new.suspended_until) EXECUTE FUNCTION authority_changed();
 CREATE TRIGGER tenant_user_deleted BEFORE UPDATE ON tenant_user FOR EACH ROW WHEN (old.deleted_at IS NOT NULL) EXECUTE FUNCTION deleted_user_stays();
+CREATE TRIGGER tenant_user_rehearsal_stays BEFORE UPDATE OF rehearsal ON tenant_user FOR EACH ROW WHEN (old.rehearsal IS DISTINCT FROM new.rehearsal) EXECUTE FUNCTION rehearsal_mark_stays();
 CREATE TRIGGER tenant_user_words AFTER INSERT ON tenant_user REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION tenant_user_words();
 CREATE TRIGGER tenant_user_words_change AFTER UPDATE ON tenant_user FOR EACH ROW WHEN (old.name IS DISTINCT FROM new.name OR old.email IS DISTINCT FROM new.email OR old.deleted_at IS DISTINCT FROM new.deleted_at) EXECUTE FUNCTION tenant_user_words_change();
 
@@ -1634,6 +1645,7 @@ create policy tenant_wall on user_password
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update, delete on user_password to sallyport_app;
+CREATE TRIGGER user_password_rehearsal BEFORE INSERT ON user_password FOR EACH ROW EXECUTE FUNCTION rehearsal_lets_nobody_in('user_id');
 
 create table user_role (
   tenant_id uuid not null,
@@ -1699,6 +1711,7 @@ grant select, insert, delete on user_session to sallyport_app;
 grant update (last_used_at, cookie_hash, idle_seconds, ends_at, live_until) on user_session to sallyport_app;
 grant select (tenant_id, id, provider, provider_sub_hash, provider_sid_hash) on user_session to sallyport_work;
 CREATE TRIGGER user_session_gone AFTER DELETE ON user_session FOR EACH ROW WHEN (old.live_until > clock_timestamp()) EXECUTE FUNCTION authority_changed();
+CREATE TRIGGER user_session_rehearsal BEFORE UPDATE OF cookie_hash ON user_session FOR EACH ROW WHEN (new.cookie_hash IS NOT NULL) EXECUTE FUNCTION rehearsal_lets_nobody_in('user_id');
 
 create table user_word (
   tenant_id uuid not null,
@@ -1916,6 +1929,46 @@ begin
   insert into past_gift (tenant_id, group_id, role_id, given_by, given_at)
     select tenant_id, group_id, role_id, mapped_by, mapped_at from gone;
   return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.live_without_rehearsal()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (select from tenant_user u
+        where u.tenant_id = new.id and u.rehearsal is not null and u.deleted_at is null)
+      or exists (select from policy p where p.tenant_id = new.id and p.rehearsal is not null)
+      or exists (select from cloud_account c where c.tenant_id = new.id and c.rehearsal is not null) then
+    raise exception 'a tenant goes live without its rehearsal'
+      using errcode = 'restrict_violation', constraint = 'live_without_rehearsal';
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.rehearsal_lets_nobody_in()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (select from tenant_user u where u.tenant_id = new.tenant_id
+      and u.id = (to_jsonb(new) ->> tg_argv[0])::uuid and u.rehearsal is not null) then
+    raise exception 'a person of the rehearsal has no way to sign in'
+      using errcode = 'restrict_violation', constraint = 'rehearsal_lets_nobody_in';
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.rehearsal_mark_stays()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'whether the rehearsal made a user never changes'
+    using errcode = 'restrict_violation', constraint = 'tenant_user_rehearsal_stays';
 end
 $function$;
 

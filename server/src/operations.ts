@@ -92,6 +92,11 @@ import { reportAccessResult } from './provisioners/report-access-result.ts'
 import { rotateProvisionerSecret } from './provisioners/rotate-provisioner-secret.ts'
 import { testProvisioner } from './provisioners/test-provisioner.ts'
 import { updateProvisioner } from './provisioners/update-provisioner.ts'
+import { createRehearsal } from './rehearsal/create-rehearsal.ts'
+import { createRehearsalToken } from './rehearsal/create-rehearsal-token.ts'
+import { getRehearsal } from './rehearsal/get-rehearsal.ts'
+import { goLiveWith } from './rehearsal/go-live.flow.ts'
+import { goLive } from './rehearsal/go-live.ts'
 import { approveRequest } from './requests/approve-request.ts'
 import { cancelRequest } from './requests/cancel-request.ts'
 import { createRequest } from './requests/create-request.ts'
@@ -107,7 +112,7 @@ import { listRequestComments } from './requests/list-request-comments.ts'
 import { listRequests } from './requests/list-requests.ts'
 import { previewRequest } from './requests/preview-request.ts'
 import { remindDeciders } from './requests/remind-deciders.ts'
-import { cancelExtension, endAccessOf } from './requests/transition-store.ts'
+import { cancelExtension, endAccessOf, endAccessOfAll } from './requests/transition-store.ts'
 import { createRole } from './roles/create-role.ts'
 import { deleteRole } from './roles/delete-role.ts'
 import { getRole } from './roles/get-role.ts'
@@ -149,6 +154,8 @@ import { unsuspendUser } from './users/unsuspend-user.ts'
 import { updateOwnPreferences } from './users/update-own-preferences.ts'
 import { updateOwnProfile } from './users/update-own-profile.ts'
 import { updateUser } from './users/update-user.ts'
+
+const goLiveNow = goLiveWith(endAccessOfAll)
 
 /** THE list: every endpoint. The name is the operationId, the file and the verb. */
 export const operations: Record<string, Operation> = {
@@ -283,14 +290,18 @@ export const operations: Record<string, Operation> = {
   getIdentityProvider,
   updateIdentityProvider,
   deleteIdentityProvider,
-  createProvisioner: createProvisioner(driverTypes),
+  createProvisioner: createProvisioner(driverTypes, goLiveNow),
   listProvisioners,
   getProvisioner,
-  updateProvisioner: updateProvisioner(driverTypes, countInUse),
+  updateProvisioner: updateProvisioner(driverTypes, { countInUse, goLive: goLiveNow }),
   deleteProvisioner: deleteProvisioner(countInUse),
   testProvisioner: testProvisioner(driverTypes),
   rotateProvisionerSecret: rotateProvisionerSecret(driverTypes),
   reportAccessResult: reportAccessResult(requestReconciliation),
+  createRehearsal,
+  getRehearsal,
+  createRehearsalToken,
+  goLive: goLive(goLiveNow),
   listNotifications,
   streamNotifications,
   streamChanges,

@@ -29,6 +29,7 @@ export const createApiKey = operation({
   summary: 'Create API key',
   credential: 'any',
   scope: 'api_keys:write',
+  refusesRehearsal: true,
   keyOfSession: true,
   body: NewApiKeyInput,
   replies: { 201: MadeApiKey },

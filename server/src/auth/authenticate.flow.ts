@@ -7,6 +7,7 @@ import { type Limit, openBuckets, rateLimited } from '../kernel/bucket.ts'
 import type { Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import { createLruCache } from '../kernel/lru-cache.ts'
+import { rehearsalScopes } from '../roles/role.ts'
 import { readSessionSecret } from '../sessions/session-secret.ts'
 import { touchSession } from '../sessions/session-store.ts'
 import { type AdmissionCache, digestOf, type Proof } from './admission-cache.ts'
@@ -142,9 +143,10 @@ async function proveSession(text: string, { database, recordUse }: Proving): Pro
 
 /** The cookie of a session proves what its token does. */
 function sessionProof(tenant_id: string, id: string, authority: SessionAuthority, via: 'token' | 'session'): Proof {
-  const { user_id, scopes, live_until, auth_time, amr, mode, lacks_factor, now } = authority
-  const session = { id, auth_time: new Date(auth_time), amr, in_live: mode === 'live', lacks_factor }
-  const actor = { kind: 'user', user_id, api_key_id: null, scopes: new Set(scopes) } as const
+  const { user_id, live_until, auth_time, amr, mode, rehearses, lacks_factor, now } = authority
+  const session = { id, auth_time: new Date(auth_time), amr, in_live: mode === 'live', rehearses, lacks_factor }
+  const scopes = new Set(authority.scopes.filter((scope) => !rehearses || rehearsalScopes.has(scope)))
+  const actor = { kind: 'user', user_id, api_key_id: null, scopes } as const
   const end = Date.parse(live_until)
   return {
     admission: { tenant_id, actor, via, session, now: new Date(now) },

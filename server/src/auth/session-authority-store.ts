@@ -15,6 +15,8 @@ export type SessionAuthority = {
   auth_time: string
   amr: string[]
   mode: Mode
+  /** Whether the rehearsal made the user. */
+  rehearses: boolean
   /** Whether the user must have a second factor, and this sign-in had none. */
   lacks_factor: boolean
   /** Whether the recorded use is older than a minute. */
@@ -51,7 +53,7 @@ export async function findSessionAuthority(
   const held = 'user_id' in holder ? sql`s.user_id = ${holder.user_id}` : sql`s.cookie_hash = ${holder.cookie_hash}`
   const [found] = await tx.read(sql<Omit<SessionAuthority, 'lacks_factor'> & { is_local: boolean }>`
     select s.user_id, ${scopesAsArray(tx)} as scopes, s.live_until, s.auth_time, s.amr, t.mode,
-      u.auth_provider = 'local' as is_local, clock_timestamp() as now,
+      u.auth_provider = 'local' as is_local, u.rehearsal is not null as rehearses, clock_timestamp() as now,
       s.last_used_at < clock_timestamp() - interval '1 minute' as unused_lately
     from user_session s join tenant_user u on u.tenant_id = s.tenant_id and u.id = s.user_id
       join tenant t on t.id = s.tenant_id

@@ -29,6 +29,7 @@ export const startSession = operation({
   tenantHeader: 'optional',
   setsCookie: true,
   scope: null,
+  refusesRehearsal: true,
   allowsOneFactor: true,
   replies: { 201: StartedSession },
   errors: [],

@@ -67,10 +67,10 @@ export async function openTokenKeys(options: TokenKeysOptions): Promise<TokenKey
   const ring = await openRing(options)
 
   return {
-    async issue({ tenant_id, user_id, session_id, now }) {
+    async issue({ tenant_id, user_id, session_id, now }, lifetime_seconds = tokenLifetime) {
       const key = keyToSign(await ring.fresh(refreshAfterMs), now)
       const iat = Math.floor(now.getTime() / 1000)
-      const exp = iat + tokenLifetime
+      const exp = iat + lifetime_seconds
       const subject = { sub: user_id, tid: tenant_id, sid: session_id }
       const claims: Claims = { iss: issuer, aud: tokenAudience, ...subject, iat, exp, jti: newId() }
       const token = await new CompactSign(Buffer.from(JSON.stringify(claims)))

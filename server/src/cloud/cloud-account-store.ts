@@ -11,7 +11,8 @@ const maxIdsShown = 100
 /**
  * Writes the entries, each replacing the stored one with its id, and emits the event, in one atomic statement. Rows are
  * locked in the order of their ids, so that concurrent calls cannot deadlock. The event names apart the entries in which
- * something changed that rules may read: a call usually sends thousands and changes few.
+ * something changed that rules may read: a call usually sends thousands and changes few. An account of the rehearsal that is written
+ * becomes the tenant's own.
  * @returns how many were inserted or updated
  */
 export async function saveCloudAccounts(ctx: WorkCtx, accounts: readonly CloudAccount[]): Promise<number> {
@@ -32,7 +33,7 @@ export async function saveCloudAccounts(ctx: WorkCtx, accounts: readonly CloudAc
         select ${tenant_id}::uuid, id, name, account_id, metadata, rank from entry
         order by id
         on conflict (tenant_id, id) do update set name = excluded.name, account_id = excluded.account_id,
-          metadata = excluded.metadata, rank = excluded.rank, updated_at = clock_timestamp()
+          metadata = excluded.metadata, rank = excluded.rank, rehearsal = null, updated_at = clock_timestamp()
         returning id),
       changed as (
         select entry.id, row_number() over (order by entry.id) as place

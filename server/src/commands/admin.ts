@@ -4,6 +4,8 @@ import { readConfig } from '../config/config.ts'
 import { type Database, openDatabase } from '../db/transaction.ts'
 import { openForOperator } from '../embedded-postgres/open-database.ts'
 import { tryMail } from '../notification-channels/mail/try-mail.ts'
+import { goLiveWith } from '../rehearsal/go-live.flow.ts'
+import { endAccessOfAll } from '../requests/transition-store.ts'
 import { endBootstrap } from '../tenants/bootstrap.flow.ts'
 import { bootstrapPath } from '../tenants/bootstrap-file.ts'
 import { createTenant } from '../tenants/create-tenant.flow.ts'
@@ -102,7 +104,7 @@ tenant
   .argument('<tenant>', 'the tenant')
   .action((tenant_id: string) =>
     answer(async (database) => {
-      const changed = await setLive(database, tenant_id)
+      const changed = await setLive(database, tenant_id, goLiveWith(endAccessOfAll))
       const text = changed ? 'the tenant is live' : 'the tenant is live already'
       return { text, data: { tenant_id, mode: 'live', changed } }
     }),

@@ -88,7 +88,8 @@ export const eventTable = {
   'setting.updated': { filterable: true, means: 'a setting was changed' },
   'cloud_accounts.updated': {
     filterable: true,
-    means: 'entries of the account cache were written; `changed` names those in which something changed',
+    means:
+      'entries of the account cache were written, or those of the rehearsal removed (`removed`); `changed` names those in which something changed',
   },
   'notification_channel.created': { filterable: true, means: 'a notification channel was created' },
   'notification_channel.updated': { filterable: true, means: 'a notification channel was changed' },
@@ -114,7 +115,21 @@ export const eventTable = {
   'policy.replayed': { filterable: false, means: 'a user replayed earlier requests against draft policies' },
   'tenant.created': { filterable: false, means: 'the operator created a tenant' },
   'tenant.renamed': { filterable: false, means: 'the first owner gave the tenant its name' },
-  'tenant.went_live': { filterable: false, means: 'a tenant ended its rehearsal: what it grants is real from now on' },
+  'tenant.went_live': {
+    filterable: false,
+    means:
+      'a tenant ended its rehearsal: what it grants is real from now on; `removed` lists what the rehearsal had made',
+  },
+  'tenant.rehearsal_created': {
+    filterable: false,
+    means:
+      'an owner created the colleagues, the accounts and the policy of the rehearsal, or those of them that were missing',
+  },
+  'user.rehearsal_token_created': {
+    filterable: false,
+    means:
+      'an owner received a token of 15 minutes for a person of the rehearsal: in the session `sid`, the owner acts',
+  },
   'tenant.slug_set': { filterable: false, means: 'the operator gave a tenant a slug' },
   'tenant.slug_removed': { filterable: false, means: 'the operator removed the slug of a tenant' },
   'tenant.mail_domain_added': { filterable: false, means: 'the operator allowed a tenant to send mail from a domain' },

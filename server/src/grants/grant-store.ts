@@ -114,9 +114,22 @@ const maxRevokedAtOnce = 5_000
  * Ends all live grants of a user, whom the transaction has locked before, and returns their number. Only inside `interactive`. The
  * lock keeps grants from being added meanwhile, so that this ends.
  */
-export async function revokeGrantsOf(ctx: WorkCtx, user_id: string, reason: string | null): Promise<number> {
+export function revokeGrantsOf(ctx: WorkCtx, user_id: string, reason: string | null): Promise<number> {
+  return revokeAll(ctx, sql`g.user_id = ${user_id}`, reason)
+}
+
+/** The same for the grants of several users, and those of everybody in these accounts. All holders are locked. */
+export function revokeGrantsOfAll(
+  ctx: WorkCtx,
+  { user_ids, account_ids }: { user_ids: readonly string[]; account_ids: readonly string[] },
+  reason: string,
+): Promise<number> {
+  const which = sql`(g.user_id = any(${[...user_ids]}::uuid[]) or g.account_id = any(${[...account_ids]}::text[]))`
+  return revokeAll(ctx, which, reason)
+}
+
+async function revokeAll(ctx: WorkCtx, theirs: Statement, reason: string | null): Promise<number> {
   const { tx } = ctx
-  const theirs = sql`g.user_id = ${user_id}`
   // Locked below the limit: one that ends by itself meanwhile leaves no batch short, which would end the loop.
   const next = sql`g.id = any(array(select g.id from access_grant g where ${isLive(tx, theirs)}
     order by g.id limit ${maxRevokedAtOnce} for no key update))`

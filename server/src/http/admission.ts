@@ -28,6 +28,8 @@ export type Admission = {
 export type AdmittedSession = SignInSession & {
   /** The user must have a second factor, and this sign-in had none: it may only set one up. */
   lacks_factor: boolean
+  /** The rehearsal made the user. */
+  rehearses: boolean
 }
 
 /** The credential as the caller sent it; at most one of the three is present. */
@@ -68,6 +70,7 @@ type Demand = {
   scope: string | null
   freshSignIn: boolean
   allowsOneFactor: boolean
+  refusesRehearsal: boolean
 }
 
 /** The checks of credentials, as the pipeline has them. */
@@ -114,18 +117,25 @@ export async function findAdmission(
 export function findRefusal(
   admission: Admission,
   tenant_id: string,
-  { scope, freshSignIn, allowsOneFactor }: Pick<Demand, 'scope' | 'freshSignIn' | 'allowsOneFactor'>,
+  { scope, freshSignIn, allowsOneFactor, refusesRehearsal }: Omit<Demand, 'method' | 'credential'>,
 ): Problem | undefined {
   if (admission.tenant_id !== tenant_id) {
     return new Problem('tenant_mismatch', '`X-Tenant-ID` is not the tenant of the credential')
   }
   if (admission.session?.lacks_factor === true && !allowsOneFactor) return oneFactorOnly()
+  if (admission.session?.rehearses === true && refusesRehearsal) return noWayIn()
   if (scope !== null && !admission.actor.scopes.has(scope)) {
     return new Problem('forbidden', `this needs the scope \`${scope}\``, {
       details: { scope },
     })
   }
   return freshSignIn ? findStaleness(admission) : undefined
+}
+
+function noWayIn(): Problem {
+  const message =
+    'a person of the rehearsal has no way to sign in, and cannot set one up; an owner gets tokens for them'
+  return new Problem('forbidden', message)
 }
 
 function oneFactorOnly(): Problem {

@@ -98,6 +98,8 @@ export type Declaration<
   freshSignIn?: true
   /** A sign-in without the second factor that the user must have is enough: to set one up, or to sign out. */
   allowsOneFactor?: true
+  /** A person of the rehearsal may not: it would be a way in that outlives their token. */
+  refusesRehearsal?: true
   /**
    * Whether the caller's rights are confirmed before the change commits. By default: where the scope ends in `:write`, and where a person
    * changes what is theirs (`credential: 'user'`).
@@ -178,6 +180,7 @@ export type Operation = {
   readonly scope: string | null
   readonly freshSignIn: boolean
   readonly allowsOneFactor: boolean
+  readonly refusesRehearsal: boolean
   readonly confirms: boolean
   readonly params: TSchema | undefined
   readonly query: TSchema | undefined
@@ -232,6 +235,7 @@ export function operation<
     credential: declared.credential,
     scope: declared.scope,
     allowsOneFactor: declared.allowsOneFactor ?? false,
+    refusesRehearsal: declared.refusesRehearsal ?? false,
     confirms: declared.confirms ?? isConfirmed(declared),
     freshSignIn: declared.freshSignIn ?? (declared.method !== 'GET' && freshScopes.includes(declared.scope ?? '')),
     params: declared.params,

@@ -59,7 +59,8 @@ export type SignInResult = { tenant_id: string; user_id: string; session_id: str
 
 /** Issues the service's own tokens, and publishes the keys that verify them. */
 export type Tokens = {
-  issue(signedIn: SignInResult): Promise<{ token: string; expires_at: string }>
+  /** `lifetime_seconds`: left out: that of every sign-in. */
+  issue(signedIn: SignInResult, lifetime_seconds?: number): Promise<{ token: string; expires_at: string }>
   publicKeys(): Promise<Record<string, unknown>[]>
 }
 

@@ -43,6 +43,7 @@ export const errorTable = {
   idempotency_in_progress: { status: 409, means: 'the first call with this `Idempotency-Key` is still running' },
   last_owner: { status: 409, means: 'the tenant would be left without an owner' },
   request_not_cancellable: { status: 409, means: 'the request cannot be cancelled in its current state' },
+  not_in_rehearsal: { status: 409, means: 'the tenant is live: its rehearsal is over' },
   priority_taken: { status: 409, means: 'another policy has this priority' },
   provisioner_in_use: { status: 409, means: 'access that the provisioner gave would be left at its target' },
   resource_already_served: { status: 409, means: 'another provisioner serves the type of resource in that account' },

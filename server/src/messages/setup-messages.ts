@@ -25,7 +25,10 @@ export const setupMessages: Record<SetupEvent, Template<RecordFacts>> = {
     ],
   }),
   'cloud_accounts.updated': (facts) => ({
-    title: `${facts.actor} wrote ${countIn(facts.data, 'upserted') ?? 'some'} entries of the account cache`,
+    title:
+      facts.data.removed === undefined
+        ? `${facts.actor} wrote ${countIn(facts.data, 'upserted') ?? 'some'} entries of the account cache`
+        : `The ${countIn(facts.data, 'removed') ?? ''} accounts of the rehearsal were removed`,
     facts: [['Entries', listIn(facts.data, 'ids')], ['Changed', listIn(facts.data, 'changed')], whenFact(facts)],
   }),
   'notification_channel.created': did('channel', 'created {it}', ({ data }) => ({

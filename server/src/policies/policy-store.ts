@@ -18,7 +18,14 @@ export function policyWithRules(tx: Tx): Statement {
   return sql`p.id, p.name, p.description, p.enabled, p.priority, p.created_at, p.updated_at, ${rulesOf(tx)} as rules`
 }
 
-type NewPolicy = { name: string; description: string; enabled: boolean; priority?: number | undefined }
+type NewPolicy = {
+  name: string
+  description: string
+  enabled: boolean
+  priority?: number | undefined
+  /** Marks the policy as the rehearsal's; left out: the tenant's own. */
+  rehearsal?: string
+}
 
 /**
  * Creates a policy without rules and emits the event. Without a priority it comes last.
@@ -32,9 +39,9 @@ export async function insertPolicy(ctx: WorkCtx, policy: NewPolicy): Promise<Pol
   const [, [created]] = await tx.write([
     lockRuleSet(tx),
     sql<Policy>`with changed as (
-        insert into policy (tenant_id, id, name, description, enabled, priority)
+        insert into policy (tenant_id, id, name, description, enabled, rehearsal, priority)
         select ${tx.tenant_id}::uuid, ${id}::uuid, ${policy.name}::text, ${policy.description}::text,
-          ${policy.enabled}::boolean,
+          ${policy.enabled}::boolean, ${policy.rehearsal ?? null}::text,
           coalesce(${priority}, (select max(priority) + 1 from policy where tenant_id = ${tx.tenant_id}), 0)
         where not exists (select from policy where tenant_id = ${tx.tenant_id} and priority = ${priority})
         returning *),

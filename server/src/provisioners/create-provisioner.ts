@@ -1,7 +1,7 @@
 import { versionTag } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { newId } from '../kernel/id.ts'
-import { goLive } from '../tenants/mode-store.ts'
+import type { GoLive } from '../tenants/mode.ts'
 import type { DriverType } from './driver.ts'
 import { NewProvisioner, type ProvisionerType, ProvisionerWithSecrets } from './provisioner.ts'
 import { settleConfig } from './provisioner-config.ts'
@@ -14,7 +14,7 @@ import { replaceServed, servesRealTargets } from './serving-store.ts'
  * Creates a provisioner with sealed secrets. The tenant goes live with the first that gives real access.
  * The secrets made for its target are shown only once.
  */
-export const createProvisioner = (types: Readonly<Record<ProvisionerType, DriverType>>) =>
+export const createProvisioner = (types: Readonly<Record<ProvisionerType, DriverType>>, goLive: GoLive) =>
   operation({
     method: 'POST',
     path: '/v1/provisioners',
@@ -24,7 +24,7 @@ export const createProvisioner = (types: Readonly<Record<ProvisionerType, Driver
     keyOfSession: true,
     body: NewProvisioner,
     replies: { 201: ProvisionerWithSecrets },
-    errors: ['resource_already_served'],
+    errors: ['case_broken', 'resource_already_served'],
     changes: 'authority',
     etag: versionTag,
     async run(ctx, { body }) {

@@ -5,7 +5,7 @@ import { IdParams } from '../http/schema.ts'
 import { changeIn, SentBack } from '../http/sent-back.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
-import { goLive } from '../tenants/mode-store.ts'
+import type { GoLive } from '../tenants/mode.ts'
 import type { DriverType } from './driver.ts'
 import { type CountInUse, Provisioner, ProvisionerChange, type ProvisionerType, requireUnused } from './provisioner.ts'
 import { isSameConfig, type SettledConfig, settleConfig } from './provisioner-config.ts'
@@ -27,7 +27,10 @@ const maxTries = 5
  * Changes the fields sent; `config` and `serves` are replaced as a whole. A request that changes nothing emits no event, and
  * answers the provisioner as it is. The target cannot change while access that the provisioner gave exists there.
  */
-export const updateProvisioner = (types: Readonly<Record<ProvisionerType, DriverType>>, countInUse: CountInUse) =>
+export const updateProvisioner = (
+  types: Readonly<Record<ProvisionerType, DriverType>>,
+  given: { countInUse: CountInUse; goLive: GoLive },
+) =>
   operation({
     method: 'PATCH',
     path: '/v1/provisioners/{id}',
@@ -38,7 +41,7 @@ export const updateProvisioner = (types: Readonly<Record<ProvisionerType, Driver
     params: IdParams,
     body: SentBack(ProvisionerChange, Provisioner),
     replies: { 200: Provisioner },
-    errors: ['not_found', 'provisioner_in_use', 'resource_already_served', 'version_conflict'],
+    errors: ['case_broken', 'not_found', 'provisioner_in_use', 'resource_already_served', 'version_conflict'],
     changes: 'authority',
     etag: versionTag,
     takesIfMatch: true,
@@ -53,7 +56,7 @@ export const updateProvisioner = (types: Readonly<Record<ProvisionerType, Driver
         // This may use the network, so it runs before the row is locked.
         const settled =
           wanted.config && (await settle(ctx, types[before.shown.provisioner_type], before, wanted.config))
-        const saved = await ctx.tx.interactive((tx) => change({ ...ctx, tx }, before, wanted, settled, countInUse))
+        const saved = await ctx.tx.interactive((tx) => change({ ...ctx, tx }, before, wanted, settled, given))
         if (saved !== undefined) return saved
       }
       throw new Problem('version_conflict', 'other callers keep changing this provisioner; read it again, then retry')
@@ -77,7 +80,7 @@ async function change(
   { shown }: KeptProvisioner,
   requested: ProvisionerChange,
   settled: SettledConfig | undefined,
-  countInUse: CountInUse,
+  { countInUse, goLive }: { countInUse: CountInUse; goLive: GoLive },
 ): Promise<Provisioner | undefined> {
   const { tx } = ctx
   const version = await lockProvisioner(tx, shown.id, { links: settled?.moved !== undefined })

@@ -1,7 +1,7 @@
 import { sql } from '../db/sql.ts'
 import { emit, emitEach, type NewEvent } from '../events/emit.ts'
 import { endOfGrant, goesOn, isExtendable, withExtensions } from '../grants/extension-store.ts'
-import { insertGrants, revokeGrantsOf } from '../grants/grant-store.ts'
+import { insertGrants, revokeGrantsOf, revokeGrantsOfAll } from '../grants/grant-store.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import { type Statement, systemActor, type Tx, type WorkCtx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
@@ -9,7 +9,7 @@ import { newId } from '../kernel/id.ts'
 import type { Decision } from '../policy-engine/deciding/decide.ts'
 import { rulesAreStill } from '../policy-engine/deciding/rule-set-store.ts'
 import { isActive } from '../users/active-store.ts'
-import type { EndAccess } from '../users/lifecycle.ts'
+import type { EndAccess, EndedAccess } from '../users/lifecycle.ts'
 import { scopesAsArray } from '../users/user-store.ts'
 import { keepDecision } from './decision-store.ts'
 import type { Circumstances, RequestedAccess } from './policy-question.ts'
@@ -230,6 +230,29 @@ export const endAccessOf: EndAccess = async (ctx, user_id, reasons) => {
     cancelling(ctx, sql`requester_id = ${user_id}`, { reason: reasons.cancelled }),
   ])
   const grants_ended = await revokeGrantsOf(ctx, user_id, reasons.revoked)
+  return { requests_cancelled: cancelled?.count ?? 0, grants_ended }
+}
+
+/**
+ * The same for several users, and for what everybody requested or holds in these accounts. The transaction has locked the users and the
+ * holders before.
+ */
+export async function endAccessOfAll(
+  ctx: WorkCtx,
+  whose: { user_ids: readonly string[]; account_ids: readonly string[] },
+  reasons: { cancelled: string; revoked: string },
+): Promise<EndedAccess> {
+  const [user_ids, account_ids] = [[...whose.user_ids], [...whose.account_ids]]
+  const [[cancelled]] = await ctx.tx.write([
+    cancelling(
+      ctx,
+      sql`(requester_id = any(${user_ids}::uuid[]) or exists (
+        select from jsonb_to_recordset(places) as place (account_id text)
+        where place.account_id = any(${account_ids}::text[])))`,
+      { reason: reasons.cancelled },
+    ),
+  ])
+  const grants_ended = await revokeGrantsOfAll(ctx, whose, reasons.revoked)
   return { requests_cancelled: cancelled?.count ?? 0, grants_ended }
 }
 

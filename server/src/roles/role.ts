@@ -40,6 +40,15 @@ export const systemRoles: Readonly<Record<SystemRoleId, SystemRole>> = {
   },
 }
 
+/** The roles of the people of a rehearsal: each can request, and decide what others request. */
+export const rehearsalRoles = ['user', 'approver'] as const satisfies readonly SystemRoleId[]
+
+/**
+ * What a person of a rehearsal may do at most, whatever roles they are given. INVARIANT: nothing by which they could create a user, a key or
+ * a way to sign in, or change rights.
+ */
+export const rehearsalScopes: ReadonlySet<string> = new Set(rehearsalRoles.flatMap((role) => systemRoles[role].scopes))
+
 /** The roles that a user may be created with. Other roles are assigned afterwards. */
 export const creationRoleIds = ['user', 'approver', 'admin'] as const satisfies readonly SystemRoleId[]
 export type CreationRoleId = (typeof creationRoleIds)[number]

@@ -40,6 +40,7 @@ export const beginSecondFactor = operation({
   summary: 'Begin to set up a second factor',
   credential: 'user',
   scope: null,
+  refusesRehearsal: true,
   allowsOneFactor: true,
   keyOfSession: true,
   body: NewSecondFactor,

@@ -35,6 +35,7 @@ export const confirmSecondFactor = operation({
   summary: 'Confirm a second factor',
   credential: 'user',
   scope: null,
+  refusesRehearsal: true,
   allowsOneFactor: true,
   keyOfSession: true,
   params: IdParams,

@@ -13,6 +13,7 @@ export const replaceRecoveryCodes = operation({
   summary: 'Replace your recovery codes',
   credential: 'user',
   scope: null,
+  refusesRehearsal: true,
   keyOfSession: true,
   replies: { 201: Type.Object({ recovery_codes: RecoveryCodes }, { title: 'NewRecoveryCodes' }) },
   errors: ['sign_in_again', 'unprocessable'],

@@ -9,7 +9,10 @@ export const Session = Type.Object(
     id: Type.String({ format: 'uuid', description: 'the claim `sid` of the session’s tokens' }),
     browser: Type.Boolean({ description: 'whether a browser holds the session, by its cookie' }),
     current: Type.Boolean({ description: 'whether it is the session of this call' }),
-    amr: Type.Array(Type.String(), { description: 'how the user proved who they are, as in RFC 8176' }),
+    amr: Type.Array(Type.String(), {
+      description:
+        'how the user proved who they are, as in RFC 8176; empty: nobody did, it is a token of the rehearsal',
+    }),
     auth_time: Type.String({
       format: 'date-time',
       description: 'when they did; at a provider perhaps before `created_at`',

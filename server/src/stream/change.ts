@@ -97,6 +97,8 @@ export const changedRecords: Readonly<Record<EventType, RecordType | null>> = {
   'tenant.created': null,
   'tenant.renamed': null,
   'tenant.went_live': null,
+  'tenant.rehearsal_created': null,
+  'user.rehearsal_token_created': null,
   'tenant.slug_set': null,
   'tenant.slug_removed': null,
   'tenant.mail_domain_added': null,

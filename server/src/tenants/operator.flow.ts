@@ -19,7 +19,7 @@ import {
   type MailDomain,
   maxMailDomains,
 } from './mail-domain-store.ts'
-import { goLive } from './mode-store.ts'
+import type { GoLive } from './mode.ts'
 import { slugFault } from './slug.ts'
 import { deleteSlug, findTenantOfSlug, saveSlug } from './slug-store.ts'
 import { makePassword } from './tenant.ts'
@@ -124,6 +124,7 @@ export async function issueKey(database: Database, wanted: KeyToIssue): Promise<
   const tx = database.tenant(await requireTenant(database, wanted.tenant_id))
   const user = await findUserByEmail(tx, wanted.email)
   if (user === undefined) throw new Error(`there is no user \`${wanted.email}\` in this tenant`)
+  if (user.rehearsal) throw new Error(`the rehearsal made \`${wanted.email}\`, who can have no key; name a real person`)
   if (!user.active)
     throw new Error(`the user \`${wanted.email}\` is not active, so the key would not work; reactivate them`)
   if (user.suspended_until !== null)
@@ -154,7 +155,7 @@ export async function issueKeyFor(
  * Has a tenant go live; false when it is live already.
  * @throws Error with a message for an unknown tenant
  */
-export async function setLive(database: Database, tenant_id: string): Promise<boolean> {
+export async function setLive(database: Database, tenant_id: string, goLive: GoLive): Promise<boolean> {
   return goLive(operatorCtx(database.tenant(await requireTenant(database, tenant_id))), 'operator')
 }
 

@@ -19,6 +19,7 @@ export const changeOwnPassword = operation({
   summary: 'Change your own password',
   credential: 'user',
   scope: null,
+  refusesRehearsal: true,
   keyOfSession: true,
   body: Body({
     current_password: Type.String({ maxLength: 1000 }),

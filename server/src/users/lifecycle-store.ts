@@ -111,7 +111,7 @@ export async function endSuspension(ctx: WorkCtx, { id }: LockedUser): Promise<v
  * Deletes a locked user. The row stays because other rows refer to its id, but it is no user any more. Password, picture, roles,
  * memberships and favourites are deleted. Name and address stay for readers of the audit log; another user may take the address.
  */
-export async function saveUserDeletion(ctx: WorkCtx, user: LockedUser): Promise<void> {
+export async function saveUserDeletion(ctx: WorkCtx, user: Pick<LockedUser, 'id'>): Promise<void> {
   const { tx } = ctx
   const whose = sql`tenant_id = ${tx.tenant_id} and user_id = ${user.id}`
   await tx.write([

@@ -34,7 +34,7 @@ export async function listUsersPage(tx: Tx, filters: UserFilters, page: PageRequ
   const isRange = !byName && through === undefined
   const list: List = {
     table: sql`tenant_user r`,
-    columns: sql`${listed(sql`r`)}, ${rolesOf(tx, sql`r.id`)} as roles`,
+    columns: sql`${listed(sql`r`)}, r.rehearsal is not null as rehearsal, ${rolesOf(tx, sql`r.id`)} as roles`,
     order: { ...orderOf(byName, through), descending: sort.startsWith('-') },
     range: [sql`${byName ? sql`r.name_key` : sql`r.listed_at`} is not null`, ...(isRange ? created : [])],
     filters: own,
@@ -47,7 +47,11 @@ export async function listUsersPage(tx: Tx, filters: UserFilters, page: PageRequ
     search: q === undefined ? undefined : { q, words, first: true },
   }
   const { rows, next } = await readListPage<Stored<ListedUser>>(tx, list, page)
-  return { rows: rows.map(userOf<ListedUser>), next }
+  return { rows: rows.map(listedUserOf), next }
+}
+
+function listedUserOf({ rehearsal, ...rest }: Stored<ListedUser>): ListedUser {
+  return { ...userOf<ListedUser>(rest), ...(rehearsal === true && { rehearsal }) }
 }
 
 const words = { table: sql`user_word`, id: sql`user_id` }

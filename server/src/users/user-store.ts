@@ -14,6 +14,8 @@ export type UserToInsert = Omit<NewUser, 'password' | 'roles'> & {
   roles: readonly string[]
   password_hash: string | null
   is_owner: boolean
+  /** The part of the rehearsal that the user is; left out: a real person. */
+  rehearsal?: string
 }
 
 const u = sql`u`
@@ -47,9 +49,10 @@ function userInsert(ctx: WorkCtx, user: UserToInsert): Statement<Stored<User>> {
     data: { roles: user.roles, auth_provider: user.auth_provider, is_owner: user.is_owner },
   } as const
   return sql<Stored<User>>`with made as (
-      insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider, is_owner, avatar_base64)
+      insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider, is_owner, avatar_base64,
+        rehearsal)
       values (${ctx.tx.tenant_id}, ${user.id}, ${user.email}, ${emailKey(user.email)}, ${user.name},
-        ${user.auth_provider}, ${user.is_owner}, ${user.avatar_base64})
+        ${user.auth_provider}, ${user.is_owner}, ${user.avatar_base64}, ${user.rehearsal ?? null})
       returning *),
     kept as (
       insert into user_password (tenant_id, user_id, hash)
@@ -124,13 +127,15 @@ export type FoundUser = {
   /** Null: not suspended now. */
   suspended_until: string | null
   auth_provider: string
+  /** Whether the rehearsal made them. */
+  rehearsal: boolean
   scopes: string[]
 }
 
 export async function findUserByEmail(tx: Tx, email: string): Promise<FoundUser | undefined> {
   const [user] = await tx.read(sql<FoundUser>`
     select u.id, u.email, u.is_owner, u.active, ${shownSuspension} as suspended_until, u.auth_provider,
-      ${scopesAsArray(tx)} as scopes
+      u.rehearsal is not null as rehearsal, ${scopesAsArray(tx)} as scopes
     from tenant_user u
     where u.tenant_id = ${tx.tenant_id} and u.email_key = ${emailKey(email)} and u.deleted_at is null`)
   return user

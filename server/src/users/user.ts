@@ -30,7 +30,13 @@ export const User = Type.Object({ ...known, avatar_base64: Nullable(Type.String(
 export type User = Static<typeof User>
 
 /** A user in a list, without the picture: pictures would make a page of 50 MB. */
-export const ListedUser = Type.Object(known, { title: 'ListedUser' })
+export const ListedUser = Type.Object(
+  {
+    ...known,
+    rehearsal: Type.Optional(Type.Boolean({ description: 'present, and true, where the rehearsal made the user' })),
+  },
+  { title: 'ListedUser' },
+)
 export type ListedUser = Static<typeof ListedUser>
 
 /** A user's membership in a group. */

@@ -14,6 +14,7 @@ export const slices = [
   'catalogue',
   'stream',
   'invitations',
+  'rehearsal',
 ]
 
 /** The layers below the slices; every slice may import them. */
@@ -79,6 +80,9 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     'secrets',
     'auth',
     'tenants',
+    // A tenant that goes live ends what its rehearsal made, and the access to it.
+    'rehearsal',
+    'requests',
     'notification-channels/mail',
     // What an upgrade changes is asked before it, of the database of the former version.
     'policy-analysis/replay',
@@ -145,6 +149,16 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'notifications → permissions': 'recipients are chosen by their permissions',
   'notifications → roles': 'approvers are notified by their role',
   'notifications → users': 'only active users are notified',
+  'rehearsal → auth': 'a token for a person of the rehearsal is answered as a sign-in',
+  'rehearsal → permissions': 'creating the rehearsal needs several scopes',
+  'rehearsal → policies': 'the rehearsal has a policy',
+  'rehearsal → policies/cases': 'its rules come and go as all rules do',
+  'rehearsal → policy-engine': 'the type of a rule',
+  'rehearsal → policy-engine/cedar': 'its rules are statements',
+  'rehearsal → roles': 'its people have roles',
+  'rehearsal → sessions': 'a token belongs to a session',
+  'rehearsal → tenants': 'a tenant goes live without its rehearsal',
+  'rehearsal → users': 'its people are users',
   'policy-analysis/replay → requests': 'earlier requests are evaluated again',
   'provisioners → policy-engine/cedar': 'the list of resource types',
   'requests → cloud': 'the facts about an account that policy evaluates',

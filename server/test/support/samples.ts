@@ -36,6 +36,9 @@ export const sampleBodies: Record<string, unknown> = {
   createProvisioner: { name: 'a provisioner', provisioner_type: 'sandbox' },
   createRequestComment: { text: 'Which ticket is this for?' },
   createRequest: { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly' },
+  createRehearsal: {},
+  // Nobody whom a rehearsal made.
+  createRehearsalToken: { user_id: '018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11' },
   createRole: { name: 'a role', scopes: ['requests:create'] },
   createRule: { effect: 'permit' },
   createWebhookChannel: { name: 'a receiver', url: 'https://hooks.example.com/events', enabled: false },
@@ -56,6 +59,8 @@ export const sampleBodies: Record<string, unknown> = {
   createInvitation: { email: 'invited@example.com', name: 'Invited', roles: ['user'] },
   checkInvitation: { key: 'a key' },
   useInvitation: { key: 'a key', password: 'four random words here' },
+  // No tenant has this name: a test that visits every operation stays in rehearsal.
+  goLive: { confirm: 'the name of no tenant' },
   importPolicy: { cedar: 'permit (principal, action, resource);' },
   login: { email: 'owner@example.com', password: 'a long enough password' },
   markAllNotificationsRead: {},

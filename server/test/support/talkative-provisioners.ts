@@ -65,9 +65,9 @@ export async function talkativeProvisioners() {
   const types = { sandbox: talkative(seen) } as unknown as Parameters<typeof createProvisioner>[0]
   const db = await testDatabase()
   const call = await sliceServer(db.database, {
-    createProvisioner: createProvisioner(types),
+    createProvisioner: createProvisioner(types, async () => false),
     getProvisioner,
-    updateProvisioner: updateProvisioner(types, countInUse),
+    updateProvisioner: updateProvisioner(types, { countInUse, goLive: async () => false }),
     deleteProvisioner: deleteProvisioner(countInUse),
     testProvisioner: testProvisioner(types),
     rotateProvisionerSecret: rotateProvisionerSecret(types),

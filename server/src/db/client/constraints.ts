@@ -32,6 +32,14 @@ const constraintErrors: Record<string, { code: ErrorCode; message: string }> = {
     code: 'unprocessable',
     message: 'this passkey is set up already; make another one',
   },
+  rehearsal_lets_nobody_in: {
+    code: 'forbidden',
+    message: 'a person of the rehearsal has no way to sign in, and gets none; an owner gets tokens for them',
+  },
+  tenant_user_rehearsal_ck: {
+    code: 'forbidden',
+    message: 'a person of the rehearsal keeps their address, and never owns the tenant or signs in with a provider',
+  },
   tenant_slug_uq: { code: 'unprocessable', message: 'another tenant has this slug; choose another one' },
   policy_rule_policy_id_fk: { code: 'not_found', message: 'policy not found' },
 }

@@ -34,6 +34,16 @@ const noServer: Outcome = {
   holds_up: 'all',
 }
 
+const unreachable: Outcome = {
+  kind: 'refused',
+  why: 'no mail reaches an address under `.invalid`; it is that of a person of a rehearsal, or made up',
+}
+
+/** RFC 2606 reserves the domain: a mail server could only bounce the mail, or give it to a server that answers for unknown domains. */
+function isUnreachable(address: string): boolean {
+  return /[@.]invalid\.?$/i.test(address)
+}
+
 /** Opens the mailer. Without a mail server every attempt fails for now. */
 export function openMailer({ mail_server, mail_from }: Pick<Config, 'mail_server' | 'mail_from'>): Mailer {
   const domain = ownDomain(mail_from)
@@ -42,6 +52,7 @@ export function openMailer({ mail_server, mail_from }: Pick<Config, 'mail_server
     domain,
     maxMs: transport?.maxMs ?? 0,
     async send(tx, { from: asked, message_id, headers, ...mail }, signal) {
+      if (isUnreachable(mail.to)) return unreachable
       if (transport === undefined) return noServer
       const senders = await readSenders(tx)
       const { from, reply_to } = senderOf(asked ?? (senders.by_default || undefined), senders.domains, mail_from)
