@@ -16,7 +16,7 @@ export const createRehearsalToken = operation({
   path: '/v1/rehearsal/token',
   summary: 'Get a token of 15 minutes for a person of the rehearsal',
   credential: 'user',
-  scope: 'settings:write',
+  scope: null,
   keyOfSession: true,
   body: Body({ user_id: Uuid }),
   replies: { 201: SignedIn },

@@ -18,7 +18,7 @@ export const goLive = (goLiveNow: GoLive) =>
     path: '/v1/tenant/go-live',
     summary: 'End the rehearsal: what the tenant grants is real from then on',
     credential: 'user',
-    scope: 'settings:write',
+    scope: null,
     body: Body({ confirm: Type.String({ maxLength: 1000, description: 'the name of the tenant' }) }),
     replies: { 200: Live },
     errors: ['case_broken', 'sign_in_again'],

@@ -92,7 +92,7 @@ export type EndRehearsalAccess = (
 /** What an operation of the rehearsal must know of its caller and of the tenant. */
 export type Standing = { mode: Mode; is_owner: boolean }
 
-/** @throws Problem 403: the rehearsal is an owner's */
+/** An owner holds every scope, so no other right is checked. @throws Problem 403 */
 export function requireOwner({ is_owner }: Pick<Standing, 'is_owner'>): void {
   if (!is_owner) throw new Problem('forbidden', 'only an owner of the tenant may do this; ask an owner')
 }

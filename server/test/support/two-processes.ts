@@ -14,6 +14,8 @@ export async function startTwoProcesses(how?: ServiceStart) {
   return {
     asSuperuser: one.asSuperuser,
     tenant_id: one.bootstrap.tenant_id,
+    /** A caller with this credential at both. */
+    at,
     /** The owner, by the first API key. */
     owner: at({ api_key: one.bootstrap.api_key }),
     async join(name: string, roles: string[]): Promise<PersonAtBoth> {
