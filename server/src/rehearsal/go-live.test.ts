@@ -215,7 +215,7 @@ suite('going live', () => {
     await send('POST', '/v1/policies', { name: 'Rehearsal' })
     await send('POST', '/v1/users', {
       email: 'ada@rehearsal.invalid',
-      name: 'Ada (rehearsal)',
+      name: 'Ada',
       roles: [],
       auth_provider: 'oidc',
     })

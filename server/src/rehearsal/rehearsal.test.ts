@@ -13,7 +13,7 @@ suite('the rehearsal', () => {
     assert.deepEqual([made.mode, made.live_since], ['rehearsal', null])
     assert.deepEqual(
       made.people.map(({ name, active, roles }) => [name, active, roles]),
-      ['Ada', 'Ben'].map((name) => [`${name} (rehearsal)`, true, ['approver', 'user']]),
+      ['Ada', 'Ben'].map((name) => [name, true, ['approver', 'user']]),
     )
     assert.deepEqual(
       made.accounts.map(({ name }) => name),

@@ -27,7 +27,7 @@ export const Rehearsal = Type.Object(
 export type Rehearsal = Static<typeof Rehearsal>
 
 /** The people, by their marks. */
-export const rehearsalPeople = { ada: 'Ada (rehearsal)', ben: 'Ben (rehearsal)' } as const
+export const rehearsalPeople = { ada: 'Ada', ben: 'Ben' } as const
 export type PersonPart = keyof typeof rehearsalPeople
 
 /** An address that no mail reaches: RFC 2606 reserves `.invalid`. */
