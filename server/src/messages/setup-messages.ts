@@ -28,7 +28,7 @@ export const setupMessages: Record<SetupEvent, Template<RecordFacts>> = {
     title:
       facts.data.removed === undefined
         ? `${facts.actor} wrote ${countIn(facts.data, 'upserted') ?? 'some'} entries of the account cache`
-        : `The ${countIn(facts.data, 'removed') ?? ''} accounts of the rehearsal were removed`,
+        : 'The accounts of the rehearsal were removed',
     facts: [['Entries', listIn(facts.data, 'ids')], ['Changed', listIn(facts.data, 'changed')], whenFact(facts)],
   }),
   'notification_channel.created': did('channel', 'created {it}', ({ data }) => ({

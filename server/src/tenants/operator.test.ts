@@ -19,6 +19,8 @@ before(async () => {
   const user = { id: newId(), email: 'anna@example.com', name: 'Anna', roles: ['user' as const], avatar_base64: null }
   const more = { auth_provider: 'local' as const, password_hash: null, is_owner: false }
   await insertUser(operatorCtx(db.database.tenant(acme)), { ...user, ...more })
+  const ada = { id: newId(), email: 'ada@rehearsal.invalid', rehearsal: 'ada' }
+  await insertUser(operatorCtx(db.database.tenant(acme)), { ...user, ...more, ...ada })
 })
 
 test('a tenant with a faulty name, address or password is not created', async () => {
@@ -97,6 +99,7 @@ suite('issuing a key', () => {
       [{ scopes: ['users:read'] }, /lack users:read/],
       [{ scopes: ['users:fly'] }, /no such scope/],
       [{ email: 'nobody@example.com' }, /no user/],
+      [{ email: 'ada@rehearsal.invalid' }, /name a real person/],
       [{ tenant_id: newId() }, /no tenant/],
       [{ tenant_id: 'acme' }, /no tenant/],
       [{ name: '' }, /name of a key/],

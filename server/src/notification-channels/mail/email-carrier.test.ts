@@ -76,6 +76,18 @@ suite('a mail', () => {
     assert.equal(header('x-sallyport-event'), 'notification_channel.created')
   })
 
+  test('is never sent to an address under `.invalid`, which people of a rehearsal have', async () => {
+    const channel = await channelOf(acme)
+    const sent = peer.taken.length
+    for (const recipient of ['ada@rehearsal.invalid', 'ada@INVALID', 'ada@a.b.invalid.']) {
+      const delivery = await deliveryOf(channel, { recipient })
+      const outcome = await carrier.carry(house.database.tenant(acme.tenant_id), channel, delivery, patient)
+      assert.equal(outcome.kind, 'refused', recipient)
+    }
+    assert.equal(peer.taken.length, sent)
+    await carried(acme, channel, await deliveryOf(channel, { recipient: 'ada@invalid.example.com' }))
+  })
+
   test('has the same headers whatever its channel is called (J8)', async () => {
     const names = ['Bcc: evil@example.com', 'x'.repeat(200), '"quoted", <a@example.com>;', 'Zugänge – доступ 😀']
     for (const name of names) {
