@@ -233,6 +233,29 @@ CREATE TRIGGER api_key_authority AFTER UPDATE ON api_key FOR EACH ROW WHEN (old.
 CREATE TRIGGER api_key_gone AFTER DELETE ON api_key FOR EACH ROW EXECUTE FUNCTION authority_changed();
 CREATE TRIGGER api_key_rehearsal BEFORE INSERT ON api_key FOR EACH ROW EXECUTE FUNCTION rehearsal_lets_nobody_in('created_by');
 
+create table claimed_groups (
+  tenant_id uuid not null,
+  id uuid not null,
+  next_look_at timestamp with time zone not null,
+  lease_until timestamp with time zone,
+  generation bigint not null default 0,
+  constraint claimed_groups_pk PRIMARY KEY (tenant_id, id),
+  constraint claimed_groups_id_fk FOREIGN KEY (tenant_id, id) REFERENCES tenant_user(tenant_id, id),
+  constraint claimed_groups_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id)
+);
+CREATE INDEX claimed_groups_due_ix ON claimed_groups USING btree (next_look_at);
+alter table claimed_groups enable row level security;
+alter table claimed_groups force row level security;
+create policy claimed_groups_work on claimed_groups to sallyport_work
+  using (true)
+  with check (true);
+create policy tenant_wall on claimed_groups
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, update, delete on claimed_groups to sallyport_app;
+grant select (tenant_id, id, next_look_at, lease_until, generation) on claimed_groups to sallyport_work;
+grant update (lease_until, generation) on claimed_groups to sallyport_work;
+
 create table cloud_account (
   tenant_id uuid not null,
   id text not null,
@@ -582,6 +605,31 @@ create policy tenant_wall on grant_word
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert on grant_word to sallyport_app;
 
+create table group_mapping (
+  tenant_id uuid not null,
+  id uuid not null,
+  value text not null,
+  group_id uuid not null,
+  mapped_by uuid,
+  mapped_at timestamp with time zone not null default clock_timestamp(),
+  vouched_scopes text[] not null,
+  constraint group_mapping_pk PRIMARY KEY (tenant_id, id),
+  constraint group_mapping_value_uq UNIQUE (tenant_id, value, group_id),
+  constraint group_mapping_group_id_fk FOREIGN KEY (tenant_id, group_id) REFERENCES tenant_group(tenant_id, id) ON DELETE CASCADE,
+  constraint group_mapping_mapped_by_fk FOREIGN KEY (tenant_id, mapped_by) REFERENCES tenant_user(tenant_id, id),
+  constraint group_mapping_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint group_mapping_value_ck CHECK (char_length(value) >= 1 AND char_length(value) <= 500)
+);
+CREATE INDEX group_mapping_group_id_ix ON group_mapping USING btree (tenant_id, group_id);
+CREATE INDEX group_mapping_mapped_by_ix ON group_mapping USING btree (tenant_id, mapped_by);
+alter table group_mapping enable row level security;
+alter table group_mapping force row level security;
+create policy tenant_wall on group_mapping
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on group_mapping to sallyport_app;
+grant update (vouched_scopes) on group_mapping to sallyport_app;
+
 create table group_member (
   tenant_id uuid not null,
   group_id uuid not null,
@@ -589,14 +637,21 @@ create table group_member (
   membership_source text not null,
   added_by uuid,
   created_at timestamp with time zone not null default clock_timestamp(),
+  mapping_id uuid,
+  given_at timestamp with time zone,
+  expires_at timestamp with time zone,
   constraint group_member_pk PRIMARY KEY (tenant_id, group_id, user_id),
   constraint group_member_added_by_fk FOREIGN KEY (tenant_id, added_by) REFERENCES tenant_user(tenant_id, id),
   constraint group_member_group_id_fk FOREIGN KEY (tenant_id, group_id) REFERENCES tenant_group(tenant_id, id) ON DELETE CASCADE,
+  constraint group_member_mapping_id_fk FOREIGN KEY (tenant_id, mapping_id) REFERENCES group_mapping(tenant_id, id) ON DELETE CASCADE,
   constraint group_member_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   constraint group_member_user_id_fk FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_user(tenant_id, id),
+  constraint group_member_claimed_ck CHECK ((mapping_id IS NULL) = (expires_at IS NULL) AND (mapping_id IS NULL) = (given_at IS NULL)),
   constraint group_member_membership_source_ck CHECK (membership_source = ANY (ARRAY['local'::text, 'scim'::text, 'identity_provider'::text]))
 );
 CREATE INDEX group_member_added_by_ix ON group_member USING btree (tenant_id, added_by);
+CREATE INDEX group_member_expires_at_ix ON group_member USING btree (tenant_id, group_id, expires_at) WHERE expires_at IS NOT NULL;
+CREATE INDEX group_member_mapping_id_ix ON group_member USING btree (tenant_id, mapping_id) WHERE mapping_id IS NOT NULL;
 CREATE INDEX group_member_user_id_ix ON group_member USING btree (tenant_id, user_id, group_id);
 alter table group_member enable row level security;
 alter table group_member force row level security;
@@ -604,8 +659,11 @@ create policy tenant_wall on group_member
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on group_member to sallyport_app;
-CREATE TRIGGER group_member_authority AFTER INSERT OR DELETE OR UPDATE ON group_member FOR EACH ROW EXECUTE FUNCTION authority_changed();
+grant update (added_by, mapping_id, given_at, expires_at) on group_member to sallyport_app;
+CREATE TRIGGER group_member_authority AFTER INSERT OR DELETE ON group_member FOR EACH ROW EXECUTE FUNCTION authority_changed();
+CREATE TRIGGER group_member_authority_change AFTER UPDATE ON group_member FOR EACH ROW WHEN (old.user_id IS DISTINCT FROM new.user_id OR old.group_id IS DISTINCT FROM new.group_id OR old.added_by IS DISTINCT FROM new.added_by OR old.given_at IS DISTINCT FROM new.given_at OR COALESCE(new.expires_at, 'infinity'::timestamp with time zone) < COALESCE(old.expires_at, 'infinity'::timestamp with time zone)) EXECUTE FUNCTION authority_changed();
 CREATE TRIGGER group_member_ended AFTER DELETE ON group_member REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION group_member_ended();
+CREATE TRIGGER group_member_given_again AFTER UPDATE ON group_member FOR EACH ROW WHEN (old.added_by IS DISTINCT FROM new.added_by OR old.given_at IS DISTINCT FROM new.given_at) EXECUTE FUNCTION group_member_given_again();
 
 create table group_role (
   tenant_id uuid not null,
@@ -852,6 +910,7 @@ create table past_gift (
   given_by uuid,
   given_at timestamp with time zone not null,
   ended_at timestamp with time zone not null default clock_timestamp(),
+  since timestamp with time zone,
   constraint past_gift_pk PRIMARY KEY (tenant_id, id),
   constraint past_gift_given_by_fk FOREIGN KEY (tenant_id, given_by) REFERENCES tenant_user(tenant_id, id),
   constraint past_gift_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
@@ -1353,11 +1412,13 @@ create table sign_in_setting (
   id uuid not null default gen_random_uuid(),
   email_trust text not null default 'claim'::text,
   subject_claim text not null default 'sub'::text,
+  groups_claim text,
   constraint sign_in_setting_pk PRIMARY KEY (tenant_id),
   constraint sign_in_setting_tenant_id_id_uq UNIQUE (tenant_id, id),
   constraint sign_in_setting_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   constraint sign_in_setting_client_id_ck CHECK (char_length(client_id) >= 1 AND char_length(client_id) <= 500),
   constraint sign_in_setting_email_trust_ck CHECK (email_trust = ANY (ARRAY['claim'::text, 'always'::text, 'never'::text])),
+  constraint sign_in_setting_groups_claim_ck CHECK (char_length(groups_claim) >= 1 AND char_length(groups_claim) <= 200),
   constraint sign_in_setting_issuer_ck CHECK (char_length(issuer) >= 1 AND char_length(issuer) <= 2000),
   constraint sign_in_setting_subject_claim_ck CHECK (subject_claim = ANY (ARRAY['sub'::text, 'oid'::text]))
 );
@@ -1370,7 +1431,7 @@ create policy tenant_wall on sign_in_setting
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert on sign_in_setting to sallyport_app;
-grant update (enabled, issuer, client_id, sealed_client_secret, redirect_uris, scopes, version, updated_at, email_trust, subject_claim) on sign_in_setting to sallyport_app;
+grant update (enabled, issuer, client_id, sealed_client_secret, redirect_uris, scopes, version, updated_at, email_trust, subject_claim, groups_claim) on sign_in_setting to sallyport_app;
 grant select (tenant_id, enabled, id) on sign_in_setting to sallyport_work;
 
 create table sign_in_state (
@@ -1482,9 +1543,12 @@ create table tenant_group (
   created_at timestamp with time zone not null default clock_timestamp(),
   updated_at timestamp with time zone not null default clock_timestamp(),
   name_key text not null generated always as sort_key(name) stored,
+  sign_in_provider_id uuid,
   constraint tenant_group_pk PRIMARY KEY (tenant_id, id),
+  constraint tenant_group_sign_in_provider_id_fk FOREIGN KEY (tenant_id, sign_in_provider_id) REFERENCES sign_in_setting(tenant_id, id),
   constraint tenant_group_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   constraint tenant_group_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200),
+  constraint tenant_group_sign_in_provider_id_ck CHECK (sign_in_provider_id IS NULL OR source = 'identity_provider'::text),
   constraint tenant_group_source_ck CHECK (source = ANY (ARRAY['local'::text, 'scim'::text, 'identity_provider'::text]))
 );
 CREATE INDEX tenant_group_created_at_ix ON tenant_group USING btree (tenant_id, created_at, id);
@@ -1915,8 +1979,21 @@ CREATE OR REPLACE FUNCTION public.group_member_ended()
  LANGUAGE plpgsql
 AS $function$
 begin
-  insert into past_gift (tenant_id, user_id, group_id, given_by, given_at)
-    select tenant_id, user_id, group_id, added_by, created_at from gone;
+  insert into past_gift (tenant_id, user_id, group_id, given_by, given_at, since, ended_at)
+    select tenant_id, user_id, group_id, added_by, coalesce(given_at, created_at),
+      case when given_at is not null then created_at end, least(clock_timestamp(), expires_at)
+    from gone;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.group_member_given_again()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into past_gift (tenant_id, user_id, group_id, given_by, given_at, since)
+    values (old.tenant_id, old.user_id, old.group_id, old.added_by, coalesce(old.given_at, old.created_at), old.created_at);
   return null;
 end
 $function$;

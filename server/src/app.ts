@@ -2,6 +2,7 @@ import type { Subscriber } from './events/deliver.ts'
 import { convergeEntitlement } from './grants/converge-entitlement.job.ts'
 import { planGrant } from './grants/plan-grant.job.ts'
 import { sweepProvisioner } from './grants/sweep-provisioner.job.ts'
+import { endExpiredGroups } from './groups/end-expired-memberships.job.ts'
 import type { Outgoing } from './http/outgoing.ts'
 import { withInvitations } from './invitations/invitation-store.ts'
 import { type InvitationMailing, mailInvitation } from './invitations/mail-invitation.job.ts'
@@ -57,6 +58,7 @@ export const dueWork = (drivers: Drivers, post: DeliveryDependencies & Invitatio
   sweepProvisioner(drivers),
   runReplay,
   remindApprovers,
+  endExpiredGroups,
   ...deliverDue(post),
   mailInvitation(post),
 ]

@@ -33,6 +33,7 @@ import { addGroupMember } from './groups/add-group-member.ts'
 import { createGroup } from './groups/create-group.ts'
 import { deleteGroup } from './groups/delete-group.ts'
 import { getGroup } from './groups/get-group.ts'
+import { settleWidening } from './groups/group-mapping.flow.ts'
 import { listGroupMembers } from './groups/list-group-members.ts'
 import { listGroups } from './groups/list-groups.ts'
 import { removeGroupMember } from './groups/remove-group-member.ts'
@@ -219,7 +220,7 @@ export const operations: Record<string, Operation> = {
   createRole,
   listRoles,
   getRole,
-  updateRole,
+  updateRole: updateRole(settleWidening),
   deleteRole,
   listRoleHolders,
   createUser,

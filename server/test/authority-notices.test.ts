@@ -240,6 +240,10 @@ test('no operation changes rights without declaring it', async () => {
 const given = `(tenant_id, user_id, role_id) values ('${other.tenant_id}', '${other.people.auditor.user_id}'`
 const mapped = `(tenant_id, group_id, role_id) values ('${other.tenant_id}', '${otherRecords['/v1/groups/{id}']?.id}'`
 const whose = `where tenant_id = '${other.tenant_id}'`
+const claimed = `insert into group_mapping (tenant_id, id, value, group_id, vouched_scopes)
+    values ('${other.tenant_id}', gen_random_uuid(), 'v', '${otherRecords['/v1/groups/{id}']?.id}', '{}');
+  update group_member set given_at = now(), expires_at = now() + interval '1 hour',
+    mapping_id = (select id from group_mapping ${whose}) ${whose}`
 const statements: [says: string, text: string, notifies: boolean][] = [
   ['a key is used', `update api_key set last_used_at = clock_timestamp() ${whose}`, false],
   ['a key is revoked', `update api_key set revoked_at = clock_timestamp() ${whose}`, true],
@@ -257,6 +261,9 @@ const statements: [says: string, text: string, notifies: boolean][] = [
   ['a role is replaced', `update user_role set role_id = 'approver' ${whose} and role_id = 'auditor'`, true],
   ['a group has another name', `update tenant_group set name = 'Z' ${whose}`, false],
   ['a group gives a role', `insert into group_role ${mapped}, 'user')`, true],
+  ['a claim gives a membership', claimed, true],
+  ['a membership goes on', `update group_member set expires_at = expires_at + interval '1 hour' ${whose}`, false],
+  ['a membership ends earlier', `update group_member set expires_at = now() ${whose}`, true],
   ['a membership ends', `delete from group_member ${whose}`, true],
   ['a group gives a role no longer', `delete from group_role ${whose}`, true],
   ['a session is used', `update user_session set last_used_at = clock_timestamp() ${whose}`, false],

@@ -1,7 +1,9 @@
-import type { CallerOrigin, SignInResult, Tx, WorkCtx } from '../kernel/context.ts'
+import { claimedGroupsSync } from '../groups/claimed-member-store.ts'
+import { type GroupsClaim, readGroupsClaim } from '../groups/group-mapping.ts'
+import { type CallerOrigin, type SignInResult, systemActor, type Tx, type WorkCtx } from '../kernel/context.ts'
 import { globalProvider } from '../sessions/session.ts'
-import { endSession } from '../sessions/session-store.ts'
-import { readSettings } from '../settings/setting-store.ts'
+import { endSession, hasSession } from '../sessions/session-store.ts'
+import { readSettings, settingSeconds } from '../settings/setting-store.ts'
 import type { StoredSignIn } from '../settings/sign-in-setting.ts'
 import { findSignInSetting, providerIsStill } from '../settings/sign-in-setting-store.ts'
 import { decideAccount, type FirstSignIn, type ProviderAccount } from '../users/provider-user.ts'
@@ -28,6 +30,8 @@ type Entrance = {
   mayCreate: boolean
   /** When the exchange of the code began, by the database's clock. */
   begunAt: Date
+  /** Drops what this process keeps of a tenant's credentials. */
+  dropAdmissions?: (tenant_id: string) => void
 }
 
 /** Finds, links or creates the user of an account and records the sign-in. Refuses an account without a user. */
@@ -46,14 +50,45 @@ export async function admitAccount(
   const by = { ...ctx, actor: signedInUser(user_id) }
   const proof = proofIn(account, entrance.own?.id ?? globalProvider)
   const session = newSession(proof, from)
-  const data = { issuer, source_ip, sid: session.id }
-  const now = await noteSignIn(by, found, { data, session, provider: whileProviderIs(ctx.tx, entrance) })
-  if (now === undefined) return refused(causeOfChange(entrance, await findSignInSetting(ctx.tx)) ?? 'inactive')
+  const claim = groupsIn(account, entrance)
+  const data = { issuer, source_ip, sid: session.id, ...(claim && { groups: groupsFact(claim) }) }
+  const claims = claim && syncGroups(ctx, user_id, claim, { entrance, session_id: session.id })
+  const noted = await noteSignIn(by, found, { data, session, provider: whileProviderIs(ctx.tx, entrance), claims })
+  if (noted === undefined) return refused(causeOfChange(entrance, await findSignInSetting(ctx.tx)) ?? 'inactive')
   if (await wasSignedOut(ctx.tx, proof.by, entrance.begunAt)) {
     await endSession(by, session.id, 'provider')
     return refused('signed_out')
   }
-  return { tenant_id: ctx.tx.tenant_id, user_id, session_id: session.id, now }
+  // What this process keeps of the user's keys is from before.
+  if (noted.claimed) entrance.dropAdmissions?.(ctx.tx.tenant_id)
+  return { tenant_id: ctx.tx.tenant_id, user_id, session_id: session.id, now: noted.now }
+}
+
+/** What the claim that gives groups said; undefined where the tenant names none. */
+function groupsIn({ claims }: RedeemedAccount, { own }: Entrance): GroupsClaim | undefined {
+  return own?.groups_claim ? readGroupsClaim(claims, own.groups_claim) : undefined
+}
+
+/** What the audit log says of the claim: never its values, which name what the person belongs to elsewhere. */
+function groupsFact(claim: GroupsClaim) {
+  return claim.is === 'read' ? { claim: claim.is, values: claim.values.length } : { claim: claim.is }
+}
+
+/** What gives the user the groups of the claim, as the service, in the transaction that begins the session. */
+function syncGroups(
+  ctx: WorkCtx,
+  user_id: string,
+  claim: GroupsClaim,
+  { entrance, session_id }: { entrance: Entrance; session_id: string },
+) {
+  const claimed = {
+    provider_id: String(entrance.own?.id),
+    values: claim.is === 'read' ? claim.values : [],
+    cause: claim.is === 'read' ? 'not_claimed' : (`claim_${claim.is}` as const),
+    seconds: settingSeconds(ctx.tx, 'auth.claimed_groups_seconds'),
+  } as const
+  const hasBegun = hasSession(ctx.tx, session_id)
+  return claimedGroupsSync({ ...ctx, actor: systemActor }, user_id, claimed, hasBegun)
 }
 
 /** The tenant's own provider stays as it was when the sign-in began. The global one has nothing that a tenant could change. */

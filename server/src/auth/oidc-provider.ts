@@ -1,4 +1,5 @@
 import * as client from 'openid-client'
+import { readGroupsClaim } from '../groups/group-mapping.ts'
 import type { Egress } from '../kernel/context.ts'
 import { withinDeadline } from '../kernel/deadline.ts'
 import { Problem } from '../kernel/errors.ts'
@@ -144,10 +145,15 @@ async function redeem(
   await keys.verify(tokens.id_token)
   const now = (redemption.now.getTime() + performance.now() - began) / 1000
   requireForClient(claims, known.client_id, now)
-  const missing = claims.email === undefined || (wanted !== undefined && claims[wanted] === undefined)
+  const missing = claims.email === undefined || (wanted !== undefined && !isSaid(claims, wanted))
   const more = missing && configuration.serverMetadata().userinfo_endpoint !== undefined
   const info = more ? await client.fetchUserInfo(forUserInfo(), tokens.access_token, claims.sub) : {}
   return readAccount(known.issuer, claims, info, redemption.trust)
+}
+
+/** Whether the identity token has the claim, or says that the provider keeps it elsewhere: the user info would not have it then. */
+function isSaid(claims: Readonly<Record<string, unknown>>, wanted: string): boolean {
+  return claims[wanted] !== undefined || readGroupsClaim(claims, wanted).is === 'overflow'
 }
 
 /** Only a web address: a browser is sent there. */

@@ -21,6 +21,8 @@ export type OwnProviderSignIn = {
   providers: Providers
   /** Refuses a sign-in whose tenant is unknown. */
   refuseUnknown(cause: string): never
+  /** Drops what this process keeps of a tenant's credentials. */
+  dropAdmissions(tenant_id: string): void
 }
 
 /** Returns the URL at which the user signs in. */
@@ -47,7 +49,7 @@ export async function beginOwnSignIn(
 
 /** Returns the user who signed in. */
 export async function finishOwnSignIn(
-  { database, sealer, states, providers, refuseUnknown }: OwnProviderSignIn,
+  { database, sealer, states, providers, refuseUnknown, dropAdmissions }: OwnProviderSignIn,
   answer: AuthorizationAnswer & { state: string },
   from: Parameters<ProviderSignIn['finish']>[1],
 ) {
@@ -66,12 +68,14 @@ export async function finishOwnSignIn(
   const client = await clientOf(sealer, ctx.tx, setting)
   const { code, redirect_uri } = answer
   const redemption = { code, redirect_uri, bound: taken, now: new Date(taken.now), trust: setting }
-  const account = await providers.redeem(client, redemption).catch((error: unknown) => {
-    const refusal = refusalFor(error)
-    if (refusal === undefined) throw error
-    return refuseSignIn(ctx, { ...refusal, source_ip })
-  })
-  return admitAccount(ctx, from, account, { own: setting, mayCreate: true, begunAt: redemption.now })
+  const account = await providers
+    .redeem(client, redemption, setting.groups_claim ?? undefined)
+    .catch((error: unknown) => {
+      const refusal = refusalFor(error)
+      if (refusal === undefined) throw error
+      return refuseSignIn(ctx, { ...refusal, source_ip })
+    })
+  return admitAccount(ctx, from, account, { own: setting, mayCreate: true, begunAt: redemption.now, dropAdmissions })
 }
 
 export async function clientOf(sealer: Sealer, tx: Tx, setting: StoredSignIn): Promise<OidcClient> {

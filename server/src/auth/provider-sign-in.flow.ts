@@ -31,7 +31,7 @@ export function openProviderSignIn(options: ProviderSignInOptions): ProviderSign
     onRefusal(cause)
     throw invalidAuthorizationCode()
   }
-  const own = { database, sealer, states, providers, refuseUnknown }
+  const own = { database, sealer, states, providers, refuseUnknown, dropAdmissions }
   const logout = { database, sealer, global, providers, onRefusal, dropAdmissions }
   return {
     findIssuerFault: async (tenant_id, issuer) =>

@@ -68,6 +68,16 @@ export function emitWithFacts(ctx: WorkCtx, event: NewEvent, rows: Statement): S
   return eventPerRow(ctx, event, row, rows)
 }
 
+/** One event for each row of a common table expression, about the subject of which the row has the `id`, with the row's `facts` as more data. */
+export function emitAbout(
+  ctx: WorkCtx,
+  event: Pick<NewEvent, 'type' | 'subject_type' | 'data'>,
+  rows: Statement,
+): Statement {
+  const data = sql`${JSON.stringify(event.data ?? {})}::jsonb || facts`
+  return eventPerRow(ctx, event, { subject_id: sql`id::text`, data, worker: sql`${ctx.request_id}::text` }, rows)
+}
+
 /** One event for each row. What is of the row is an expression: a value, or columns of the row. */
 function eventPerRow(
   { tx, actor }: WorkCtx,

@@ -1,10 +1,10 @@
 import { recordTag } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { newId } from '../kernel/id.ts'
-import { Group, NewGroupInput } from './group.ts'
+import { GroupDetail, NewGroupInput, noSignInProvider } from './group.ts'
 import { insertGroup } from './group-store.ts'
 
-/** Creates a group without members and roles. */
+/** Creates a group without members and roles: a local one, or one whose memberships claims of the sign-in provider give. */
 export const createGroup = operation({
   method: 'POST',
   path: '/v1/groups',
@@ -12,8 +12,16 @@ export const createGroup = operation({
   credential: 'any',
   scope: 'groups:write',
   body: NewGroupInput,
-  replies: { 201: Group },
-  errors: [],
+  replies: { 201: GroupDetail },
+  errors: ['unprocessable'],
   etag: recordTag,
-  run: (ctx, { body }) => insertGroup(ctx, { description: '', ...body, id: newId(), source: 'local' }),
+  async run(ctx, { body }) {
+    const { name, description = '', sign_in_provider_id } = body
+    const made = await insertGroup(ctx, {
+      ...{ id: newId(), name, description },
+      sign_in_provider_id: sign_in_provider_id?.toLowerCase(),
+    })
+    if (made === undefined) throw noSignInProvider()
+    return made
+  },
 })

@@ -4,15 +4,15 @@ import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
 import { requireMayTake } from '../roles/role.ts'
-import { requireLocal } from './group.ts'
+import { requireMadeHere } from './group.ts'
 import { findConferred } from './group-member-store.ts'
-import { deleteLocalGroup, findGroup, lockGroup } from './group-store.ts'
+import { deleteGroupMadeHere, findGroup, lockGroup } from './group-store.ts'
 
-/** Deletes a local group. It must give no scope that the caller lacks, because its members lose what it gave. */
+/** Deletes a group that is made here. It must give no scope that the caller lacks, because its members lose what it gave. */
 export const deleteGroup = operation({
   method: 'DELETE',
   path: '/v1/groups/{id}',
-  summary: 'Delete a local group; its members lose what it gave',
+  summary: 'Delete a group; its members lose what it gave',
   credential: 'any',
   scope: 'groups:write',
   params: IdParams,
@@ -27,10 +27,10 @@ export const deleteGroup = operation({
         await lockGroup(tx, params.id)
         const group = await findGroup(tx, params.id)
         if (group === undefined) throw notFound('group')
-        requireLocal(group)
+        requireMadeHere(group)
         requireMayTake(ctx.actor.scopes, await findConferred(tx, params.id))
         requireMatch(tags, recordTag(group))
-        await deleteLocalGroup({ ...ctx, tx }, params.id)
+        await deleteGroupMadeHere({ ...ctx, tx }, params.id)
         return undefined
       }),
     )

@@ -2,7 +2,7 @@ import { recordTag } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
-import { Group } from './group.ts'
+import { GroupDetail } from './group.ts'
 import { findGroup } from './group-store.ts'
 
 export const getGroup = operation({
@@ -12,7 +12,7 @@ export const getGroup = operation({
   credential: 'any',
   scope: 'groups:read',
   params: IdParams,
-  replies: { 200: Group },
+  replies: { 200: GroupDetail },
   errors: ['not_found'],
   etag: recordTag,
   async run(ctx, { params }) {

@@ -2,31 +2,29 @@ import { allOf, sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import type { PageRequest } from '../kernel/page.ts'
+import { isCurrent } from '../roles/membership-store.ts'
+import { conferred } from './conferred-store.ts'
 import type { GroupMember, Membership } from './group.ts'
 
 const record = sql`group_id, user_id, membership_source, created_at`
 
-/** The scopes (`scope`) that a group gives its members: a select to embed in another statement. */
-function conferred(tx: Tx, group_id: string): Statement<{ scope: string }> {
-  return sql<{ scope: string }>`select distinct scope from group_role gr
-    join role r on r.tenant_id = gr.tenant_id and r.id = gr.role_id, unnest(r.scopes) as scope
-    where gr.tenant_id = ${tx.tenant_id}::uuid and gr.group_id = ${group_id}::uuid`
-}
-
 /** The scopes that a group gives its members. */
 export async function findConferred(tx: Tx, group_id: string): Promise<string[]> {
-  return (await tx.read(sql<{ scope: string }>`${conferred(tx, group_id)} order by 1`)).map(({ scope }) => scope)
+  return (await tx.read(sql<{ scope: string }>`${conferred(tx, sql`${group_id}`)} order by 1`)).map(
+    ({ scope }) => scope,
+  )
 }
 
 /**
  * The scopes (`scope`) that groups managed by a directory give their members: a select to embed in another statement. A group does not
- * record which provider manages it, so that a provider's key may add members to each of them.
+ * record which directory manages it, so that a directory's key may add members to each of them, except to those of the sign-in provider.
  */
 export function conferredBySynced(tx: Tx): Statement {
   return sql`select distinct scope from tenant_group g
     join group_role gr on gr.tenant_id = g.tenant_id and gr.group_id = g.id
     join role r on r.tenant_id = gr.tenant_id and r.id = gr.role_id, unnest(r.scopes) as scope
-    where g.tenant_id = ${tx.tenant_id}::uuid and g.source in ('scim', 'identity_provider')`
+    where g.tenant_id = ${tx.tenant_id}::uuid and g.source in ('scim', 'identity_provider')
+      and g.sign_in_provider_id is null`
 }
 
 /** The scopes that groups managed by a directory give their members now. */
@@ -54,7 +52,7 @@ export async function insertLocalMember(
         from tenant_group g
         join tenant_user u on u.tenant_id = g.tenant_id and u.id = ${user_id}::uuid and u.deleted_at is null
         where g.tenant_id = ${tx.tenant_id}::uuid and g.id = ${group_id}::uuid and g.source = 'local'
-          and array(${conferred(tx, group_id)}) <@ ${[...actor.scopes]}::text[]
+          and array(${conferred(tx, sql`${group_id}`)}) <@ ${[...actor.scopes]}::text[]
         -- A user who is deleted at this very moment becomes no member.
         for share of u
         on conflict (tenant_id, group_id, user_id) do nothing
@@ -68,9 +66,9 @@ export async function insertLocalMember(
 /** A user's relation to a group; undefined when either does not exist. */
 export async function findMembership(tx: Tx, group_id: string, user_id: string): Promise<Membership | undefined> {
   const [found] = await tx.read(
-    sql<Membership>`select g.source, array(${conferred(tx, group_id)} order by 1) as conferred,
-        exists (select from group_member
-          where tenant_id = ${tx.tenant_id}::uuid and group_id = g.id and user_id = u.id) as is_member
+    sql<Membership>`select g.source, array(${conferred(tx, sql`${group_id}`)} order by 1) as conferred,
+        exists (select from group_member m where m.tenant_id = ${tx.tenant_id}::uuid and m.group_id = g.id
+          and m.user_id = u.id and ${isCurrent(sql`m`)}) as is_member
       from tenant_group g
       join tenant_user u on u.tenant_id = g.tenant_id and u.id = ${user_id}::uuid and u.deleted_at is null
       where g.tenant_id = ${tx.tenant_id}::uuid and g.id = ${group_id}::uuid`,
@@ -80,9 +78,9 @@ export async function findMembership(tx: Tx, group_id: string, user_id: string):
 
 /** One page of a group's members, in the order in which the users were created. */
 export function listGroupMembersPage(tx: Tx, group_id: string, page: PageRequest): Promise<GroupMember[]> {
-  const conditions = [sql`tenant_id = ${tx.tenant_id} and group_id = ${group_id}`]
+  const conditions = [sql`tenant_id = ${tx.tenant_id} and group_id = ${group_id} and ${isCurrent(sql`m`)}`]
   if (page.after !== undefined) conditions.push(sql`user_id > ${page.after[0]}::uuid`)
-  return tx.read(sql<GroupMember>`select ${record} from group_member
+  return tx.read(sql<GroupMember>`select ${record} from group_member m
     where ${allOf(conditions)} order by user_id limit ${page.limit + 1}`)
 }
 
@@ -103,7 +101,7 @@ export async function deleteLocalMember(ctx: WorkCtx, group_id: string, user_id:
         delete from group_member m using tenant_group g
         where m.tenant_id = ${tx.tenant_id}::uuid and m.group_id = ${group_id}::uuid and m.user_id = ${user_id}::uuid
           and g.tenant_id = m.tenant_id and g.id = m.group_id and g.source = 'local'
-          and array(${conferred(tx, group_id)}) <@ ${[...ctx.actor.scopes]}::text[]
+          and array(${conferred(tx, sql`${group_id}`)}) <@ ${[...ctx.actor.scopes]}::text[]
         returning m.user_id),
       emitted as (${emit(ctx, event, sql`gone`)})
       select user_id from gone`,

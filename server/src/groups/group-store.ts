@@ -1,36 +1,52 @@
 import { sql } from '../db/sql.ts'
-import { emit } from '../events/emit.ts'
+import { emit, emitWithFacts } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { groupsHeld } from '../roles/holding-store.ts'
-import { asGroup, type Group, type GroupChange, type GroupRow, type GroupSource } from './group.ts'
+import { isCurrent } from '../roles/membership-store.ts'
+import { asGroup, type GroupChange, type GroupDetail, type GroupRow } from './group.ts'
+import { mappingsLock } from './group-mapping-store.ts'
 
-/** The columns of a group, `g` if not named, with the number of its members and the roles that it gives. */
+/**
+ * The columns of a group, `g` if not named, with the number of its members and the roles that it gives. All members are counted in an
+ * index, and those whose membership has ended in another: PostgreSQL would read each of them to tell them apart.
+ */
 export function groupColumns(tx: Tx, g = sql`g`): Statement {
   return sql`${g}.id, ${g}.name, ${g}.description, ${g}.source, ${g}.created_at, ${g}.updated_at,
-    (select count(*)::integer from group_member
-      where tenant_id = ${tx.tenant_id}::uuid and group_id = ${g}.id) as member_count,
+    ${g}.sign_in_provider_id,
+    (select count(*)::integer from group_member m where m.tenant_id = ${tx.tenant_id}::uuid and m.group_id = ${g}.id)
+      - (select count(*)::integer from group_member m where m.tenant_id = ${tx.tenant_id}::uuid
+        and m.group_id = ${g}.id and m.expires_at is not null and not ${isCurrent(sql`m`)}) as member_count,
     array(select role_id from group_role
       where tenant_id = ${tx.tenant_id}::uuid and group_id = ${g}.id order by role_id) as role_mappings`
 }
 
-/** Inserts a new group without members and emits the event. */
+/** A group that is made here: what its source is, and who may change it, follows from its provider. */
+const isMadeHere = sql`(source = 'local' or sign_in_provider_id is not null)`
+
+/**
+ * Inserts a new group without members and emits the event. Its memberships come from here, or from claims of the sign-in provider, if it
+ * has one. Undefined when the tenant has no such provider.
+ */
 export async function insertGroup(
   ctx: WorkCtx,
-  group: { id: string; name: string; description: string; source: GroupSource },
-): Promise<Group> {
+  group: { id: string; name: string; description: string; sign_in_provider_id: string | undefined },
+): Promise<GroupDetail | undefined> {
   const { tx } = ctx
-  const { id, name, description, source } = group
-  const event = { type: 'group.created', subject_type: 'group', subject_id: id, data: { source } } as const
+  const { id, name, description, sign_in_provider_id: provider } = group
+  const source = provider === undefined ? 'local' : 'identity_provider'
+  const data = { source, ...(provider !== undefined && { sign_in_provider_id: provider }) }
+  const event = { type: 'group.created', subject_type: 'group', subject_id: id, data } as const
   const [[made]] = await tx.write([
     sql<GroupRow>`with made as (
-        insert into tenant_group (tenant_id, id, name, description, source)
-        values (${tx.tenant_id}, ${id}, ${name}, ${description}, ${source})
+        insert into tenant_group (tenant_id, id, name, description, source, sign_in_provider_id)
+        select ${tx.tenant_id}::uuid, ${id}::uuid, ${name}, ${description}, ${source}, ${provider ?? null}::uuid
+        where ${source} = 'local' or exists (select from sign_in_setting
+          where tenant_id = ${tx.tenant_id}::uuid and id = ${provider ?? null}::uuid)
         returning *),
       emitted as (${emit(ctx, event, sql`made`)})
       select ${groupColumns(tx)} from made g`,
   ])
-  if (made === undefined) throw new Error('a group was inserted and not returned')
-  return asGroup(made)
+  return made && asGroup(made)
 }
 
 /** The groups of a user (a value or a column) with their names, as one value: `{id, name}`, by name, at most `max`. */
@@ -40,7 +56,7 @@ export function groupsHeldAsJson(tx: Tx, user_id: Statement, max: number): State
       join tenant_group g on g.tenant_id = ${tx.tenant_id}::uuid and g.id = held.group_id)`
 }
 
-export async function findGroup(tx: Tx, id: string): Promise<Group | undefined> {
+export async function findGroup(tx: Tx, id: string): Promise<GroupDetail | undefined> {
   const [row] = await tx.read(
     sql<GroupRow>`select ${groupColumns(tx)} from tenant_group g where g.tenant_id = ${tx.tenant_id} and g.id = ${id}`,
   )
@@ -52,8 +68,8 @@ export async function lockGroup(tx: Tx, id: string): Promise<void> {
   await tx.read(sql`select from tenant_group where tenant_id = ${tx.tenant_id} and id = ${id} for no key update`)
 }
 
-/** Changes a local group and emits the event; undefined when nothing changed. */
-export async function saveLocalGroup(ctx: WorkCtx, id: string, change: GroupChange): Promise<Group | undefined> {
+/** Changes a group that is made here and emits the event; undefined when nothing changed. */
+export async function saveGroup(ctx: WorkCtx, id: string, change: GroupChange): Promise<GroupDetail | undefined> {
   const { tx } = ctx
   const name = sql`coalesce(${change.name ?? null}::text, name)`
   const description = sql`coalesce(${change.description ?? null}::text, description)`
@@ -62,7 +78,7 @@ export async function saveLocalGroup(ctx: WorkCtx, id: string, change: GroupChan
   const [[saved]] = await tx.write([
     sql<GroupRow>`with changed as (
         update tenant_group set name = ${name}, description = ${description}, updated_at = clock_timestamp()
-        where tenant_id = ${tx.tenant_id}::uuid and id = ${id}::uuid and source = 'local'
+        where tenant_id = ${tx.tenant_id}::uuid and id = ${id}::uuid and ${isMadeHere}
           and (name, description) is distinct from (${name}, ${description})
         returning *),
       emitted as (${emit(ctx, event, sql`changed`)})
@@ -71,15 +87,22 @@ export async function saveLocalGroup(ctx: WorkCtx, id: string, change: GroupChan
   return saved && asGroup(saved)
 }
 
-/** Deletes a local group with its memberships and mappings, and emits the event. */
-export async function deleteLocalGroup(ctx: WorkCtx, id: string): Promise<void> {
+/**
+ * Deletes a group that is made here with its memberships and mappings, and emits the event. Of a group of the sign-in provider the event
+ * says which mappings to it ended. Sign-ins in progress come before, or find no mapping.
+ */
+export async function deleteGroupMadeHere(ctx: WorkCtx, id: string): Promise<void> {
   const { tx } = ctx
   const event = { type: 'group.deleted', subject_type: 'group', subject_id: id } as const
+  const values = sql`(select jsonb_agg(value order by value) from group_mapping
+    where tenant_id = ${tx.tenant_id}::uuid and group_id = ${id}::uuid)`
   await tx.write([
+    mappingsLock(tx),
     sql`with gone as (
         delete from tenant_group
-        where tenant_id = ${tx.tenant_id}::uuid and id = ${id}::uuid and source = 'local' returning id),
-      emitted as (${emit(ctx, event, sql`gone`)})
+        where tenant_id = ${tx.tenant_id}::uuid and id = ${id}::uuid and ${isMadeHere} returning id),
+      ended as (select jsonb_strip_nulls(jsonb_build_object('mapped_values', ${values})) as facts from gone),
+      emitted as (${emitWithFacts(ctx, event, sql`ended`)})
       select id from gone`,
   ])
 }

@@ -25,11 +25,27 @@ export const Group = Type.Object(
 )
 export type Group = Static<typeof Group>
 
-/** A group as stored. */
-export type GroupRow = Omit<Group, 'description'> & { description: string }
+/** A group with what only some callers read of it. */
+export const GroupDetail = Type.Object(
+  {
+    ...Group.properties,
+    sign_in_provider_id: Type.Optional(
+      Type.String({
+        format: 'uuid',
+        description: 'the sign-in provider whose claims give the memberships, if one does',
+      }),
+    ),
+  },
+  { title: 'GroupDetail' },
+)
+export type GroupDetail = Static<typeof GroupDetail>
 
-export function asGroup({ description, ...row }: GroupRow): Group {
-  return description === '' ? row : { ...row, description }
+/** A group as stored. */
+export type GroupRow = Omit<Group, 'description'> & { description: string; sign_in_provider_id: string | null }
+
+export function asGroup({ description, sign_in_provider_id: provider, ...row }: GroupRow): GroupDetail {
+  const claimed = provider !== null && { sign_in_provider_id: provider }
+  return { ...row, ...(description !== '' && { description }), ...claimed }
 }
 
 /** A user's membership in a group. */
@@ -44,7 +60,17 @@ export const GroupMember = Type.Object(
 )
 export type GroupMember = Static<typeof GroupMember>
 
-export const NewGroupInput = Body({ name: GroupName, description: Type.Optional(GroupDescription) })
+export const NewGroupInput = Body({
+  name: GroupName,
+  description: Type.Optional(GroupDescription),
+  sign_in_provider_id: Type.Optional(
+    Type.String({
+      format: 'uuid',
+      description:
+        'the `id` in the sign-in settings: claims of the provider give the memberships, by `group_mappings` there, and nobody else does',
+    }),
+  ),
+})
 
 export const GroupChange = Body({
   name: Type.Optional(GroupName),
@@ -63,11 +89,26 @@ export type Membership = {
   is_member: boolean
 }
 
-/** @throws Problem 403 for a group that a directory manages, because the directory would undo the change. */
+/** @throws Problem 403 for a group whose members a directory or a sign-in provider manages, because it would undo the change. */
 export function requireLocal({ source }: { source: GroupSource }): void {
   if (source === 'local') return
   const message = `this group is managed by its source, \`${source}\`; change it there`
   throw new Problem('forbidden', message, { details: { source } })
+}
+
+/**
+ * Groups of the sign-in provider are made here, and only their members come from there.
+ * @throws Problem 403 for a group that a directory manages
+ */
+export function requireMadeHere(group: Pick<GroupDetail, 'source' | 'sign_in_provider_id'>): void {
+  if (group.sign_in_provider_id === undefined) requireLocal(group)
+}
+
+/** 422: only the provider of the tenant's own sign-in settings has groups. */
+export function noSignInProvider(): Problem {
+  const why = 'is not the `id` in the sign-in settings of the tenant; GET /v1/settings/sign-in shows it'
+  const fields = [{ pointer: '/sign_in_provider_id', why }]
+  return new Problem('unprocessable', `\`/sign_in_provider_id\` ${why}`, { details: { fields } })
 }
 
 /** 404 of endpoint 13: the error does not reveal which of the two is missing. */

@@ -5,12 +5,14 @@ import { Body, IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
 import { planRoles, RoleIds, readRoleIds, requireMayTake, scopesOfRoles } from '../roles/role.ts'
 import { findRoles } from '../roles/role-store.ts'
-import { Group } from './group.ts'
+import { GroupDetail } from './group.ts'
+import { settleWidening } from './group-mapping.flow.ts'
 import { findGroup, lockRoleMappings, saveRoleMappings } from './group-store.ts'
 
 /**
  * Replaces the roles that a group gives its members, whether it is local or managed by a directory. Neither an added nor a
- * removed role may carry a scope that the caller lacks.
+ * removed role may carry a scope that the caller lacks. Where claims put users into the group, the caller vouches for what it gives now,
+ * or the claims do so no longer.
  */
 export const setGroupRoleMappings = operation({
   method: 'PUT',
@@ -21,7 +23,7 @@ export const setGroupRoleMappings = operation({
   freshSignIn: true,
   params: IdParams,
   body: Body({ role_ids: RoleIds }),
-  replies: { 200: Group },
+  replies: { 200: GroupDetail },
   errors: ['not_found', 'unprocessable', 'version_conflict'],
   changes: 'authority',
   etag: recordTag,
@@ -38,7 +40,10 @@ export const setGroupRoleMappings = operation({
         requireMayTake(ctx.actor.scopes, scopesOfRoles(known, change.removed))
         const before = await findGroup(tx, params.id)
         requireMatch(tags, before && recordTag(before))
-        if (change.added.length + change.removed.length > 0) await saveRoleMappings({ ...ctx, tx }, params.id, change)
+        const inside = { ...ctx, tx }
+        const save = () => saveRoleMappings(inside, params.id, change)
+        if (change.added.length > 0) await settleWidening(inside, { group_id: params.id }, save)
+        else if (change.removed.length > 0) await save()
         const group = await findGroup(tx, params.id)
         if (group === undefined) throw new Error('a locked group was not found')
         return group

@@ -4,19 +4,19 @@ import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { changeIn, SentBack } from '../http/sent-back.ts'
 import { notFound } from '../kernel/errors.ts'
-import { Group, GroupChange, requireLocal } from './group.ts'
-import { findGroup, lockGroup, saveLocalGroup } from './group-store.ts'
+import { GroupChange, GroupDetail, requireMadeHere } from './group.ts'
+import { findGroup, lockGroup, saveGroup } from './group-store.ts'
 
-/** Changes the sent fields of a local group. A change without effect writes nothing and emits no event. */
+/** Changes the sent fields of a group that is made here. A change without effect writes nothing and emits no event. */
 export const updateGroup = operation({
   method: 'PATCH',
   path: '/v1/groups/{id}',
-  summary: 'Update the name or the description of a local group',
+  summary: 'Update the name or the description of a group',
   credential: 'any',
   scope: 'groups:write',
   params: IdParams,
-  body: SentBack(GroupChange, Group),
-  replies: { 200: Group },
+  body: SentBack(GroupChange, GroupDetail),
+  replies: { 200: GroupDetail },
   errors: ['not_found'],
   etag: recordTag,
   takesIfMatch: true,
@@ -27,10 +27,10 @@ export const updateGroup = operation({
         await lockGroup(tx, params.id)
         const group = await findGroup(tx, params.id)
         if (group === undefined) throw notFound('group')
-        requireLocal(group)
+        requireMadeHere(group)
         const change = changeIn(GroupChange, body, group)
         requireMatch(tags, recordTag(group))
-        return (await saveLocalGroup({ ...ctx, tx }, params.id, change)) ?? group
+        return (await saveGroup({ ...ctx, tx }, params.id, change)) ?? group
       }),
     )
   },

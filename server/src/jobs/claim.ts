@@ -16,6 +16,7 @@ export type WorkTable =
   | 'invitation_mail'
   | 'delivery_lane'
   | 'event_queue'
+  | 'claimed_groups'
 
 /**
  * The rows of a table that form a list of their own: entitlements that a pending grant waits for, all other entitlements, and
@@ -50,6 +51,7 @@ export const workTables: Record<WorkTable, Statement> = {
   invitation_mail: sql`invitation_mail`,
   delivery_lane: sql`delivery_lane`,
   event_queue: sql`event_queue`,
+  claimed_groups: sql`claimed_groups`,
 }
 
 const parts: Record<Part, Statement> = {

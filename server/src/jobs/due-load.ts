@@ -21,7 +21,8 @@ export function dueLoad(): Statement<DueLoad> {
     union all ${of('policy_replay', [sql`policy_replay where true`])}
     union all ${of('reminder', [sql`reminder where true`])}
     union all ${of('delivery_lane', queuesByType)}
-    union all ${of('event_queue', [sql`event_queue where true`])}`
+    union all ${of('event_queue', [sql`event_queue where true`])}
+    union all ${of('claimed_groups', [sql`claimed_groups where true`])}`
 }
 
 /** Compares with the one moment at which the statement began. An index of each part limits the scan to due rows. */

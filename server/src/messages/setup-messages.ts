@@ -13,6 +13,19 @@ type SetupEvent = Extract<
   | `provisioner.${string}`
 >
 
+/** How many mappings of claims to groups were changed, or stopped giving their group. */
+function mappingsMoved(moved: unknown): Fact[] {
+  const count = (name: string): string | null => {
+    const all = typeof moved === 'object' && moved !== null ? Reflect.get(moved, name) : undefined
+    return Array.isArray(all) && all.length > 0 ? String(all.length) : null
+  }
+  return [
+    ['Claims mapped to groups', count('added')],
+    ['Claims no longer mapped', count('removed')],
+    ['Mappings that give no group any more', count('out_of_effect')],
+  ]
+}
+
 /** Messages about the setup of the service, and about drift at targets. */
 export const setupMessages: Record<SetupEvent, Template<RecordFacts>> = {
   'setting.updated': (facts) => ({
@@ -21,6 +34,7 @@ export const setupMessages: Record<SetupEvent, Template<RecordFacts>> = {
       ['Before', facts.data.old === null ? 'the default' : textIn(facts.data, 'old')],
       ['Now', textIn(facts.data, 'new')],
       ['Client secret', textIn(facts.data, 'client_secret')],
+      ...mappingsMoved(facts.data.group_mappings),
       whenFact(facts),
     ],
   }),

@@ -9,7 +9,7 @@ import type { Tx } from '../kernel/context.ts'
 import { isUuid } from '../kernel/id.ts'
 import type { LiteralFacts, Principal, ResourceReference } from '../policy-engine/cedar/question.ts'
 import { type AccountTraits, type EntityReference, entityKey } from '../policy-engine/cedar/reading.ts'
-import { principalAsJson } from '../users/principal-store.ts'
+import { lastingMembers, principalAsJson } from '../users/principal-store.ts'
 import { type AccountKind, everyKind, maxKinds } from './account-kind.ts'
 import { accountInId, resourceIn } from './resource.ts'
 
@@ -17,16 +17,17 @@ type Row = { users: Principal[]; accounts: AccountForPolicy[]; kinds: AccountKin
 
 /**
  * The facts about these entities, and, with `traits`, the kinds of account that rules with these traits can tell apart. One round
- * trip, one snapshot.
+ * trip, one snapshot. `isEarlier`: the database may be of an earlier version.
  */
 export async function readPolicyFacts(
   tx: Tx,
   named: readonly EntityReference[],
   traits: AccountTraits | undefined,
+  isEarlier = false,
 ): Promise<{ literals: LiteralFacts; kinds: readonly AccountKind[] | 'too_many' }> {
   const user_ids = named.flatMap(({ type, id }) => (type === 'User' && isUuid(id) ? id : []))
   const account_ids = named.flatMap((one) => accountOf(one) ?? []).filter((id) => !id.includes('\0'))
-  const [row] = await tx.read(sql<Row>`select
+  const [row] = await tx.read(sql<Row>`${isEarlier ? sql`with ${lastingMembers} ` : sql``}select
       (select coalesce(jsonb_agg(${principalAsJson(tx, sql`named.id`)}), '[]') from tenant_user named
         where named.tenant_id = ${tx.tenant_id} and named.id = any(${user_ids}::uuid[])) as users,
       ${accountsForPolicyAsJson(tx, sql`${account_ids}`)} as accounts,

@@ -18,7 +18,7 @@ export const noFacts: PolicyFacts = { literals: new Map(), kinds: [] }
 
 /**
  * The facts that these rule sets need. No round trip, except one where the rules name and read entities, or where the account of a
- * resource is unknown.
+ * resource is unknown. `isEarlier`: the database may be of an earlier version.
  */
 export async function findPolicyFacts(
   tx: Tx,
@@ -26,7 +26,8 @@ export async function findPolicyFacts(
   {
     accountUnknown = false,
     evaluator = policyEvaluator,
-  }: { accountUnknown?: boolean; evaluator?: PolicyEvaluator } = {},
+    isEarlier = false,
+  }: { accountUnknown?: boolean; evaluator?: PolicyEvaluator; isEarlier?: boolean } = {},
 ): Promise<PolicyFacts> {
   for (const [index, ruleSet] of ruleSets.entries()) await evaluator.rules.read(ruleSet, ruleSets[index - 1])
   const readings = ruleSets.map((ruleSet) => readingOfRules(evaluator, ruleSet))
@@ -34,7 +35,7 @@ export async function findPolicyFacts(
   // Most often there is one rule set, whose rules were united when it was read.
   const { literals, traits } = only !== undefined && more.length === 0 ? only : unitedReadings(readings)
   if (literals.length === 0 && !accountUnknown) return noFacts
-  return readPolicyFacts(tx, literals, accountUnknown ? traits : undefined)
+  return readPolicyFacts(tx, literals, accountUnknown ? traits : undefined, isEarlier)
 }
 
 /** What a computation beside the main thread, which has no database, answers where the rules of a draft read entities. */

@@ -3,6 +3,7 @@ import { allOf, inIndexOrder, sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import type { Approver } from '../policy-engine/cedar/question.ts'
 import { receiversOf } from '../roles/gift-store.ts'
+import { isCurrent } from '../roles/membership-store.ts'
 import { approverAsJson } from '../users/principal-store.ts'
 import type { NamedAccessRequest } from './request.ts'
 import { commentCount } from './request-comment-store.ts'
@@ -117,7 +118,7 @@ export async function readApproverView(tx: Tx, request: { id: string; requester_
   const [view] = await tx.read(sql<ApproverView>`select
     array(select g.name from group_member m
         join tenant_group g on g.tenant_id = m.tenant_id and g.id = m.group_id
-      where m.tenant_id = ${tx.tenant_id} and m.user_id = ${request.requester_id}
+      where m.tenant_id = ${tx.tenant_id} and m.user_id = ${request.requester_id} and ${isCurrent(sql`m`)}
       order by g.name, g.id limit ${maxGroups}) as requester_groups,
     (select p.name from decision d
         join policy_rule r on r.tenant_id = d.tenant_id and r.id = d.rule_ids[1]

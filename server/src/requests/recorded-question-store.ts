@@ -8,7 +8,7 @@ import { actsInNamedAccount } from '../provisioners/serving-store.ts'
 import { receiversOf } from '../roles/gift-store.ts'
 import { readSettingValues } from '../settings/setting.ts'
 import { settingsAsJson } from '../settings/setting-store.ts'
-import { approverAsJson, principalAsJson } from '../users/principal-store.ts'
+import { approverAsJson, lastingMembers, principalAsJson } from '../users/principal-store.ts'
 import type { RequestDecision } from './decision.ts'
 import type { Circumstances, Recording, RequestedAccess, Span } from './policy-question.ts'
 
@@ -85,7 +85,7 @@ export async function readRecordings(
     sql`page.question -> 'places' -> 0 ->> 'account_id'`,
   )
   const [row] = await tx.read(
-    sql<PageRow>`with page as materialized (
+    sql<PageRow>`with ${page.hasPastGifts === false ? sql`${lastingMembers}, ` : sql``}page as materialized (
         select d.id, d.request_id, d.question_kind, d.principal_id, d.decided_at, d.question,
           coalesce(a.requester_id, d.principal_id) as requester_id, a.created_at as requested_at
         from decision d left join access_request a on a.tenant_id = d.tenant_id and a.id = d.request_id

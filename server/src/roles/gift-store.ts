@@ -1,5 +1,6 @@
 import { sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
+import { givenAt } from './membership-store.ts'
 
 /** Whose gifts, and after which moment: values, columns, or selects of one value. */
 export type Giving = { giver: Statement; after: Statement }
@@ -27,7 +28,8 @@ export function receiversOf(tx: Tx, { giver, after }: Giving, hasPastGifts = tru
       select gift.receiver from hand, lateral (
         select user_id from user_role where ${here} and granted_by = hand.id and granted_at > ${after}
         union all
-        select user_id from group_member where ${here} and added_by = hand.id and created_at > ${after}
+        select m.user_id from group_member m
+          where m.tenant_id = ${tx.tenant_id}::uuid and m.added_by = hand.id and ${givenAt(sql`m`)} > ${after}
         union all
         select user_id from ${ended} and user_id is not null
         union all
@@ -43,7 +45,8 @@ export function receiversOf(tx: Tx, { giver, after }: Giving, hasPastGifts = tru
 }
 
 const noPastGifts = sql`(select null::uuid as tenant_id, null::uuid as user_id, null::uuid as group_id,
-  null::text as role_id, null::uuid as given_by, null::timestamptz as given_at, null::timestamptz as ended_at
+  null::text as role_id, null::uuid as given_by, null::timestamptz as given_at, null::timestamptz as ended_at,
+  null::timestamptz as since
   where false) as past_gift`
 const forever = sql`'infinity'::timestamptz`
 
@@ -54,8 +57,9 @@ function meet(one: Statement, other: Statement): Statement {
 
 /** Who is or was in the group, from when until when. */
 function membersOf(here: Statement, past: Statement, group_id: Statement): Statement {
-  return sql`select user_id, created_at, ${forever} from group_member where ${here} and group_id = ${group_id}
-    union all select user_id, given_at, ended_at from ${past}
+  return sql`select user_id, created_at, coalesce(expires_at, ${forever}) from group_member
+      where ${here} and group_id = ${group_id}
+    union all select user_id, coalesce(since, given_at), ended_at from ${past}
       where ${here} and group_id = ${group_id} and user_id is not null`
 }
 

@@ -2,6 +2,7 @@ import { inIndexOrder, sql, sqlInteger } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import type { PageRequest, PageRows } from '../kernel/page.ts'
 import type { RoleHolder } from './holder.ts'
+import { isCurrent } from './membership-store.ts'
 
 /** Of the groups that give a role, and mostly have no members, a page reads no more than these; then it ends early. */
 const maxGroups = 500
@@ -45,6 +46,7 @@ function waysOf(tx: Tx, role_id: string, showsGroups: boolean, { limit, after }:
   const nextGroup = (behind: Statement, membersBehind: Statement) => sql`select gr.group_id, array(
       select gm.user_id from group_member gm
       where gm.tenant_id = ${tx.tenant_id}::uuid and gm.group_id = gr.group_id and ${membersBehind}
+        and ${isCurrent(sql`gm`)}
       order by gm.user_id limit ${count}) as members
     from group_role gr where gr.tenant_id = ${tx.tenant_id}::uuid and gr.role_id = ${role_id}::text and ${behind}
     order by gr.group_id limit 1`

@@ -1,6 +1,7 @@
 import { sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import type { Scope } from '../permissions/permission.ts'
+import { givenAt, isCurrent } from './membership-store.ts'
 
 // Embedded as arrays: each is looked up by key once, which is the cheapest for a request in a tenant of any size.
 
@@ -19,8 +20,8 @@ function counts(given_by: Statement, given_at: Statement, discounted: Discounted
 /** The groups (`group_id`) of a user (a value or a column): a select to embed in another statement. */
 export function groupsHeld(tx: Tx, user_id: Statement, discounted?: Discounted): Statement {
   return sql`select gm.group_id from group_member gm
-    where gm.tenant_id = ${tx.tenant_id}::uuid and gm.user_id = ${user_id}
-      and ${counts(sql`gm.added_by`, sql`gm.created_at`, discounted)}`
+    where gm.tenant_id = ${tx.tenant_id}::uuid and gm.user_id = ${user_id} and ${isCurrent(sql`gm`)}
+      and ${counts(sql`gm.added_by`, givenAt(sql`gm`), discounted)}`
 }
 
 /** The roles (`role_id`) of a user, own and by their groups. A role counts when at least one path to it counts. */
@@ -65,9 +66,9 @@ export function holdersOf(tx: Tx, scopes: readonly Scope[], discounted?: Discoun
       and ${counts(sql`ur.granted_by`, sql`ur.granted_at`, discounted)}
     union select gm.user_id from role r join group_role gr on gr.tenant_id = r.tenant_id and gr.role_id = r.id
       join group_member gm on gm.tenant_id = gr.tenant_id and gm.group_id = gr.group_id
-    where r.tenant_id = ${tx.tenant_id}::uuid and ${carries}
+    where r.tenant_id = ${tx.tenant_id}::uuid and ${carries} and ${isCurrent(sql`gm`)}
       and ${counts(sql`gr.mapped_by`, sql`gr.mapped_at`, discounted)}
-      and ${counts(sql`gm.added_by`, sql`gm.created_at`, discounted)}`
+      and ${counts(sql`gm.added_by`, givenAt(sql`gm`), discounted)}`
 }
 
 function isUntainted(tx: Tx, discounted: Discounted): Statement {

@@ -22,6 +22,11 @@ export function sessionInsert(tx: Tx, session: NewSession, whom: Statement): Sta
     from ${whom}, (select ${end} as at) e`
 }
 
+/** Whether there is such a session, as a condition to embed in another statement. */
+export function hasSession(tx: Tx, id: string): Statement {
+  return sql`exists (select from user_session where tenant_id = ${tx.tenant_id}::uuid and id = ${id}::uuid)`
+}
+
 /**
  * Deletes some of the tenant's sessions that have ended, and those of the user above the maximum. Rows that another transaction has
  * are skipped, so that it cannot deadlock.

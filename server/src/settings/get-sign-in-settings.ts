@@ -1,7 +1,7 @@
 import { recordTag } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { SignInSetting, shownSignIn } from './sign-in-setting.ts'
-import { findSignInSetting } from './sign-in-setting-store.ts'
+import { findWholeSignIn } from './sign-in-setting-store.ts'
 
 /** Returns the settings of the tenant's own sign-in provider, without its secret. */
 export const getSignInSettings = operation({
@@ -13,5 +13,5 @@ export const getSignInSettings = operation({
   replies: { 200: SignInSetting },
   errors: [],
   etag: recordTag,
-  run: async (ctx) => shownSignIn(await findSignInSetting(ctx.tx)),
+  run: async (ctx) => shownSignIn(await findWholeSignIn(ctx.tx)),
 })

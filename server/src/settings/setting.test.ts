@@ -5,6 +5,7 @@ import { readSettingValues, requireSettingKey, requireSettingValue, type Setting
 
 const values: [SettingKey, { takes: string[]; refuses: string[] }][] = [
   ['auth.allow_unverified_email', { takes: ['true', 'false'], refuses: ['', 'yes', 'TRUE', '1', ' true'] }],
+  ['auth.claimed_groups_seconds', { takes: ['300', '86400', '604800'], refuses: ['', '0', '299', '604801'] }],
   [
     'auth.password_min_length',
     { takes: ['8', '128'], refuses: ['7', '129', '', '8.0', '+8', '08', '1e2', ' 8', '8\n', '0x10', '٨', 'true'] },
@@ -92,6 +93,7 @@ for (const text of ['ai-provider-default', 'requests.unknown', '', 'constructor'
 test('a tenant without settings has the defaults', () => {
   assert.deepEqual(readSettingValues({}), {
     'auth.allow_unverified_email': false,
+    'auth.claimed_groups_seconds': 86_400,
     'auth.password_min_length': 15,
     'auth.second_factor_required': true,
     'auth.session_idle_seconds': 14_400,

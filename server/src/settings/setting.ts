@@ -67,6 +67,11 @@ export const settingTable = {
     'false',
     'whether an account of a provider whose address is not verified becomes a user, without roles, at its first sign-in',
   ),
+  'auth.claimed_groups_seconds': setting(
+    wholeNumber(300, 604_800),
+    '86400',
+    'how long groups that a claim gave count after the last sign-in, for tokens and API keys',
+  ),
   'auth.password_min_length': setting(
     wholeNumber(8, 128),
     '15',

@@ -1,4 +1,12 @@
 import { type Static, Type } from 'typebox'
+import {
+  GroupMapping,
+  GroupMappingInput,
+  mappingFaults,
+  maxMappings,
+  readMappings,
+  type WantedMapping,
+} from '../groups/group-mapping.ts'
 import { Body, DateTime, Nullable, OneOf } from '../http/schema.ts'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
 import { requireEveryScope } from '../permissions/permission.ts'
@@ -21,6 +29,7 @@ export type ClaimTrust = {
   subject_claim: (typeof subjectClaims)[number]
 }
 const defaultTrust: ClaimTrust = { email_trust: 'claim', subject_claim: 'sub' }
+const maxClaimLength = 200
 
 /** The settings of a tenant's own sign-in provider, as returned by the API. When unset, id, issuer and client_id are null. */
 export const SignInSetting = Type.Object(
@@ -34,6 +43,8 @@ export const SignInSetting = Type.Object(
     scopes: Type.Array(Type.String()),
     email_trust: OneOf(emailTrusts, { description: 'whose word makes an address verified' }),
     subject_claim: OneOf(subjectClaims, { description: 'the claim that identifies a person' }),
+    groups_claim: Nullable(Type.String({ description: 'the claim whose values give groups; null: none' })),
+    group_mappings: Type.Array(GroupMapping),
     updated_at: Type.Optional(DateTime),
   },
   { title: 'SignInSetting' },
@@ -77,6 +88,21 @@ export const SignInSettingInput = Body({
   subject_claim: Type.Optional(
     OneOf(subjectClaims, { description: 'the claim that identifies a person; default: `sub`; for Entra: `oid`' }),
   ),
+  groups_claim: Type.Optional(
+    Nullable(
+      Type.String({
+        minLength: 1,
+        maxLength: maxClaimLength,
+        description: 'the claim whose values give groups, such as `groups`; omitted: the present one stays; null: none',
+      }),
+    ),
+  ),
+  group_mappings: Type.Optional(
+    Type.Array(GroupMappingInput, {
+      maxItems: maxMappings,
+      description: 'which values give which groups, as a whole; omitted: the present mappings stay',
+    }),
+  ),
 })
 export type SignInSettingInput = Static<typeof SignInSettingInput>
 
@@ -91,17 +117,23 @@ export type StoredSignIn = ClaimTrust & {
   sealed_client_secret: string | null
   redirect_uris: string[]
   scopes: string[]
+  groups_claim: string | null
   version: string
   updated_at: string
 }
+
+/** The setting with its mappings. */
+export type WholeSignIn = StoredSignIn & { group_mappings: GroupMapping[] }
 
 /** The change of the secret: `keep` the sealed one, null for none, or a new one. */
 export type SecretChange = 'keep' | null | { secret: string }
 
 /** A caller's input, validated. */
 export type CheckedSignIn = ClaimTrust &
-  Pick<StoredSignIn, 'enabled' | 'issuer' | 'client_id' | 'redirect_uris' | 'scopes'> & {
+  Pick<StoredSignIn, 'enabled' | 'issuer' | 'client_id' | 'redirect_uris' | 'scopes' | 'groups_claim'> & {
     client_secret: SecretChange
+    /** Undefined: those that are there stay. */
+    group_mappings: WantedMapping[] | undefined
   }
 
 /**
@@ -112,6 +144,7 @@ export type CheckedSignIn = ClaimTrust &
 export function readSignInSetting(input: SignInSettingInput, before: StoredSignIn | undefined): CheckedSignIn {
   const { enabled = true, issuer, client_id, redirect_uris, scopes = defaultScopes } = input
   const client_secret = secretChange(input.client_secret, before)
+  const group_mappings = input.group_mappings && readMappings(input.group_mappings)
   const wrongIssuer = formFault(issuer)
   const faults: FaultyField[] = [
     ...(wrongIssuer === undefined ? [] : [{ pointer: '/issuer', why: wrongIssuer }]),
@@ -120,6 +153,7 @@ export function readSignInSetting(input: SignInSettingInput, before: StoredSignI
       const why = redirectFault(text)
       return why === undefined ? [] : [{ pointer: `/redirect_uris/${index}`, why }]
     }),
+    ...mappingFaults(group_mappings ?? []),
     ...(scopes.includes('openid') ? [] : [{ pointer: '/scopes', why: 'must hold `openid`' }]),
   ]
   if (faults.length > 0) throw invalidInput(faults)
@@ -131,7 +165,14 @@ export function readSignInSetting(input: SignInSettingInput, before: StoredSignI
     client_secret,
     redirect_uris: [...new Set(redirect_uris)],
     scopes: [...new Set(scopes)],
+    groups_claim: groupsClaimIn(input, before),
+    group_mappings,
   }
+}
+
+/** A client of an earlier version sends none: it must not remove it. */
+function groupsClaimIn(input: SignInSettingInput, before: StoredSignIn | undefined): string | null {
+  return input.groups_claim === undefined ? (before?.groups_claim ?? null) : input.groups_claim
 }
 
 function trustIn(input: SignInSettingInput): ClaimTrust {
@@ -154,6 +195,7 @@ export function requireMayNameProvider(
     before?.issuer === input.issuer &&
     before.email_trust === email_trust &&
     before.subject_claim === subject_claim &&
+    before.groups_claim === groupsClaimIn(input, before) &&
     before.client_id === input.client_id &&
     input.redirect_uris.every((address) => before.redirect_uris.includes(address))
   if (!same) requireEveryScope(granter, 'setting the sign-in provider decides who users are')
@@ -210,11 +252,17 @@ function redirectFault(text: string): string | undefined {
   return url.href === text ? undefined : `must be written \`${url.href}\`: it is compared exactly`
 }
 
+/** Whether nobody vouches any more for the groups of those who signed in: by another issuer, or another claim. */
+export function isAnotherSource(now: StoredSignIn, before: StoredSignIn | undefined): boolean {
+  return before !== undefined && (now.issuer !== before.issuer || now.groups_claim !== before.groups_claim)
+}
+
 /** The setting as returned by the API. */
-export function shownSignIn(stored: StoredSignIn | undefined): SignInSetting {
+export function shownSignIn(stored: WholeSignIn | undefined): SignInSetting {
   if (stored === undefined) {
     const nothing = { id: null, issuer: null, client_id: null, client_secret: null, redirect_uris: [] }
-    return { enabled: false, ...nothing, scopes: defaultScopes, ...defaultTrust }
+    const claims = { ...defaultTrust, groups_claim: null, group_mappings: [] }
+    return { enabled: false, ...nothing, scopes: defaultScopes, ...claims }
   }
   const { sealed_client_secret, version: _, ...shown } = stored
   return { ...shown, client_secret: sealed_client_secret === null ? null : redacted }

@@ -1,27 +1,32 @@
 import type { Static } from 'typebox'
 import { keepRefusal } from '../events/keep-refusal.ts'
+import { isEmpty, type MappingChange, planMappings, type WantedMapping } from '../groups/group-mapping.ts'
+import { endAllClaimed, lockMappings, saveMappings } from '../groups/group-mapping-store.ts'
 import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { type Input, operation } from '../http/operation.ts'
 import { changeIn, SentBack } from '../http/sent-back.ts'
-import type { Ctx } from '../kernel/context.ts'
+import type { Ctx, Tx } from '../kernel/context.ts'
 import { invalidInput, Problem } from '../kernel/errors.ts'
 import { endSessionsBy } from '../sessions/provider-session-store.ts'
 import {
+  isAnotherSource,
   readSignInSetting,
   requireMayNameProvider,
   SignInSetting,
   SignInSettingInput,
   shownSignIn,
   triesIssuer,
+  type WholeSignIn,
 } from './sign-in-setting.ts'
-import { findSignInSetting, saveSignInSetting, sealClientSecret } from './sign-in-setting-store.ts'
+import { findWholeSignIn, saveSignInSetting, sealClientSecret } from './sign-in-setting-store.ts'
 
+const subject = { subject_type: 'setting', subject_id: 'sign-in' }
 const SentSetting = SentBack(SignInSettingInput, SignInSetting)
 type SentSetting = Static<typeof SentSetting>
 
 /**
  * Replaces the settings of the tenant's sign-in provider as a whole. Setting another provider needs every scope, and the
- * provider must answer. Sign-ins in progress at the previous provider are refused, and sessions by another issuer end.
+ * provider must answer. A mapping to a group needs every scope that the group gives. Sign-ins in progress at the previous provider are refused, and sessions by another issuer end.
  */
 export const updateSignInSettings = operation({
   method: 'PUT',
@@ -33,7 +38,7 @@ export const updateSignInSettings = operation({
   freshSignIn: true,
   body: SentSetting,
   replies: { 200: SignInSetting },
-  errors: ['version_conflict'],
+  errors: ['unprocessable', 'version_conflict'],
   changes: 'authority',
   etag: recordTag,
   takesIfMatch: true,
@@ -47,16 +52,21 @@ export const updateSignInSettings = operation({
     const { before, checked, tags } = await readChange(ctx, input)
     const { client_secret: change } = checked
     const sealed = change === 'keep' ? undefined : change && (await sealClientSecret(ctx.sealer, ctx.tx, change.secret))
-    const saved = await ctx.tx.interactive(async (tx) => {
+    const save = async (tx: Tx) => {
       const inside = { ...ctx, tx }
-      const now = await saveSignInSetting(inside, checked, before, sealed)
+      const mappings = await planChange(inside, checked.group_mappings, before)
+      const now = await saveSignInSetting(inside, checked, before, { sealed, mappings })
+      if (now === undefined) return undefined
       // Nobody vouches any more for those who signed in by the former issuer. The caller's own session stays, to correct a mistake.
-      const isAnother = now !== undefined && before !== undefined && before.issuer !== now.issuer
+      const isAnother = before !== undefined && before.issuer !== now.issuer
       if (isAnother) await endSessionsBy(inside, before.id, ctx.session?.id ?? null)
-      return now
-    })
+      if (isAnotherSource(now, before)) await endAllClaimed(inside)
+      if (!isEmpty(mappings)) await saveMappings(inside, mappings)
+      return findWholeSignIn(tx)
+    }
+    const saved = await keepRefusal(ctx, subject, () => ctx.tx.interactive(save))
     if (saved === undefined) {
-      requireMatch(tags, recordTag(shownSignIn(await findSignInSetting(ctx.tx))))
+      requireMatch(tags, recordTag(shownSignIn(await findWholeSignIn(ctx.tx))))
       throw new Problem(
         'version_conflict',
         'another request changed the sign-in settings meanwhile; read them and set them again',
@@ -66,14 +76,24 @@ export const updateSignInSettings = operation({
   },
 })
 
+/** What changes in the mappings, by the rights of this moment; nothing where the caller sends none. */
+async function planChange(
+  { tx, actor }: Pick<Ctx, 'tx' | 'actor'>,
+  wanted: readonly WantedMapping[] | undefined,
+  before: WholeSignIn | undefined,
+): Promise<MappingChange> {
+  if (wanted === undefined) return { added: [], removed: [], vouched: [] }
+  const group_ids = wanted.map(({ group_id }) => group_id)
+  const { held, groups } = await lockMappings(tx, before?.id, group_ids)
+  return planMappings(held, wanted, groups, actor.scopes)
+}
+
 /** The change that the caller sends, if it is valid and the caller may make it, and what it changes. */
 async function readChange(ctx: Ctx, { body: sent, header }: Pick<Input<never, never, SentSetting>, 'body' | 'header'>) {
   const tags = readIfMatch(header('if-match'))
-  const before = await findSignInSetting(ctx.tx)
+  const before = await findWholeSignIn(ctx.tx)
   const body = changeIn(SignInSettingInput, sent, shownSignIn(before))
-  await keepRefusal(ctx, { subject_type: 'setting', subject_id: 'sign-in' }, async () =>
-    requireMayNameProvider(ctx.actor.scopes, body, before),
-  )
+  await keepRefusal(ctx, subject, async () => requireMayNameProvider(ctx.actor.scopes, body, before))
   requireMatch(tags, recordTag(shownSignIn(before)))
   return { tags, before, checked: readSignInSetting(body, before) }
 }

@@ -5,6 +5,13 @@ import { type Discounted, groupsHeld, holdersOf, rolesHeld, scopesHeld } from '.
 import { isActive } from './active-store.ts'
 
 /**
+ * A common table expression in place of the table, for a database that may be of an earlier version: there every membership lasts. To
+ * stand before a statement that reads users as policies see them.
+ */
+export const lastingMembers = sql`group_member as not materialized (select tenant_id, group_id, user_id, added_by,
+  created_at, null::timestamptz as given_at, null::timestamptz as expires_at from group_member)`
+
+/**
  * A user as policies see them, as one value (null: no such user) to embed in another statement. `user_id` is a value or a
  * column. Discounted groups, roles and scopes are left out. A suspended user is not active.
  */

@@ -89,20 +89,29 @@ function nameIn(email: string): string {
   return isName(local) ? local : email
 }
 
+/** A sign-in to be recorded. `claims`: the statements that give what its claims say, of which each returns what changed. */
+type SignIn = {
+  data: Record<string, unknown>
+  session: NewSession
+  provider: Precondition
+  claims?: readonly Statement[] | undefined
+}
+
 /**
  * Records the sign-in and begins its session if the user is still active and the precondition holds, and records that the user's address is verified if
- * `verifies`. Returns the time by the database's clock. INVARIANT: it locks the user, as `recordSignIn` does.
+ * `verifies`. Returns the time by the database's clock, and whether the claims changed something. INVARIANT: it locks the user, as
+ * `recordSignIn` does, and then the provider.
  */
 export async function noteSignIn(
   ctx: WorkCtx,
   { user_id, verifies }: { user_id: string; verifies: boolean },
-  { data, session, provider }: { data: Record<string, unknown>; session: NewSession; provider: Precondition },
-): Promise<Date | undefined> {
+  { data, session, provider, claims = [] }: SignIn,
+): Promise<{ now: Date; claimed: boolean } | undefined> {
   const { tx } = ctx
   const about = { subject_type: 'user', subject_id: user_id } as const
   const updated = { type: 'user.updated', ...about, data: { fields: ['email_verified'] } } as const
   const whose = sql`tenant_id = ${tx.tenant_id} and id = ${user_id} and ${isActive(self)}`
-  const [, , [noted]] = await tx.write([
+  const [, , [noted], , ...later] = await tx.write([
     sql`select from tenant_user where ${whose} for no key update`,
     // After the lock of the user, which may be waited for: a change of the provider waits for everybody who shares this one.
     provider.lock,
@@ -117,7 +126,8 @@ export async function noteSignIn(
         returning id),
       emitted as (${emit(ctx, updated, sql`changed`)})
       select id from changed`,
+    ...claims,
     ...sessionCleanup(tx, user_id),
   ])
-  return noted && new Date(noted.now)
+  return noted && { now: new Date(noted.now), claimed: later.slice(0, claims.length).some((rows) => rows.length > 0) }
 }

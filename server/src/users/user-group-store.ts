@@ -2,6 +2,7 @@ import { readListPage } from '../db/list-page.ts'
 import { sql } from '../db/sql.ts'
 import type { Tx } from '../kernel/context.ts'
 import type { PageRequest, PageRows } from '../kernel/page.ts'
+import { isCurrent } from '../roles/membership-store.ts'
 import type { UserGroup } from './user.ts'
 
 /** One page of a user's groups, in the order in which the groups were created. `showsNames`: with the names of the groups. */
@@ -20,7 +21,7 @@ export function listUserGroupsPage(
     order: { by: group_id, id: group_id, types: [uuid, uuid], descending: false },
     range: [],
     filters: [{ column: sql`r.user_id`, type: uuid, values: [user_id] }],
-    tested: [],
+    tested: [isCurrent(sql`r`)],
   } as const
   return readListPage<UserGroup>(tx, list, page)
 }

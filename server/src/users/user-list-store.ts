@@ -3,6 +3,7 @@ import { type Filter, type Link, type List, readListPage } from '../db/list-page
 import { sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import type { PageRequest, PageRows } from '../kernel/page.ts'
+import { isCurrent } from '../roles/membership-store.ts'
 import { isSuspended } from './active-store.ts'
 import { type ListedUser, type Stored, userOf } from './user.ts'
 import { listed, rolesOf } from './user-store.ts'
@@ -67,7 +68,7 @@ function orderOf(byName: boolean, through: Link | undefined): Pick<List['order']
 
 function linksOf({ group, role }: UserFilters): Link[] {
   const user_id = sql`user_id`
-  const [members, holders] = [sql`group_member`, sql`user_role`]
+  const [members, holders] = [sql`(select * from group_member m where ${isCurrent(sql`m`)})`, sql`user_role`]
   return [
     group === undefined ? [] : [link(members, user_id, sql`group_id`, sql`uuid`, [group])],
     role === undefined ? [] : [link(holders, user_id, sql`role_id`, sql`text`, role)],

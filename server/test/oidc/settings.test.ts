@@ -24,6 +24,8 @@ suite('the settings of sign-in', () => {
       scopes: ['openid', 'email', 'profile'],
       email_trust: 'claim',
       subject_claim: 'sub',
+      groups_claim: null,
+      group_mappings: [],
     })
     assert.equal(id, reply.body.id)
     const rows = await house.asSuperuser<{ all: string }>(

@@ -168,8 +168,8 @@ suite('a sign-in by a provider during a deactivation', () => {
 
   test('has no session after it (A6)', async () => {
     await join()
-    const [at, reply] = await inOrder(userRow(), signIn, deactivate)
-    assert.ok(at instanceof Date)
+    const [noted, reply] = await inOrder(userRow(), signIn, deactivate)
+    assert.ok(noted?.now instanceof Date)
     assert.equal(reply.status, 200, reply.text)
     assert.deepEqual(await livingSessions(), [])
   })

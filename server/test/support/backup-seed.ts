@@ -19,6 +19,7 @@ export async function seedTenant(db: Db, name: string): Promise<{ tenant_id: str
   await insert('setting', { key: 'a', value: 'true', updated_at: '2026-01-02T03:04:05.678901Z' })
   const people = await seedPeople(insert, name)
   await seedProviders(insert)
+  await seedClaims(insert, people)
   return { tenant_id, request_id: await seedAccess(insert, people) }
 }
 
@@ -111,6 +112,20 @@ async function seedRootKey(db: Db): Promise<void> {
   await db.asSuperuser('insert into root_key (id) values ($1) on conflict (id) do nothing', [root_key_id])
 }
 
+/** A provider whose claim made Anna a member of a group. */
+async function seedClaims(insert: Insert, { anna, ben }: People): Promise<void> {
+  const [provider, group_id, mapping_id] = [newId(), newId(), newId()]
+  const issuer = { issuer: 'https://id.example.com', client_id: 'sallyport', groups_claim: 'groups' }
+  const setting = { id: provider, ...issuer, enabled: false, redirect_uris: ['https://a.example'], scopes: [] }
+  await insert('sign_in_setting', setting)
+  const source = 'identity_provider'
+  await insert('tenant_group', { id: group_id, name: 'c', source, sign_in_provider_id: provider })
+  await insert('group_mapping', { id: mapping_id, value: '☃ "', group_id, mapped_by: ben, vouched_scopes: ['a:read'] })
+  const given = { given_at: '2026-01-02T03:04:05.678901Z', expires_at: '2100-01-01Z', mapping_id, added_by: ben }
+  await insert('group_member', { group_id, user_id: anna, membership_source: source, ...given })
+  await insert('claimed_groups', { id: anna, next_look_at: '2100-01-01Z', generation: '7' })
+}
+
 async function seedProviders(insert: Insert): Promise<void> {
   await insert('tenant_key', { version: 1, root_key_id, wrapped_key: 'wrapped' })
   await insert('ai_provider', { type: 'provider_a', config: trickyJson, sealed_secrets: 'sealed' })
@@ -138,7 +153,6 @@ async function seedProviders(insert: Insert): Promise<void> {
     ...{ sealed_secrets: 'sealed', previous_until: '2100-01-01Z' },
   })
   const issuer = { issuer: 'https://id.example.com', client_id: 'sallyport' }
-  await insert('sign_in_setting', { ...issuer, enabled: false, redirect_uris: ['https://a.example'], scopes: [] })
   await insert('sign_in_state', { id: newId(), ...issuer, redirect_uri: 'r', nonce: 'n', code_verifier: 'v' })
   await insert('kept_answer', { id: Buffer.alloc(32, 7), sealed_answer: 'sealed', expires_at: '2100-01-01Z' })
 }

@@ -193,11 +193,14 @@ const records: Samples<RecordFacts> = {
     data: { scopes: ['audit:read'], created_by: id, expires_at: '2026-06-01T00:00:00.000Z' },
   },
   'api_key.revoked': { name: 'nightly report' },
-  'setting.updated': {
-    name: null,
-    subject_id: 'requests.max_duration_seconds',
-    data: { old: null, new: '28800' },
-  },
+  'setting.updated': [
+    { name: null, subject_id: 'requests.max_duration_seconds', data: { old: null, new: '28800' } },
+    {
+      name: null,
+      subject_id: 'sign-in',
+      data: { group_mappings: { out_of_effect: [{ value: 'eng', group_id: id }] } },
+    },
+  ],
   'cloud_accounts.updated': {
     subject_type: 'tenant',
     data: { upserted: 2, ids: ['prod', 'staging'], changed: ['prod'], changed_count: 1 },

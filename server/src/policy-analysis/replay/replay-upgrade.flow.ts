@@ -56,7 +56,7 @@ export async function replayUpgrade(
   { maxListed, max = maxQuestions, onPage }: Bounds,
 ): Promise<UpgradeReplay> {
   const ruleSet = await findRuleSet(tx, await readRuleSetVersion(tx))
-  const facts = await findPolicyFacts(tx, [ruleSet], { accountUnknown: true })
+  const facts = await findPolicyFacts(tx, [ruleSet], { accountUnknown: true, isEarlier: true })
   const found = await countRecorded(tx, span, max + 1)
   const total = Math.min(found, max)
   const answersTo = openAnswers([ruleSet], policyEvaluator)
