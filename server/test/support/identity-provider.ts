@@ -112,7 +112,12 @@ function optionsOf(
     clients: clients.map(({ pkce: _, ...client }) => client),
     jwks: { keys },
     cookies: { keys: ['a key of the test'] },
-    claims: { openid: ['sub', 'tid'], email: ['email', 'email_verified'], profile: ['name'] },
+    // `teams` is in the user info alone.
+    claims: {
+      openid: ['sub', 'tid', 'groups', 'hasgroups'],
+      email: ['email', 'email_verified'],
+      profile: ['name', 'teams'],
+    },
     features: { devInteractions: { enabled: false } },
     pkce: { required: (_: unknown, client: { clientId: string }) => withPkce.has(client.clientId) },
     findAccount: (_: unknown, id: string) => ({
