@@ -27,6 +27,7 @@ async function makeMore(tenant: TestTenant): Promise<Records> {
   for (const holder of [user_id, tenant.people.user.user_id]) {
     await call(tenant, owner, 'PUT', `/v1/users/${holder}/roles`, body)
   }
+  await call(tenant, owner, 'POST', addressed('/v1/users/{id}/invitations', records))
   const resources = ['1', '2', '3'].map((number) => ({ id: number, account_id: number, rank: 7 }))
   await call(tenant, owner, 'PUT', '/v1/cloud/accounts', { resources })
   for (let count = 0; count < 2; count += 1) await house.notification(tenant_id, owner.user_id)
