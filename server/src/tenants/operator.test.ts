@@ -38,7 +38,7 @@ test('a tenant with a faulty name, address or password is not created', async ()
 test('every tenant is listed with its owners, the oldest first', async () => {
   const rows = (await listTenants(db.database)).map(({ id, name, owners, users }) => ({ id, name, owners, users }))
   assert.deepEqual(rows, [
-    { id: acme, name: 'Acme', owners: ['owner@example.com'], users: 2 },
+    { id: acme, name: 'Acme', owners: ['owner@example.com'], users: 3 },
     { id: other, name: 'Other', owners: ['b@example.com'], users: 1 },
   ])
 })
