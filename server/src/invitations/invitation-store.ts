@@ -37,7 +37,7 @@ export async function lockInvitable(tx: Tx, user_id: string): Promise<Invitable 
   const [, [found]] = await tx.write([
     sql`select from tenant_user u where ${whose} for no key update`,
     sql<Invitable>`select u.id, ${isActive(u)} as is_active, ${neverJoined(u)} as never_joined,
-        ${scopesAsArray(tx)} as scopes
+        u.rehearsal is not null as rehearses, ${scopesAsArray(tx)} as scopes
       from tenant_user u where ${whose}`,
   ])
   return found

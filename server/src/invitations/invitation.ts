@@ -86,14 +86,18 @@ export type Invitable = {
   is_active: boolean
   /** Nobody could ever sign in as the user: by no password, second factor or account at a provider. */
   never_joined: boolean
+  /** Nobody is the user: the rehearsal made it. */
+  rehearses: boolean
   scopes: readonly string[]
 }
 
 /**
  * Who has the link of a user is that user, so the inviter must hold every scope that the user holds.
- * @throws Problem 403 naming the scopes that the caller lacks, 409 for a user who can sign in, 422 for one who may not
+ * @throws Problem 403 for a person of the rehearsal, and naming the scopes that the caller lacks; 409 for a user who can sign in, 422 for
+ * one who may not
  */
 export function requireMayInvite(user: Invitable, inviter: ReadonlySet<string>): void {
+  if (user.rehearses) throw new Problem('forbidden', 'this is a person of the rehearsal: nobody can be invited as them')
   requireMayGive(inviter, user.scopes)
   if (!user.never_joined) throw alreadyJoined()
   if (!user.is_active) {

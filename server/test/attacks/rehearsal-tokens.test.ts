@@ -138,12 +138,14 @@ suite('a person of the rehearsal', () => {
     for (const [why, text] of inserts) await assert.rejects(house.asSuperuser(text, [tenant_id, ada]), why, text)
   })
 
-  test('cannot sign in, with any password', async () => {
+  test('cannot sign in, with any password, and is invited by no link', async () => {
     const stage = await rehearsalStage(house, 'sign-in')
     const body = { email: 'ada@rehearsal.invalid', password: '' }
     const url = '/v1/auth/login'
     const login = await house.call({ method: 'POST', url, tenant_id: stage.tenant_id, body })
     assert.deepEqual([login.status, login.body.code], [401, 'unauthenticated'])
+    const invited = await stage.call(stage.owner, 'POST', `/v1/users/${stage.idOf('ada')}/invitations`)
+    assert.deepEqual([invited.status, invited.body.code], [403, 'forbidden'])
   })
 })
 
