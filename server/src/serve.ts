@@ -1,4 +1,4 @@
-import { dueWork, openCarriers, outgoing, subscribers } from './app.ts'
+import { dueWork, openCarriers, outgoing } from './app.ts'
 import { type AdmissionCache, createAdmissionCache } from './auth/admission-cache.ts'
 import { authenticateWith } from './auth/authenticate.flow.ts'
 import { openProviderSignIn } from './auth/provider-sign-in.flow.ts'
@@ -9,16 +9,12 @@ import { type Listening, listen } from './db/listen.ts'
 import type { Database } from './db/transaction.ts'
 import { readEgressAllow } from './egress/allow-list.ts'
 import { openEgress } from './egress/egress.ts'
-import { deliverQueued, type Subscriber } from './events/deliver.ts'
 import { emit } from './events/emit.ts'
-import { queueEvents, queueParked } from './events/queue-events.ts'
 import { sample } from './events/sample.ts'
-import { sweepSoon } from './grants/sweep-store.ts'
 import { cursorCodec } from './http/cursor.ts'
 import { buildServer, type HttpServer } from './http/server.ts'
 import { sessionCookie } from './http/session-cookie.ts'
 import { type Loop, startLoop } from './jobs/loop.ts'
-import { type DueWork, type FailedWork, startDueWork } from './jobs/work-list.ts'
 import type { Limit } from './kernel/bucket.ts'
 import type { Ctx, Egress, Sealer } from './kernel/context.ts'
 import type { Problem } from './kernel/errors.ts'
@@ -33,12 +29,7 @@ import { derivedKeys, type RootKeys } from './secrets/root-key.ts'
 import { openSealer } from './secrets/sealer.ts'
 import { openStreamHub } from './stream/stream-hub.ts'
 import { openDiscovery } from './tenants/discovery.flow.ts'
-
-/** The number of rows of one work list that a process has in flight at once. */
-const workWidth = 16
-
-/** While more revokes are due than are in flight, events are queued for subscribers at most once in this time. */
-const betweenBatchesMs = 1_000
+import { startLoops } from './workers.ts'
 
 export type AppOptions = {
   config: Config
@@ -237,65 +228,5 @@ function counting(metrics: Metrics) {
       metrics.observe('sallyport_request_duration_seconds', { operation }, seconds)
     },
     onLimited: (limit: string) => metrics.count('sallyport_limited_total', { limit }),
-  }
-}
-
-/** Starts the loops of due work and of subscribers. `onActed` is called after a subscriber has handled events. */
-function startLoops(
-  log: HttpServer['log'],
-  { background, revocation }: { background: Database; revocation: Database },
-  works: readonly DueWork[],
-  metrics: Metrics | undefined,
-  onActed: () => void,
-): Loop[] {
-  const onFault = throttledLog<unknown>(5_000, (err, keptBack) => {
-    log.error({ err, keptBack }, 'background work failed; it is retried')
-  })
-  const onWorkFailure: FailedWork = (table, item, err) => {
-    log.error({ err, table, tenant_id: item.tenant_id, id: item.id }, 'due work failed; it is retried')
-    metrics?.count('sallyport_work_failures_total', { list: table })
-  }
-  // Completed rows have written events.
-  const onDone = () => {
-    for (const loop of deliveries) loop.wakeSoon()
-  }
-  const databases = { takes: revocation, others: background }
-  const onFailure = (subscriber: string, event_id: string, err: unknown) => {
-    log.error({ err, subscriber, event_id }, 'a subscriber failed on an event; it is retried')
-    metrics?.count('sallyport_event_failures_total', { subscriber })
-  }
-  // Rows that subscribers wrote may be due at once.
-  const acted = () => {
-    onActed()
-    due.wake()
-  }
-  const delivery = deliverQueued(
-    subscribers.map((subscriber) => notifying(subscriber, acted)),
-    onFailure,
-  )
-  const due = startDueWork(databases, [...works, delivery], workWidth, onFault, onWorkFailure, onDone)
-  background.work.write([sweepSoon(), queueParked()]).catch(onFault)
-  const deliveries = subscribers.map((subscriber) => {
-    let last = Number.NEGATIVE_INFINITY
-    const tick = async () => {
-      const early = last + betweenBatchesMs - performance.now()
-      if (due.isBehind() && early > 0) return early
-      last = performance.now()
-      const { queued, isBehind } = await queueEvents(background, subscriber)
-      if (queued > 0) due.wake()
-      return isBehind ? 0 : Number.MAX_SAFE_INTEGER
-    }
-    return startLoop(tick, onFault)
-  })
-  return [due, ...deliveries]
-}
-
-function notifying(subscriber: Subscriber, onActed: () => void): Subscriber {
-  return {
-    ...subscriber,
-    async handle(ctx, events) {
-      await subscriber.handle(ctx, events)
-      onActed()
-    },
   }
 }

@@ -202,7 +202,10 @@ export const listedPairs: Readonly<Record<string, string>> = {
 }
 
 /** The composition roots: only they import verbs, jobs and subscribers, and no other file imports them. */
-export const entryPoints = ['app', 'operations', 'serve', 'start', 'main'].map((name) => `server/src/${name}.ts`)
+export const entryPoints = [
+  ...['app', 'operations', 'serve', 'start', 'main', 'workers'],
+  ...['access', 'people', 'sign-in', 'tenant'].map((part) => `${part}-operations`),
+].map((name) => `server/src/${name}.ts`)
 
 /** Each external library and the folders or files that may import it. A name that ends in `/*` stands for a scope. */
 export const libraryEntryPoints: Readonly<Record<string, readonly string[]>> = {

@@ -1,0 +1,104 @@
+import { driverTypes } from './app.ts'
+import { exportAuditEvents } from './audit/export-audit-events.ts'
+import { listAuditEvents } from './audit/list-audit-events.ts'
+import { listCloudAccounts } from './cloud/list-cloud-accounts.ts'
+import { upsertCloudAccounts } from './cloud/upsert-cloud-accounts.ts'
+import { requestReconciliation } from './grants/entitlement-store.ts'
+import { countInUse } from './grants/provisioner-use-store.ts'
+import type { Operation } from './http/operation.ts'
+import { createIdentityProvider } from './identity-providers/create-identity-provider.ts'
+import { deleteIdentityProvider } from './identity-providers/delete-identity-provider.ts'
+import { getIdentityProvider } from './identity-providers/get-identity-provider.ts'
+import { listIdentityProviders } from './identity-providers/list-identity-providers.ts'
+import { updateIdentityProvider } from './identity-providers/update-identity-provider.ts'
+import { createEmailChannel } from './notification-channels/create-email-channel.ts'
+import { createWebhookChannel } from './notification-channels/create-webhook-channel.ts'
+import { deleteNotificationChannel } from './notification-channels/delete-notification-channel.ts'
+import { listDeliveries } from './notification-channels/delivery/list-deliveries.ts'
+import { resendDelivery } from './notification-channels/delivery/resend-delivery.ts'
+import { testNotificationChannel } from './notification-channels/delivery/test-notification-channel.ts'
+import { getNotificationChannel } from './notification-channels/get-notification-channel.ts'
+import { listNotificationChannels } from './notification-channels/list-notification-channels.ts'
+import { rotateChannelSecret } from './notification-channels/rotate-channel-secret.ts'
+import { updateNotificationChannel } from './notification-channels/update-notification-channel.ts'
+import { listNotifications } from './notifications/list-notifications.ts'
+import { markAllNotificationsRead } from './notifications/mark-all-notifications-read.ts'
+import { markNotificationRead } from './notifications/mark-notification-read.ts'
+import { streamNotifications } from './notifications/stream-notifications.ts'
+import { createProvisioner } from './provisioners/create-provisioner.ts'
+import { deleteProvisioner } from './provisioners/delete-provisioner.ts'
+import { getProvisioner } from './provisioners/get-provisioner.ts'
+import { listProvisioners } from './provisioners/list-provisioners.ts'
+import { reportAccessResult } from './provisioners/report-access-result.ts'
+import { rotateProvisionerSecret } from './provisioners/rotate-provisioner-secret.ts'
+import { testProvisioner } from './provisioners/test-provisioner.ts'
+import { updateProvisioner } from './provisioners/update-provisioner.ts'
+import { createRehearsal } from './rehearsal/create-rehearsal.ts'
+import { createRehearsalToken } from './rehearsal/create-rehearsal-token.ts'
+import { getRehearsal } from './rehearsal/get-rehearsal.ts'
+import { goLiveWith } from './rehearsal/go-live.flow.ts'
+import { goLive } from './rehearsal/go-live.ts'
+import { endAccessOfAll } from './requests/transition-store.ts'
+import { getAiProvider } from './settings/get-ai-provider.ts'
+import { getAiProviderDefault } from './settings/get-ai-provider-default.ts'
+import { getSetting } from './settings/get-setting.ts'
+import { getSignInSettings } from './settings/get-sign-in-settings.ts'
+import { listAiProviders } from './settings/list-ai-providers.ts'
+import { listSettings } from './settings/list-settings.ts'
+import { setAiProviderConfig } from './settings/set-ai-provider-config.ts'
+import { setAiProviderDefault } from './settings/set-ai-provider-default.ts'
+import { updateSignInSettings } from './settings/update-sign-in-settings.ts'
+import { upsertSetting } from './settings/upsert-setting.ts'
+import { streamChanges } from './stream/stream-changes.ts'
+
+const goLiveNow = goLiveWith(endAccessOfAll)
+
+/** What a tenant sets up, and what it is notified of. */
+export const tenantOperations: Record<string, Operation> = {
+  upsertSetting,
+  listSettings,
+  getSetting,
+  getSignInSettings,
+  updateSignInSettings,
+  getAiProviderDefault,
+  setAiProviderDefault,
+  getAiProvider,
+  setAiProviderConfig,
+  listAiProviders,
+  upsertCloudAccounts,
+  listCloudAccounts,
+  createEmailChannel,
+  createWebhookChannel,
+  listNotificationChannels,
+  getNotificationChannel,
+  updateNotificationChannel,
+  deleteNotificationChannel,
+  testNotificationChannel,
+  listDeliveries,
+  resendDelivery,
+  rotateChannelSecret,
+  createIdentityProvider,
+  listIdentityProviders,
+  getIdentityProvider,
+  updateIdentityProvider,
+  deleteIdentityProvider,
+  createProvisioner: createProvisioner(driverTypes, goLiveNow),
+  listProvisioners,
+  getProvisioner,
+  updateProvisioner: updateProvisioner(driverTypes, { countInUse, goLive: goLiveNow }),
+  deleteProvisioner: deleteProvisioner(countInUse),
+  testProvisioner: testProvisioner(driverTypes),
+  rotateProvisionerSecret: rotateProvisionerSecret(driverTypes),
+  reportAccessResult: reportAccessResult(requestReconciliation),
+  createRehearsal,
+  getRehearsal,
+  createRehearsalToken,
+  goLive: goLive(goLiveNow),
+  listNotifications,
+  streamNotifications,
+  streamChanges,
+  markNotificationRead,
+  markAllNotificationsRead,
+  listAuditEvents,
+  exportAuditEvents,
+}
