@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Uuid } from '../http/schema.ts'
+import { Line, Uuid } from '../http/schema.ts'
 import { type FaultyField, Problem } from '../kernel/errors.ts'
 import { scopesLacking } from '../permissions/permission.ts'
 import { requireMayGive, requireMayTake } from '../roles/role.ts'
@@ -25,7 +25,7 @@ export type GroupMapping = Static<typeof GroupMapping>
 
 export const GroupMappingInput = Type.Object(
   {
-    value: Type.String({ minLength: 1, maxLength: maxValueLength, description: 'compared exactly' }),
+    value: Line(maxValueLength, { description: 'compared exactly' }),
     group_id: Type.String({ format: 'uuid', description: 'a group with the `sign_in_provider_id` of this provider' }),
     in_effect: Type.Optional(Type.Boolean({ description: 'as it was read; not taken' })),
   },

@@ -7,7 +7,7 @@ import {
   readMappings,
   type WantedMapping,
 } from '../groups/group-mapping.ts'
-import { Body, DateTime, Nullable, OneOf } from '../http/schema.ts'
+import { Body, DateTime, Line, Nullable, OneOf } from '../http/schema.ts'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
 import { requireEveryScope } from '../permissions/permission.ts'
 import { redacted } from '../secrets/sealed-config.ts'
@@ -90,9 +90,7 @@ export const SignInSettingInput = Body({
   ),
   groups_claim: Type.Optional(
     Nullable(
-      Type.String({
-        minLength: 1,
-        maxLength: maxClaimLength,
+      Line(maxClaimLength, {
         description: 'the claim whose values give groups, such as `groups`; omitted: the present one stays; null: none',
       }),
     ),
