@@ -41,6 +41,7 @@ create table access_grant (
   starts_at timestamp with time zone,
   held_since timestamp with time zone,
   by_person boolean not null default false,
+  rehearsed boolean not null default false,
   constraint access_grant_pk PRIMARY KEY (tenant_id, id),
   constraint access_grant_place_uq UNIQUE (tenant_id, request_id, resource_type, resource_id),
   constraint access_grant_ended_by_fk FOREIGN KEY (tenant_id, ended_by) REFERENCES tenant_user(tenant_id, id),

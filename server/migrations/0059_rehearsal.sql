@@ -4,6 +4,9 @@ alter table tenant_user add column rehearsal text;
 alter table policy add column rehearsal text;
 alter table cloud_account add column rehearsal text;
 
+-- Whether the grant was approved while its tenant was in rehearsal: then it is never given at a real target.
+alter table access_grant add column rehearsed boolean not null default false;
+
 -- Each part is there once, also when two calls make it at the same moment.
 create unique index tenant_user_rehearsal_uq on tenant_user (tenant_id, rehearsal)
   where rehearsal is not null and deleted_at is null;

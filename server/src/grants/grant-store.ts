@@ -10,6 +10,7 @@ import { activateWithinSeconds, type Grant, type GrantStatus, grantName } from '
 import { type ProgressRow, progressOf } from './grant-progress.ts'
 import { progressColumn } from './grant-progress-store.ts'
 import { assign, isBefore } from './grant-transition-store.ts'
+import { isOfRehearsal } from './plan-store.ts'
 
 /** Where a grant gives access, as its request fixed it. */
 type Place = { type: string; id: string; account_id?: string; permission_set?: string }
@@ -61,10 +62,11 @@ export function insertGrants(places: readonly Place[], action: string, approved:
   }))
   const given = sql`coalesce(a.approved_duration_seconds, a.duration_seconds)`
   return sql`insert into access_grant (tenant_id, id, request_id, user_id, name, resource_type, resource_id, account_id,
-      permission_set, action, duration_seconds, status, provisioning_status, next_look_at, by_person,
+      permission_set, action, duration_seconds, status, provisioning_status, next_look_at, by_person, rehearsed,
       starts_at, held_since, activate_by)
     select a.tenant_id, g.id, a.id, a.requester_id, g.name, g.type, g.place_id, g.account_id,
       g.permission_set, a.action, ${given}, 'pending', 'not_attempted', clock_timestamp(), a.decided_by is not null,
+      (select t.mode = 'rehearsal' from tenant t where t.id = a.tenant_id),
       former.expires_at, former.expires_at - make_interval(secs => a.held_seconds),
       least(clock_timestamp() + make_interval(secs => ${activateWithinSeconds}),
         former.expires_at + make_interval(secs => ${given}))
@@ -184,9 +186,8 @@ function revoke<Row>(ctx: WorkCtx, which: Statement, reason: string | null, answ
 }
 
 /** The grant is pending again, or the guard that refused it. */
-type Retried =
-  | { retried: Grant }
-  | { refused: 'not_failed' | 'was_active' | 'not_extended' | 'deadline_over' | 'holder_inactive'; status: GrantStatus }
+type Retried = { retried: Grant } | { refused: Refusal; status: GrantStatus }
+type Refusal = 'not_failed' | 'was_active' | 'not_extended' | 'deadline_over' | 'holder_inactive' | 'rehearsed'
 
 /**
  * failed → pending, as after an approval: the grant is planned again and reauthorized, and keeps its deadline. A concurrent
@@ -210,19 +211,22 @@ export async function retryFailedGrant(ctx: WorkCtx, id: string): Promise<Retrie
           next_look_at = clock_timestamp(), lease_until = null, updated_at = clock_timestamp()
         where g.tenant_id = ${tx.tenant_id} and g.id = ${id} and ${isBefore('retry')} and g.activated_at is null
           and g.activate_by > clock_timestamp() and exists (select from holder) and ${mayExtendAgain}
+          and not ${isOfRehearsal}
         returning g.*),
       emitted as (${emitEach(ctx, { type: 'grant.retried', subject_type: 'grant' }, sql`retried`)})
       select ${columns} from retried g`,
-    sql<{ status: GrantStatus; was_active: boolean; active: boolean; may_extend: boolean }>`select g.status,
-        ${isActive(sql`u`)} as active, g.activated_at is not null as was_active, ${mayExtendAgain} as may_extend
+    sql<{ status: GrantStatus; was_active: boolean; active: boolean; may_extend: boolean; is_over: boolean }>`
+      select g.status, ${isActive(sql`u`)} as active, g.activated_at is not null as was_active,
+        ${mayExtendAgain} as may_extend, ${isOfRehearsal} as is_over
       from access_grant g join tenant_user u on u.tenant_id = g.tenant_id and u.id = g.user_id
       where g.tenant_id = ${tx.tenant_id} and g.id = ${id}`,
   ])
   if (retried !== undefined) return { retried: asGrant(retried) }
   if (now === undefined) throw new Error('a grant that was read is gone')
-  const { status, was_active, active, may_extend } = now
+  const { status, was_active, active, may_extend, is_over } = now
   if (status !== 'failed') return { refused: 'not_failed', status }
   if (was_active) return { refused: 'was_active', status }
   if (!active) return { refused: 'holder_inactive', status }
+  if (is_over) return { refused: 'rehearsed', status }
   return { refused: may_extend ? 'deadline_over' : 'not_extended', status }
 }

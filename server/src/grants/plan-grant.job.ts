@@ -13,6 +13,7 @@ export function planGrant(drivers: Drivers): DueWork {
       const found = await findGrantToPlan(ctx.tx, item)
       if (found === undefined || !found.live) return
       if (found.late) return giveUpPlan(ctx, item, 'miss_deadline', 'access could not be given in time')
+      if (found.rehearsed) return giveUpPlan(ctx, item, 'reject', 'it was approved in the rehearsal, which is over')
       try {
         const serving = requireServing(found.serving, found.input)
         const driver = await drivers.of(ctx.tx, serving)

@@ -31,6 +31,13 @@ const servedBy = sql`(
       order by s.account_id desc limit 1) s on true
     left join provisioner p on p.tenant_id = g.tenant_id and p.id = s.provisioner_id) served`
 
+/**
+ * The grant `g` was approved in the rehearsal, which is over. INVARIANT: nothing real follows from a rehearsal, whose people anybody may
+ * be. The grant's insert and this read the mode in their own snapshots, and a real target serves only a tenant that is live.
+ */
+export const isOfRehearsal = sql`(g.rehearsed
+  and exists (select from tenant t where t.id = g.tenant_id and t.mode = 'live'))`
+
 /** Whether a grant of the request was planned for a provisioner of another type: it will be given there, whatever serves it now. */
 export function isPlannedOutside(
   { tenant_id }: Tx,
@@ -43,14 +50,22 @@ export function isPlannedOutside(
       and e.provisioner <> all(${[...types]}::text[]))`
 }
 
+type GrantToPlan = {
+  input: PlanInput
+  serving: Serving
+  live: boolean
+  late: boolean
+  /** It was approved in the rehearsal, which is over. */
+  rehearsed: boolean
+  failures: number
+}
+
 /** The facts that planning needs about a due grant; undefined when the lease was lost. */
-export async function findGrantToPlan(
-  tx: Tx,
-  item: WorkItem,
-): Promise<{ input: PlanInput; serving: Serving; live: boolean; late: boolean; failures: number } | undefined> {
+export async function findGrantToPlan(tx: Tx, item: WorkItem): Promise<GrantToPlan | undefined> {
   type Row = {
     status: string
     late: boolean
+    rehearsed: boolean
     failures: number
     duration_seconds: number
     action: string
@@ -64,7 +79,8 @@ export async function findGrantToPlan(
     audit_session: boolean
     subject: string | null
   } & Serving
-  const [row] = await tx.read(sql<Row>`select g.status, g.activate_by <= clock_timestamp() as late, g.failures,
+  const [row] = await tx.read(sql<Row>`select g.status, g.activate_by <= clock_timestamp() as late,
+      ${isOfRehearsal} as rehearsed, g.failures,
       g.duration_seconds, g.action, r.audit_session, u.subject, served.*, g.resource_type, g.resource_id, g.account_id,
       g.permission_set, g.user_id, u.email, u.name as user_name
     from access_grant g join tenant_user u on u.tenant_id = g.tenant_id and u.id = g.user_id
@@ -75,6 +91,7 @@ export async function findGrantToPlan(
   return {
     live: row.status === 'pending',
     late: row.late,
+    rehearsed: row.rehearsed,
     failures: row.failures,
     input: {
       grant_id: item.id,

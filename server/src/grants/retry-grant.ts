@@ -27,6 +27,7 @@ export const retryGrant = operation({
       not_extended: 'the access that it extends has ended, or another request extends it',
       deadline_over: 'its deadline to begin has passed; make a new request',
       holder_inactive: 'its holder is deactivated or suspended',
+      rehearsed: 'it was approved in the rehearsal, which is over; make a new request',
     }[outcome.refused]
     throw new Problem('grant_not_retryable', `the grant cannot be retried: ${why}`, { details: { status } })
   },

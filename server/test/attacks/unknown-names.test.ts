@@ -47,6 +47,11 @@ const namingATenant: Record<string, (tenant_id: string) => Partial<Call>[]> = {
     const url = `/v1/auth/authorize?tenant=${tenant_id}&redirect_uri=${back}`
     return [{ url }, { url, headers: { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' } }]
   },
+  checkInvitation: (tenant_id) => [{ body: { key: makeSessionSecret(tenant_id, newId()).text } }],
+  useInvitation: (tenant_id) => [
+    { body: { key: makeSessionSecret(tenant_id, newId()).text, password: 'four random words here' } },
+    { body: { key: makeSessionSecret(tenant_id, newId()).text }, headers: { 'idempotency-key': `"${newId()}"` } },
+  ],
   checkSetupLink: (tenant_id) => [{ body: { key: makeSessionSecret(tenant_id, newId()).text } }],
   useSetupLink: (tenant_id) => [
     {

@@ -102,6 +102,7 @@ export const knownCases: Readonly<Record<CaseFamily, Readonly<Record<number, str
     35: 'a suspended person who goes on',
     36: 'a refusal for missing rights that leaves no record',
     37: 'a link to become another user, kept until that user holds more',
+    38: 'access for real by an approval in the rehearsal',
   },
   R: {
     1: 'two approvals at once',
