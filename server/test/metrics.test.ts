@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { workTables } from '../src/jobs/claim.ts'
 import { newId } from '../src/kernel/id.ts'
 import { metricTable } from '../src/metrics/metric-table.ts'
 import { openMetrics } from '../src/metrics/metrics.ts'
@@ -152,6 +153,8 @@ test('exports what only the database knows: due work, stuck work, and the lag of
   }
   assert.equal(figure('sallyport_database_up'), 1)
   assert.equal(figure('sallyport_due_work', 'access_request'), 1)
+  const lists = families.get('sallyport_due_work')?.samples.map(({ labels }) => labels.list)
+  assert.deepEqual(lists?.sort(), Object.keys(workTables).sort())
   about('sallyport_due_work_oldest_seconds', 90, 'access_request')
   assert.equal(figure('sallyport_due_work', 'access_grant'), 0)
   assert.equal(figure('sallyport_due_work_oldest_seconds', 'entitlement'), 0)

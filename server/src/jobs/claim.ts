@@ -54,11 +54,30 @@ export const workTables: Record<WorkTable, Statement> = {
   claimed_groups: sql`claimed_groups`,
 }
 
+/** The parts of each table, each with an index of its own; none: the table is one list. */
+export const partsOf: Record<WorkTable, readonly Part[]> = {
+  access_request: [],
+  access_grant: [],
+  entitlement: ['gives', 'takes'],
+  sweep: [],
+  policy_replay: [],
+  reminder: [],
+  invitation_mail: [],
+  delivery_lane: ['email', 'webhook'],
+  event_queue: [],
+  claimed_groups: [],
+}
+
 const parts: Record<Part, Statement> = {
   gives: sql`gives and`,
   takes: sql`not gives and`,
   email: sql`channel_type = 'email' and`,
   webhook: sql`channel_type = 'webhook' and`,
+}
+
+/** What follows `from`, up to a further condition, to read the rows of one list. */
+export function listRows(table: WorkTable, part: Part | undefined): Statement {
+  return sql`${workTables[table]} where ${part === undefined ? sql`` : parts[part]}`
 }
 
 const lease = sql`clock_timestamp() + interval '20 seconds'`
@@ -84,11 +103,11 @@ type ClaimRow = { left: boolean; ms: number | null } & (WorkItem | { [Key in key
  */
 function claimOf({ table, part, max, maxPerTenant, without }: ClaimRequest): Statement<ClaimRow> {
   const name = workTables[table]
-  const listed = part === undefined ? sql`` : parts[part]
+  const rows = listRows(table, part)
   const now = sql`(select now from clock)`
   return sql<ClaimRow>`with clock as materialized (select clock_timestamp() as now),
     due as materialized (
-      select tenant_id, id, next_look_at from ${name} where ${listed} next_look_at <= ${now}
+      select tenant_id, id, next_look_at from ${rows} next_look_at <= ${now}
         and (lease_until is null or lease_until <= ${now}) and tenant_id <> all(${[...without]}::uuid[])
       order by next_look_at limit ${max * portionsScanned}),
     ranked as (
@@ -109,7 +128,7 @@ function claimOf({ table, part, max, maxPerTenant, without }: ClaimRequest): Sta
       returning w.tenant_id, w.id, w.generation)
     select claimed.tenant_id, claimed.id, claimed.generation::text,
       (select count(*) from due) > (select count(*) from claimed) as left,
-      extract(epoch from (select next_look_at from ${name} where ${listed} next_look_at > ${now}
+      extract(epoch from (select next_look_at from ${rows} next_look_at > ${now}
         order by next_look_at limit 1) - ${now})::float8 * 1000 as ms
     from clock left join claimed on true`
 }
