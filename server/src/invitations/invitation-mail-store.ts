@@ -66,10 +66,13 @@ export async function giveUpMail(tx: Tx, item: WorkItem, why: string): Promise<v
   ])
 }
 
-/** The attempt failed for now: it is repeated after `wait_ms` milliseconds. */
+/**
+ * The attempt failed for now: it is repeated after `wait_ms` milliseconds. The run gives up the row, so that a fault which it throws
+ * afterwards does not make the mail due earlier.
+ */
 export async function retryMail(tx: Tx, item: WorkItem, why: string, wait_ms: number): Promise<void> {
   await tx.write([
-    sql`update invitation_mail m set lease_until = null, last_error = ${why.slice(0, maxTextLength)},
+    sql`update invitation_mail m set generation = m.generation + 1, lease_until = null, last_error = ${why.slice(0, maxTextLength)},
         next_look_at = clock_timestamp() + make_interval(secs => ${wait_ms / 1000}::float8)
       where ${ours(tx, item)} and m.state = 'pending'`,
   ])

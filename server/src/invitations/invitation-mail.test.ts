@@ -22,7 +22,7 @@ after(async () => {
   await peer.stop()
 })
 
-let workers: { stop(): Promise<void> } | undefined
+let workers: ReturnType<typeof startWorkers> | undefined
 /** Mails what is due from now on, as a process of the service does. */
 function startMailing() {
   const mailing = { mailer, sealer: openSealer(house.rootKeys), public_url, leaving: new AbortController().signal }
@@ -145,6 +145,37 @@ suite('the mail of an invitation', () => {
     startMailing()
     await becomes(acme, made, 'failed')
     assert.deepEqual([(await stored(made))?.sealed_secrets, (await stored(made))?.attempts], [null, 20])
+  })
+
+  test('waits longer each time, and is given up in the end, where the service itself fails at it', async () => {
+    const acme = await house.tenant('Acme')
+    const [early, last, died] = [await invite(acme), await invite(acme), await invite(acme)]
+    for (const [{ id }, attempts] of [
+      [early, 10],
+      [last, 19],
+    ] as const) {
+      // The secret of another row does not open here.
+      await house.asSuperuser(
+        `update invitation_mail set attempts = $2::integer,
+          sealed_secrets = (select sealed_secrets from invitation_mail where id = $3) where id = $1`,
+        [id, attempts, died.id],
+      )
+    }
+    await house.asSuperuser('update invitation_mail set attempts = 20 where id = $1', [died.id])
+    startMailing()
+    for (const made of [last, died])
+      assert.match((await becomes(acme, made, 'failed')).error ?? '', /its log says why$/)
+    await until('an attempt has failed', async () => (await stored(early))?.last_error !== null)
+    assert.equal((await mailOf(acme, early))?.state, 'pending')
+    await workers?.stop().catch(() => undefined)
+    assert.equal(workers?.faults.splice(0).length, 2)
+    const [due] = await house.asSuperuser<{ later: boolean }>(
+      `select next_look_at > now() + interval '10 minutes' as later from invitation_mail where id = $1`,
+      [early.id],
+    )
+    assert.deepEqual([due?.later, (await stored(early))?.attempts], [true, 11])
+    assert.deepEqual([(await stored(last))?.sealed_secrets, (await stored(last))?.attempts], [null, 20])
+    for (const made of [early, last, died]) assert.deepEqual(takenFor(made), [])
   })
 
   test('is not sent for an invitation that was used, revoked or replaced, or whose user is deleted; its secret is erased', async () => {

@@ -1,6 +1,7 @@
+import type { WorkItem } from '../jobs/claim.ts'
 import type { DueWork } from '../jobs/work-list.ts'
 import { backoffDelay } from '../kernel/backoff.ts'
-import type { Sealer } from '../kernel/context.ts'
+import type { Sealer, Tx } from '../kernel/context.ts'
 import { withinDeadline } from '../kernel/deadline.ts'
 import { invitationMessage } from '../messages/invitation-message.ts'
 import { rehearsalNote } from '../notification-channels/mail/compose-mail.flow.ts'
@@ -8,6 +9,8 @@ import { type Mail, writeMail } from '../notification-channels/mail/mail-layout.
 import type { Mailer } from '../notification-channels/mail/mailer.flow.ts'
 import { beginMail, type DueMail, giveUpMail, retryMail, saveSent } from './invitation-mail-store.ts'
 import { invitationUrl, mailedPlace } from './invite.flow.ts'
+
+type Outcome = Awaited<ReturnType<Mailer['send']>>
 
 /** The dependencies of the job. */
 export type InvitationMailing = {
@@ -32,7 +35,7 @@ const graceMs = 1_000
  * Message-ID, by which the recipient's mail program recognizes a second copy.
  */
 export function mailInvitation(mailing: InvitationMailing): DueWork {
-  const { mailer, sealer, public_url, leaving } = mailing
+  const { leaving } = mailing
   const cut = new AbortController()
   leaving.addEventListener('abort', () => setTimeout(() => cut.abort(), maxLeavingMs).unref(), { once: true })
   return {
@@ -43,19 +46,46 @@ export function mailInvitation(mailing: InvitationMailing): DueWork {
       const due = await beginMail(tx, item)
       if (due === undefined) return
       if (!due.is_live) return giveUpMail(tx, item, 'the invitation ended before the mail was sent')
-      const key = await sealer.unseal(tx, due.sealed, mailedPlace(item.id))
-      const mail = { ...composeInvitation(due, invitationUrl(public_url, key)), to: due.email, message_id: item.id }
-      const outcome = await withinDeadline(
-        mailer.maxMs + graceMs,
-        (over) => mailer.send(tx, { ...mail, headers: {} }, AbortSignal.any([over, cut.signal])),
-        () => ({ kind: 'try_again' as const, why: 'the attempt took too long', holds_up: 'this' as const }),
+      // Where processes die in their attempts, none of them has an outcome.
+      if (due.attempts > maxAttempts) return giveUpMail(tx, item, failedHere.why)
+      const result: { outcome: Outcome; fault?: unknown } = await attempt(mailing, tx, item, due, cut.signal).then(
+        (outcome) => ({ outcome }),
+        (fault: unknown) => ({ outcome: failedHere, fault }),
       )
-      if (outcome.kind === 'delivered') return saveSent(tx, item)
-      const after_ms = outcome.kind === 'try_again' ? outcome.after_ms : undefined
-      const isOver = outcome.kind !== 'try_again' || due.attempts >= maxAttempts
-      return isOver ? giveUpMail(tx, item, outcome.why) : retryMail(tx, item, outcome.why, waitMs(due, after_ms))
+      await save(tx, item, due, result.outcome)
+      if ('fault' in result) throw result.fault
     },
   }
+}
+
+const failedHere = {
+  kind: 'try_again',
+  holds_up: 'this',
+  why: 'the service failed to send it; its log says why',
+} as const satisfies Outcome
+
+/** One attempt with a deadline, in case the mailer does not keep its own. */
+async function attempt(
+  { mailer, sealer, public_url }: InvitationMailing,
+  tx: Tx,
+  { id }: WorkItem,
+  due: DueMail,
+  cut: AbortSignal,
+): Promise<Outcome> {
+  const key = await sealer.unseal(tx, due.sealed, mailedPlace(id))
+  const mail = { ...composeInvitation(due, invitationUrl(public_url, key)), to: due.email, message_id: id, headers: {} }
+  return withinDeadline(
+    mailer.maxMs + graceMs,
+    (over) => mailer.send(tx, mail, AbortSignal.any([over, cut])),
+    () => ({ kind: 'try_again', why: 'the attempt took too long', holds_up: 'this' }),
+  )
+}
+
+async function save(tx: Tx, item: WorkItem, due: DueMail, outcome: Outcome): Promise<void> {
+  if (outcome.kind === 'delivered') return saveSent(tx, item)
+  const after_ms = outcome.kind === 'try_again' ? outcome.after_ms : undefined
+  const isOver = outcome.kind !== 'try_again' || due.attempts >= maxAttempts
+  return isOver ? giveUpMail(tx, item, outcome.why) : retryMail(tx, item, outcome.why, waitMs(due, after_ms))
 }
 
 function waitMs({ attempts }: DueMail, after_ms = 0): number {
