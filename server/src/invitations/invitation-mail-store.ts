@@ -7,7 +7,7 @@ import { settingsAsJson } from '../settings/setting-store.ts'
 import type { Mode } from '../tenants/mode.ts'
 import { isActive } from '../users/active-store.ts'
 import { personName } from '../users/person-name-store.ts'
-import { neverJoined } from './invitation-store.ts'
+import { isLive, mailEnd, neverJoined } from './invitation-store.ts'
 
 /** A mail that is due, and what it says. */
 export type DueMail = {
@@ -37,7 +37,7 @@ export async function beginMail(tx: Tx, item: WorkItem): Promise<DueMail | undef
         returning m.id, m.sealed_secrets, m.attempts)
       select m.sealed_secrets as sealed, m.attempts, t.name as tenant, t.mode, u.email, u.name, i.expires_at,
         ${settingsAsJson(tx)} as stored, ${personName(tx, sql`i.created_by`)} as inviter,
-        i.ended_at is null and i.expires_at > clock_timestamp() and ${neverJoined(sql`u`)}
+        ${isLive} and ${neverJoined(sql`u`)}
           and ${isActive(sql`u`)} as is_live
       from m join invitation i on i.tenant_id = ${tx.tenant_id} and i.id = m.id
         join tenant_user u on u.tenant_id = i.tenant_id and u.id = i.user_id
@@ -60,8 +60,7 @@ export async function saveSent(tx: Tx, item: WorkItem): Promise<void> {
 /** The mail is given up, and its secret is erased. */
 export async function giveUpMail(tx: Tx, item: WorkItem, why: string): Promise<void> {
   await tx.write([
-    sql`update invitation_mail m set state = 'failed', sealed_secrets = null, next_look_at = null,
-        lease_until = null, last_error = ${why.slice(0, maxTextLength)}
+    sql`update invitation_mail m set ${mailEnd(why.slice(0, maxTextLength))}
       where ${ours(tx, item)} and m.state = 'pending'`,
   ])
 }

@@ -23,7 +23,8 @@ export function neverJoined(u: Statement): Statement {
 }
 
 const u = sql`u`
-const isLive = sql`i.ended_at is null and i.expires_at > clock_timestamp()`
+/** Whether the link of `i`, a row of invitation, was not used, revoked or replaced, and has not expired. */
+export const isLive = sql`i.ended_at is null and i.expires_at > clock_timestamp()`
 
 /** An invitation of `i` and `u`, with its mail as `m`. */
 const columns = sql`i.id, i.user_id, u.email, u.name, i.expires_at, i.created_at, i.created_by, i.ended_at,
@@ -52,11 +53,17 @@ export type InvitationToInsert = {
   mail: { secret_hash: Buffer; sealed: string } | undefined
 }
 
-const mailEnd = sql`state = 'failed', sealed_secrets = null, next_look_at = null, lease_until = null`
+/** What an update of a mail, a row of invitation_mail, sets when it is given up. Its secret is erased. */
+export function mailEnd(why: string): Statement {
+  return sql`state = 'failed', sealed_secrets = null, next_look_at = null, lease_until = null, last_error = ${why}::text`
+}
+
+/** Why a mail is not sent any more. */
+export const endedBefore = 'the invitation ended before the mail was sent'
 
 /** The end of the invitation's mail, where it still waits. `ended` names a common table expression with its `id`. */
-function mailStop({ tenant_id }: Tx, ended: Statement): Statement {
-  return sql`update invitation_mail m set ${mailEnd}, last_error = 'the invitation ended before the mail was sent'
+export function mailStop({ tenant_id }: Tx, ended: Statement): Statement {
+  return sql`update invitation_mail m set ${mailEnd(endedBefore)}
     from ${ended} ended where m.tenant_id = ${tenant_id} and m.id = ended.id and m.state = 'pending'`
 }
 

@@ -1,5 +1,5 @@
 import { sql } from '../db/sql.ts'
-import { emit, emitWithFacts } from '../events/emit.ts'
+import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import type { NewSession } from '../sessions/session.ts'
 import type { SessionClaim } from '../sessions/session-secret.ts'
@@ -9,7 +9,7 @@ import { settingsAsJson } from '../settings/setting-store.ts'
 import { providerIsStill } from '../settings/sign-in-setting-store.ts'
 import { isActive } from '../users/active-store.ts'
 import { scopesAsArray } from '../users/user-store.ts'
-import { neverJoined } from './invitation-store.ts'
+import { isLive, mailStop, neverJoined } from './invitation-store.ts'
 
 /** The sign-in provider of the tenant's own, as far as an invitation asks. */
 export type OwnProvider = { version: string; redirect_uris: string[] }
@@ -29,10 +29,10 @@ export type Joining = {
 
 const [i, u] = [sql`i`, sql`u`]
 
-/** `i`, a row of invitation, is of this link and was not used, revoked or replaced, and has not expired. */
+/** `i`, a row of invitation, is of this link, which is live. */
 function isLink({ tenant_id }: Tx, { id, cookie_hash }: SessionClaim): Statement {
-  return sql`i.tenant_id = ${tenant_id} and i.id = ${id} and i.ended_at is null
-    and i.expires_at > clock_timestamp() and (i.secret_hash = ${cookie_hash} or i.mail_secret_hash = ${cookie_hash})`
+  return sql`i.tenant_id = ${tenant_id} and i.id = ${id} and ${isLive}
+    and (i.secret_hash = ${cookie_hash} or i.mail_secret_hash = ${cookie_hash})`
 }
 
 /**
@@ -82,7 +82,7 @@ export async function join(
       sql`select from tenant_user u where u.tenant_id = ${tenant_id}
         and u.id = (select i.user_id from invitation i where ${isLink(tx, claim)}) for no key update`,
       provider.lock,
-      sql<{ now: string; user_id: string }>`with link as materialized (
+      sql<Joined & { now: string }>`with link as materialized (
           select i.id, coalesce(i.mail_secret_hash = ${claim.cookie_hash}, false) as by_mail
           from invitation i join tenant_user u on ${mayJoin(tx)}
           where ${isLink(tx, claim)} and ${provider.holds}),
@@ -95,30 +95,33 @@ export async function join(
             timezone = coalesce(${timezone}::text, u.timezone), email_verified = u.email_verified or used.by_mail,
             auth_provider = ${isLocal ? 'local' : 'oidc'}, updated_at = clock_timestamp()
           from used where u.tenant_id = ${tenant_id} and u.id = used.user_id
-          returning u.id as user_id, used.id as invitation_id, used.by_mail),
+          returning u.id as user_id, used.by_mail),
         kept as (
           insert into user_password (tenant_id, user_id, hash)
           select ${tenant_id}::uuid, user_id, ${isLocal ? way.password_hash : null}::text from joined where ${isLocal}),
-        unsent as (
-          update invitation_mail m set state = 'failed', sealed_secrets = null, next_look_at = null,
-            lease_until = null, last_error = 'the invitation was used before the mail was sent'
-          from used where m.tenant_id = ${tenant_id} and m.id = used.id and m.state = 'pending')
-        select clock_timestamp() as now, user_id from joined`,
+        unsent as (${mailStop(tx, sql`used`)})
+        select clock_timestamp() as now, user_id, by_mail from joined`,
     ])
     if (done === undefined) return undefined
-    await tx.write(eventsOf({ ...ctx, tx }, claim, done.user_id, way))
+    await tx.write(eventsOf({ ...ctx, tx }, claim.id, done, way))
     return done.now
   })
 }
 
+/** Who joined, and whether by the mailed link, whose use proves the address. */
+type Joined = { user_id: string; by_mail: boolean }
+
 /** The events of a use, and the session of one by a password. */
-function eventsOf(ctx: WorkCtx, claim: SessionClaim, user_id: string, way: JoinWay): Statement[] {
+function eventsOf(
+  ctx: WorkCtx,
+  invitation_id: string,
+  { user_id, by_mail: proves_address }: Joined,
+  way: JoinWay,
+): Statement[] {
   const about = { subject_type: 'user', subject_id: user_id } as const
   const isLocal = 'session' in way
-  const data = { invitation_id: claim.id, way: isLocal ? 'password' : 'provider' }
-  const joined = sql`(select jsonb_build_object('proves_address', coalesce(i.mail_secret_hash = ${claim.cookie_hash},
-      false)) as facts from invitation i where i.tenant_id = ${ctx.tx.tenant_id} and i.id = ${claim.id}) joined`
-  const event = emitWithFacts(ctx, { type: 'user.joined', ...about, data }, joined)
+  const data = { invitation_id, way: isLocal ? 'password' : 'provider', proves_address }
+  const event = emit(ctx, { type: 'user.joined', ...about, data })
   if (!isLocal) return [event]
   const { session } = way
   const signedIn = {

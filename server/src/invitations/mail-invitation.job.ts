@@ -8,6 +8,7 @@ import { rehearsalNote } from '../notification-channels/mail/compose-mail.flow.t
 import { type Mail, writeMail } from '../notification-channels/mail/mail-layout.ts'
 import type { Mailer } from '../notification-channels/mail/mailer.flow.ts'
 import { beginMail, type DueMail, giveUpMail, retryMail, saveSent } from './invitation-mail-store.ts'
+import { endedBefore } from './invitation-store.ts'
 import { invitationUrl, mailedPlace } from './invite.flow.ts'
 
 type Outcome = Awaited<ReturnType<Mailer['send']>>
@@ -45,7 +46,7 @@ export function mailInvitation(mailing: InvitationMailing): DueWork {
       if (leaving.aborted) return retryMail(tx, item, 'the service was stopped', 0)
       const due = await beginMail(tx, item)
       if (due === undefined) return
-      if (!due.is_live) return giveUpMail(tx, item, 'the invitation ended before the mail was sent')
+      if (!due.is_live) return giveUpMail(tx, item, endedBefore)
       // Where processes die in their attempts, none of them has an outcome.
       if (due.attempts > maxAttempts) return giveUpMail(tx, item, failedHere.why)
       const result: { outcome: Outcome; fault?: unknown } = await attempt(mailing, tx, item, due, cut.signal).then(
