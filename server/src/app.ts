@@ -4,7 +4,7 @@ import { planGrant } from './grants/plan-grant.job.ts'
 import { sweepProvisioner } from './grants/sweep-provisioner.job.ts'
 import { endExpiredGroups } from './groups/end-expired-memberships.job.ts'
 import type { Outgoing } from './http/outgoing.ts'
-import { withInvitations } from './invitations/invitation-store.ts'
+import { endingInvitations } from './invitations/invitation-store.ts'
 import { type InvitationMailing, mailInvitation } from './invitations/mail-invitation.job.ts'
 import type { DueWork } from './jobs/work-list.ts'
 import type { CarrierOpening, Carriers } from './notification-channels/carrier.ts'
@@ -48,7 +48,7 @@ export const outgoing: Readonly<Record<string, Outgoing>> = { eventMessage }
 export const subscribers: readonly Subscriber[] = [notifyPeople(whoMayDecide), notifyChannels]
 
 /** What ends with a user who is stopped, or leaves. */
-export const leaving = withInvitations(endAccessOf)
+export const endAccessAndInvitations = endingInvitations(endAccessOf)
 
 /** The due work. Every target is the sandbox until a tenant sets up a provisioner. */
 export const dueWork = (drivers: Drivers, post: DeliveryDependencies & InvitationMailing): readonly DueWork[] => [

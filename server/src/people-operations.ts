@@ -1,7 +1,7 @@
 import { createApiKey } from './api-keys/create-api-key.ts'
 import { listApiKeys } from './api-keys/list-api-keys.ts'
 import { revokeApiKey } from './api-keys/revoke-api-key.ts'
-import { leaving } from './app.ts'
+import { endAccessAndInvitations } from './app.ts'
 import { addGroupMember } from './groups/add-group-member.ts'
 import { createGroup } from './groups/create-group.ts'
 import { deleteGroup } from './groups/delete-group.ts'
@@ -64,9 +64,9 @@ export const peopleOperations: Record<string, Operation> = {
   listUsers,
   getUser,
   listUserGroups,
-  updateUser: updateUser(leaving),
-  deleteUser: deleteUser(leaving),
-  suspendUser: suspendUser(leaving),
+  updateUser: updateUser(endAccessAndInvitations),
+  deleteUser: deleteUser(endAccessAndInvitations),
+  suspendUser: suspendUser(endAccessAndInvitations),
   unsuspendUser,
   endUserAccess: endUserAccess(endAccessOf),
   resetSecondFactors,

@@ -184,7 +184,7 @@ export async function revokeLiveInvitation(
 /**
  * Ends the link of a locked user who leaves, and then their access: whatever stops a user also stops who would become that user by a link.
  */
-export function withInvitations(endAccess: EndAccess): EndAccess {
+export function endingInvitations(endAccess: EndAccess): EndAccess {
   return async (ctx, user_id, reasons) => {
     const event = { type: 'user.invitation_revoked', subject_type: 'user', subject_id: user_id } as const
     await ctx.tx.write([
