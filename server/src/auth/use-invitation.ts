@@ -6,7 +6,7 @@ import type { Ctx } from '../kernel/context.ts'
 import { invalidInput, Problem } from '../kernel/errors.ts'
 import type { SessionClaim } from '../sessions/session-secret.ts'
 import { hashPassword, passwordFaults } from '../users/password.ts'
-import { readPreferencesChange } from '../users/preferences.ts'
+import { OwnTimeZone, readOwnTimeZone } from '../users/preferences.ts'
 import { InvitationKey, requireInvitation } from './invitation-link.flow.ts'
 import { tenantInKey } from './setup-link.flow.ts'
 import { byPassword, newSession, signedInUser } from './signed-in.ts'
@@ -17,9 +17,7 @@ const UseInput = Body({
     Type.String({ maxLength: 1000, description: 'required where the link leads to a password, otherwise left out' }),
   ),
   name: Type.Optional(Name(200, { description: 'as the inviter gave it when absent' })),
-  timezone: Type.Optional(
-    Type.String({ maxLength: 100, description: 'an IANA name; what the client detects when absent' }),
-  ),
+  timezone: OwnTimeZone,
   redirect_uri: Type.Optional(
     Type.String({
       maxLength: 2_000,
@@ -61,8 +59,8 @@ export const useInvitation = operation({
   tenantIn: tenantInKey,
   async run(ctx, { body, header }) {
     const { claim, joining } = await requireInvitation(ctx.tx, body.key)
-    const { timezone = null } = readPreferencesChange(body.timezone === undefined ? {} : { timezone: body.timezone })
-    const asked = { claim, joining, body, input: { name: body.name ?? null, timezone } }
+    const input = { name: body.name ?? null, timezone: readOwnTimeZone(body.timezone) }
+    const asked = { claim, joining, body, input }
     if (joining.provider !== null) return joinByProvider(ctx, asked, joining.provider)
     return joinByPassword(ctx, asked, header('user-agent'))
   },

@@ -3,7 +3,7 @@ import { operation } from '../http/operation.ts'
 import { Body, Name } from '../http/schema.ts'
 import { setUpFirstOwner } from '../users/owner-store.ts'
 import { hashPassword, passwordFaults } from '../users/password.ts'
-import { readPreferencesChange } from '../users/preferences.ts'
+import { OwnTimeZone, readOwnTimeZone } from '../users/preferences.ts'
 import { readNewUser } from '../users/user.ts'
 import { linkOver, requireSetupLink, SetupKey, tenantInKey } from './setup-link.flow.ts'
 import { byPassword, newSession, SignedIn, signedInUser } from './signed-in.ts'
@@ -25,9 +25,7 @@ export const useSetupLink = operation({
     email: Type.String({ maxLength: 1000, description: 'one bare e-mail address, with which the owner signs in' }),
     password: Type.String({ maxLength: 1000 }),
     tenant_name: Type.Optional(Name(200, { description: 'the name of the organization; as it is when absent' })),
-    timezone: Type.Optional(
-      Type.String({ maxLength: 100, description: 'an IANA name; what the client detects when absent' }),
-    ),
+    timezone: OwnTimeZone,
   }),
   replies: { 200: SignedIn },
   errors: ['unauthenticated', 'user_exists'],
@@ -36,9 +34,8 @@ export const useSetupLink = operation({
   async run(ctx, { body: { key, name, email, password, tenant_name = null, timezone }, header }) {
     const { claim, link } = await requireSetupLink(ctx.tx, key)
     const owner = readNewUser({ name, email, password, roles: [] }, (text) => passwordFaults(text, link))
-    const preferences = readPreferencesChange(timezone === undefined ? {} : { timezone })
     const setup = {
-      ...{ name: owner.name, email: owner.email, tenant_name, timezone: preferences.timezone ?? null },
+      ...{ name: owner.name, email: owner.email, tenant_name, timezone: readOwnTimeZone(timezone) },
       password_hash: await hashPassword(ctx.tx, password),
     }
     const { source_ip } = ctx

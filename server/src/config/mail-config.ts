@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { readEmail } from '../kernel/email-address.ts'
+import { emailFault, readEmail } from '../kernel/email-address.ts'
 
 /** The mail server of the installation. */
 export type MailServer = {
@@ -41,7 +41,7 @@ export function readMailFrom(text: string | undefined, publicUrl: string): strin
     return `sallyport@${isIP(bare(hostname)) === 0 ? hostname : 'localhost'}`
   }
   const address = readEmail(text)
-  if (address === undefined) throw new Error(`MAIL_FROM is \`${text}\`; it must be one e-mail address and nothing else`)
+  if (address === undefined) throw new Error(`MAIL_FROM is \`${text}\`; it ${emailFault}`)
   return address
 }
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Body, DateTime, Name, Nullable, OneOf, Uuid } from '../http/schema.ts'
-import { readEmail } from '../kernel/email-address.ts'
+import { emailFault, readEmail } from '../kernel/email-address.ts'
 import { invalidInput, Problem } from '../kernel/errors.ts'
 import { RoleIds, requireMayGive } from '../roles/role.ts'
 
@@ -75,8 +75,7 @@ export const InvitationInput = Body({
 /** The address as it is stored. @throws Problem 400 */
 export function requireEmail(text: string): string {
   const email = readEmail(text)
-  if (email === undefined)
-    throw invalidInput([{ pointer: '/email', why: 'must be one e-mail address and nothing else' }])
+  if (email === undefined) throw invalidInput([{ pointer: '/email', why: emailFault }])
   return email
 }
 
@@ -106,7 +105,14 @@ export function requireMayInvite(user: Invitable, inviter: ReadonlySet<string>):
 }
 
 export function alreadyJoined(): Problem {
-  return new Problem('already_joined', 'this user can sign in already, and needs no invitation')
+  const lost = 'who lost their second factors gets them reset, and who lost the password is deleted and invited again'
+  return new Problem('already_joined', `this user can sign in already, and needs no invitation: ${lost}`)
+}
+
+/** @returns the refusal to revoke a link that was used */
+export function usedAlready(): Problem {
+  const todo = 'deactivate or delete the user to end that'
+  return new Problem('already_joined', `this invitation was used, and the user can sign in: ${todo}`)
 }
 
 /** Invitations of one user that are kept, at most: with one more, the oldest is deleted. */

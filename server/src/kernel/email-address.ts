@@ -13,6 +13,9 @@ const emailForm = new RegExp(
 const invisible = /\p{Default_Ignorable_Code_Point}/u
 const maxEmailLength = 254
 
+/** The fault of a text that `readEmail` refuses, as a half-sentence. */
+export const emailFault = 'must be one e-mail address and nothing else'
+
 /** The address as it is stored (NFC), or undefined if the text is not exactly one e-mail address. */
 export function readEmail(text: string): string | undefined {
   if (text.length > maxEmailLength || invisible.test(text)) return undefined
@@ -52,6 +55,16 @@ export function readMailDomain(text: string): string | undefined {
   if (!/^[\p{L}\p{M}\p{Nd}.-]+$/u.test(text)) return undefined
   const domain = domainToASCII(text)
   return domain.length <= maxDomainLength && dnsForm.test(domain) ? domain : undefined
+}
+
+/** An address that no mail reaches: RFC 2606 reserves the domain `.invalid`. */
+export function unreachableEmail(local_part: string, host: string): string {
+  return `${local_part}@${host}.invalid`
+}
+
+/** Whether no mail reaches an address: a mail server could only bounce the mail, or give it to a server that answers for unknown domains. */
+export function isUnreachable(address: string): boolean {
+  return /[@.]invalid\.?$/i.test(address)
 }
 
 /** The domain of an address, in DNS form. */

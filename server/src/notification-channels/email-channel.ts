@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Body, Line, OneOf } from '../http/schema.ts'
-import { emailKey, readEmail } from '../kernel/email-address.ts'
+import { emailFault, emailKey, readEmail } from '../kernel/email-address.ts'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
 import { blank, type Common, changeCommon, lineFaults, nameFaults, newFields, shownFields } from './channel-fields.ts'
 
@@ -92,7 +92,7 @@ function normalized(address: string): string {
 }
 
 function addressFaults(pointer: string, text: string): FaultyField[] {
-  return readEmail(text) === undefined ? [{ pointer, why: 'must be one e-mail address and nothing else' }] : []
+  return readEmail(text) === undefined ? [{ pointer, why: emailFault }] : []
 }
 
 /** Two spellings of one address belong to the same person, who would get each mail twice. */

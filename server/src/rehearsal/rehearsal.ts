@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import type { WorkCtx } from '../kernel/context.ts'
+import { unreachableEmail } from '../kernel/email-address.ts'
 import { Problem } from '../kernel/errors.ts'
 import type { RuleInput } from '../policy-engine/rule.ts'
 import type { Mode } from '../tenants/mode.ts'
@@ -30,9 +31,9 @@ export type Rehearsal = Static<typeof Rehearsal>
 export const rehearsalPeople = { ada: 'Ada', ben: 'Ben' } as const
 export type PersonPart = keyof typeof rehearsalPeople
 
-/** An address that no mail reaches: RFC 2606 reserves `.invalid`. */
+/** The address of a person, which no mail reaches. */
 export function rehearsalEmail(part: PersonPart, suffix = ''): string {
-  return `${part}${suffix}@rehearsal.invalid`
+  return unreachableEmail(`${part}${suffix}`, 'rehearsal')
 }
 
 /** The accounts, by their marks; the mark is the tag `env` too. */

@@ -25,6 +25,16 @@ export const PreferencesInput = Body({
 })
 export type PreferencesInput = Static<typeof PreferencesInput>
 
+/** The time zone of a person who joins, in a body. */
+export const OwnTimeZone = Type.Optional(
+  Type.String({ maxLength: 100, description: 'an IANA name; what the client detects when absent' }),
+)
+
+/** Null when absent. @throws Problem 400 */
+export function readOwnTimeZone(timezone: string | undefined): string | null {
+  return readPreferencesChange(timezone === undefined ? {} : { timezone }).timezone ?? null
+}
+
 /**
  * Reads a change of preferences. A language tag is stored in its canonical spelling.
  * @throws Problem 400 naming each field that is not a language or not a time zone

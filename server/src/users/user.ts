@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { groupSources } from '../groups/group.ts'
 import { Body, DateTime, Name, Nullable, OneOf, Uuid } from '../http/schema.ts'
-import { readEmail } from '../kernel/email-address.ts'
+import { emailFault, readEmail } from '../kernel/email-address.ts'
 import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
 import { isName, nameRule } from '../kernel/one-line-name.ts'
 import { type CreationRoleId, creationRoleIds, isCreationRole, requireMayGive, systemRoles } from '../roles/role.ts'
@@ -88,7 +88,7 @@ export function readNewUser(input: NewUserInput, passwordFault: (text: string) =
   const { name, password, auth_provider = 'local', avatar_base64 = null } = input
   const email = readEmail(input.email)
   const faults: FaultyField[] = [
-    ...(email === undefined ? [{ pointer: '/email', why: 'must be one e-mail address and nothing else' }] : []),
+    ...(email === undefined ? [{ pointer: '/email', why: emailFault }] : []),
     ...fault('/name', nameFault(name)),
     ...fault('/password', passwordNeed(auth_provider, password) ?? wrongIn(password, passwordFault)),
     ...fault('/avatar_base64', wrongIn(avatar_base64, avatarFault)),

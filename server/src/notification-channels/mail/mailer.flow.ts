@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.ts'
 import type { Tx } from '../../kernel/context.ts'
+import { isUnreachable } from '../../kernel/email-address.ts'
 import type { Outcome } from '../carrier.ts'
 import type { Mail } from './mail-layout.ts'
 import { openMailTransport } from './mail-transport.ts'
@@ -37,11 +38,6 @@ const noServer: Outcome = {
 const unreachable: Outcome = {
   kind: 'refused',
   why: 'no mail reaches an address under `.invalid`; it is that of a person of a rehearsal, or made up',
-}
-
-/** RFC 2606 reserves the domain: a mail server could only bounce the mail, or give it to a server that answers for unknown domains. */
-function isUnreachable(address: string): boolean {
-  return /[@.]invalid\.?$/i.test(address)
 }
 
 /** Opens the mailer. Without a mail server every attempt fails for now. */
