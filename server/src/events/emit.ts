@@ -59,23 +59,17 @@ export function emitEach(
 }
 
 /**
- * One event about a subject for each row of a common table expression, with the row's `facts` as more data. For facts that the
- * statement itself finds, such as what a row held before its change.
+ * One event for each row of a common table expression, with the row's `facts` as more data. For facts that the statement itself finds,
+ * such as what a row held before its change. Without a `subject_id`, each is about the `id` of its row.
  */
-export function emitWithFacts(ctx: WorkCtx, event: NewEvent, rows: Statement): Statement {
-  const data = sql`${JSON.stringify(event.data ?? {})}::jsonb || facts`
-  const row = { subject_id: sql`${event.subject_id}::text`, data, worker: sql`${ctx.request_id}::text` }
-  return eventPerRow(ctx, event, row, rows)
-}
-
-/** One event for each row of a common table expression, about the subject of which the row has the `id`, with the row's `facts` as more data. */
-export function emitAbout(
+export function emitWithFacts(
   ctx: WorkCtx,
-  event: Pick<NewEvent, 'type' | 'subject_type' | 'data'>,
+  event: Omit<NewEvent, 'subject_id' | 'by'> & { subject_id?: string },
   rows: Statement,
 ): Statement {
+  const subject_id = event.subject_id === undefined ? sql`id::text` : sql`${event.subject_id}::text`
   const data = sql`${JSON.stringify(event.data ?? {})}::jsonb || facts`
-  return eventPerRow(ctx, event, { subject_id: sql`id::text`, data, worker: sql`${ctx.request_id}::text` }, rows)
+  return eventPerRow(ctx, event, { subject_id, data, worker: sql`${ctx.request_id}::text` }, rows)
 }
 
 /** One event for each row. What is of the row is an expression: a value, or columns of the row. */

@@ -1,5 +1,5 @@
 import { sql } from '../db/sql.ts'
-import { emitAbout } from '../events/emit.ts'
+import { emitWithFacts } from '../events/emit.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { conferred } from './conferred-store.ts'
@@ -35,7 +35,7 @@ export function membershipsEnd(ctx: WorkCtx, which: Statement, cause: EndCause |
       delete from group_member m using ending e
       where m.tenant_id = ${tenant_id}::uuid and m.user_id = e.user_id and m.group_id = e.group_id
       returning m.group_id as id, ${facts} || jsonb_build_object('cause', ${cause}::text) as facts),
-    emitted as (${emitAbout(ctx, removed, sql`gone`)})
+    emitted as (${emitWithFacts(ctx, removed, sql`gone`)})
     select id from gone`
 }
 
@@ -92,7 +92,7 @@ export function claimedGroupsSync(
         on conflict (tenant_id, group_id, user_id) do nothing
         returning *),
       given as (select m.group_id as id, ${facts} || '{"cause": "claim"}'::jsonb as facts from m),
-      emitted as (${emitAbout(ctx, added, sql`given`)})
+      emitted as (${emitWithFacts(ctx, added, sql`given`)})
       select id from given`,
   ]
 }
