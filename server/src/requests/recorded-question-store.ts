@@ -67,16 +67,16 @@ type PageRow = {
 /**
  * The next questions of the span after the one with this id, the latest first. One round trip, one snapshot. People are read as they
  * are now: no recording holds facts about them, so that a fact that is new to policy is known for old recordings too.
- * `hasPastGifts`: false where the database may be of an earlier version, which kept none.
+ * `isEarlier`: the database may be of an earlier version.
  */
 export async function readRecordings(
   tx: Tx,
   span: Span,
-  page: { after: string | undefined; limit: number; hasPastGifts?: boolean },
+  page: { after: string | undefined; limit: number; isEarlier?: boolean },
 ): Promise<Recording[]> {
   const behind = page.after === undefined ? sql`true` : sql`d.id < ${page.after}::uuid`
   const giving = { giver: sql`page.requester_id`, after: sql`page.requested_at` }
-  const tainted = { givers: receiversOf(tx, giving, page.hasPastGifts), after: giving.after }
+  const tainted = { givers: receiversOf(tx, giving, page.isEarlier), after: giving.after }
   const account_ids = sql`array(select distinct place ->> 'account_id'
     from page, jsonb_array_elements(page.question -> 'places') place)`
   const acts = actsInNamedAccount(
@@ -85,7 +85,7 @@ export async function readRecordings(
     sql`page.question -> 'places' -> 0 ->> 'account_id'`,
   )
   const [row] = await tx.read(
-    sql<PageRow>`with ${page.hasPastGifts === false ? sql`${lastingMembers}, ` : sql``}page as materialized (
+    sql<PageRow>`with ${page.isEarlier ? sql`${lastingMembers}, ` : sql``}page as materialized (
         select d.id, d.request_id, d.question_kind, d.principal_id, d.decided_at, d.question,
           coalesce(a.requester_id, d.principal_id) as requester_id, a.created_at as requested_at
         from decision d left join access_request a on a.tenant_id = d.tenant_id and a.id = d.request_id

@@ -8,12 +8,12 @@ export type Giving = { giver: Statement; after: Statement }
 /**
  * The giver, and every user (`id`) who has received a right since, from them or from another receiver: a select to embed in another
  * statement. A gift that was withdrawn, or that ended with its role, its group or its receiver, counts like one that lasts.
- * `hasPastGifts`: false for a database of an earlier version, which kept none.
+ * `isEarlier`: the database may be of an earlier version, which kept no past gifts.
  *
  * It goes from each giver to their gifts by key, so that its cost depends on the gifts and the receivers, not on the tenant's size.
  */
-export function receiversOf(tx: Tx, { giver, after }: Giving, hasPastGifts = true): Statement {
-  const past = hasPastGifts ? sql`past_gift` : noPastGifts
+export function receiversOf(tx: Tx, { giver, after }: Giving, isEarlier = false): Statement {
+  const past = isEarlier ? noPastGifts : sql`past_gift`
   const here = sql`tenant_id = ${tx.tenant_id}::uuid`
   const ended = sql`${past} where ${here} and given_by = hand.id and given_at > ${after}`
   const mappings = sql`select group_id, mapped_at, ${forever} from group_role

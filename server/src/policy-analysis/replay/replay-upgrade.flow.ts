@@ -66,7 +66,7 @@ export async function replayUpgrade(
   await onPage?.(0, total)
   for (let compared = 0; compared < total; ) {
     const limit = Math.min(pageSize, total - compared)
-    const page = await readRecordings(tx, span, { after, limit, hasPastGifts: false })
+    const page = await readRecordings(tx, span, { after, limit, isEarlier: true })
     for (const recording of page) {
       const asked = recordedQuestion(recording, facts)
       const former = formerQuestion(recording, facts)
