@@ -32,7 +32,8 @@ export async function findTenantOfProvider(work: UnrestrictedTx, id: string): Pr
 }
 
 /**
- * Replaces `before` and emits an event without the secret, and with the change of the mappings, which are saved apart. Undefined when another request changed the setting meanwhile.
+ * Replaces `before` and emits an event without the secret, and with the change of the mappings, which are saved apart. Undefined when
+ * another request changed the setting meanwhile.
  * @param sealed the new sealed secret; null: none; undefined: the stored one stays
  */
 export async function saveSignInSetting(

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { keepRefusal } from '../events/keep-refusal.ts'
 import { isEmpty, type MappingChange, planMappings, type WantedMapping } from '../groups/group-mapping.ts'
-import { endAllClaimed, lockMappings, saveMappings } from '../groups/group-mapping-store.ts'
+import { endAllClaimed, lockMappings, mappingsLock, saveMappings } from '../groups/group-mapping-store.ts'
 import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { type Input, operation } from '../http/operation.ts'
 import { changeIn, SentBack } from '../http/sent-back.ts'
@@ -9,6 +9,7 @@ import type { Ctx, Tx } from '../kernel/context.ts'
 import { invalidInput, Problem } from '../kernel/errors.ts'
 import { endSessionsBy } from '../sessions/provider-session-store.ts'
 import {
+  type CheckedSignIn,
   isAnotherSource,
   readSignInSetting,
   requireMayNameProvider,
@@ -25,8 +26,9 @@ const SentSetting = SentBack(SignInSettingInput, SignInSetting)
 type SentSetting = Static<typeof SentSetting>
 
 /**
- * Replaces the settings of the tenant's sign-in provider as a whole. Setting another provider needs every scope, and the
- * provider must answer. A mapping to a group needs every scope that the group gives. Sign-ins in progress at the previous provider are refused, and sessions by another issuer end.
+ * Replaces the settings of the tenant's sign-in provider as a whole. Setting another provider needs every scope, and the provider must
+ * answer. A mapping to a group needs every scope that the group gives. Sign-ins in progress at the previous provider are refused, and
+ * sessions by another issuer end.
  */
 export const updateSignInSettings = operation({
   method: 'PUT',
@@ -43,17 +45,19 @@ export const updateSignInSettings = operation({
   etag: recordTag,
   takesIfMatch: true,
   async prepare(ctx, input) {
-    const { before, checked } = await readChange(ctx, input)
+    const { before, checked } = await keepRefusal(ctx, subject, () => readChange(ctx, input))
     if (!triesIssuer(checked, before)) return
     const why = await ctx.providerSignIn.findIssuerFault(ctx.tx.tenant_id, checked.issuer)
     if (why !== undefined) throw invalidInput([{ pointer: '/issuer', why }])
   },
   async run(ctx, input) {
-    const { before, checked, tags } = await readChange(ctx, input)
-    const { client_secret: change } = checked
-    const sealed = change === 'keep' ? undefined : change && (await sealClientSecret(ctx.sealer, ctx.tx, change.secret))
     const save = async (tx: Tx) => {
       const inside = { ...ctx, tx }
+      // Sealed before the lock, as sealing may wait for the rotation of a key.
+      const sealed = await sealChange(inside, await readChange(inside, input))
+      // INVARIANT: what the caller saw is compared under the lock: a mapping that went out of effect since is not vouched for unseen.
+      await tx.write([mappingsLock(tx)])
+      const { before, checked } = await readChange(inside, input)
       const mappings = await planChange(inside, checked.group_mappings, before)
       const now = await saveSignInSetting(inside, checked, before, { sealed, mappings })
       if (now === undefined) return undefined
@@ -66,7 +70,6 @@ export const updateSignInSettings = operation({
     }
     const saved = await keepRefusal(ctx, subject, () => ctx.tx.interactive(save))
     if (saved === undefined) {
-      requireMatch(tags, recordTag(shownSignIn(await findWholeSignIn(ctx.tx))))
       throw new Problem(
         'version_conflict',
         'another request changed the sign-in settings meanwhile; read them and set them again',
@@ -75,6 +78,11 @@ export const updateSignInSettings = operation({
     return shownSignIn(saved)
   },
 })
+
+/** The new sealed secret; null: none; undefined: the stored one stays. */
+async function sealChange({ sealer, tx }: Ctx, { checked: { client_secret: change } }: { checked: CheckedSignIn }) {
+  return change === 'keep' ? undefined : change && (await sealClientSecret(sealer, tx, change.secret))
+}
 
 /** What changes in the mappings, by the rights of this moment; nothing where the caller sends none. */
 async function planChange(
@@ -93,7 +101,7 @@ async function readChange(ctx: Ctx, { body: sent, header }: Pick<Input<never, ne
   const tags = readIfMatch(header('if-match'))
   const before = await findWholeSignIn(ctx.tx)
   const body = changeIn(SignInSettingInput, sent, shownSignIn(before))
-  await keepRefusal(ctx, subject, async () => requireMayNameProvider(ctx.actor.scopes, body, before))
+  requireMayNameProvider(ctx.actor.scopes, body, before)
   requireMatch(tags, recordTag(shownSignIn(before)))
-  return { tags, before, checked: readSignInSetting(body, before) }
+  return { before, checked: readSignInSetting(body, before) }
 }
