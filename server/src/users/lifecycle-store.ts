@@ -123,7 +123,11 @@ export async function saveUserDeletion(ctx: WorkCtx, user: Pick<LockedUser, 'id'
     sql`delete from user_password where ${whose}`,
     ...factorsEnd(tx, user.id),
     sql`delete from user_role where ${whose}`,
-    sql`delete from group_member where ${whose}`,
+    // In the order in which other statements lock memberships.
+    sql`with leaving as materialized (
+        select m.user_id, m.group_id from group_member m where ${whose} order by m.user_id, m.group_id for update)
+      delete from group_member m using leaving l
+      where m.tenant_id = ${tx.tenant_id} and m.user_id = l.user_id and m.group_id = l.group_id`,
     sql`delete from favourite where ${whose}`,
   ])
 }
