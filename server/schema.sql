@@ -641,13 +641,14 @@ create table group_member (
   mapping_id uuid,
   given_at timestamp with time zone,
   expires_at timestamp with time zone,
+  end_cause text,
   constraint group_member_pk PRIMARY KEY (tenant_id, group_id, user_id),
   constraint group_member_added_by_fk FOREIGN KEY (tenant_id, added_by) REFERENCES tenant_user(tenant_id, id),
   constraint group_member_group_id_fk FOREIGN KEY (tenant_id, group_id) REFERENCES tenant_group(tenant_id, id) ON DELETE CASCADE,
-  constraint group_member_mapping_id_fk FOREIGN KEY (tenant_id, mapping_id) REFERENCES group_mapping(tenant_id, id) ON DELETE CASCADE,
   constraint group_member_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   constraint group_member_user_id_fk FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_user(tenant_id, id),
   constraint group_member_claimed_ck CHECK ((mapping_id IS NULL) = (expires_at IS NULL) AND (mapping_id IS NULL) = (given_at IS NULL)),
+  constraint group_member_end_cause_ck CHECK (end_cause IS NULL OR mapping_id IS NOT NULL),
   constraint group_member_membership_source_ck CHECK (membership_source = ANY (ARRAY['local'::text, 'scim'::text, 'identity_provider'::text]))
 );
 CREATE INDEX group_member_added_by_ix ON group_member USING btree (tenant_id, added_by);
@@ -660,7 +661,7 @@ create policy tenant_wall on group_member
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on group_member to sallyport_app;
-grant update (added_by, mapping_id, given_at, expires_at) on group_member to sallyport_app;
+grant update (added_by, mapping_id, given_at, expires_at, end_cause) on group_member to sallyport_app;
 CREATE TRIGGER group_member_authority AFTER INSERT OR DELETE ON group_member FOR EACH ROW EXECUTE FUNCTION authority_changed();
 CREATE TRIGGER group_member_authority_change AFTER UPDATE ON group_member FOR EACH ROW WHEN (old.user_id IS DISTINCT FROM new.user_id OR old.group_id IS DISTINCT FROM new.group_id OR old.added_by IS DISTINCT FROM new.added_by OR old.given_at IS DISTINCT FROM new.given_at OR COALESCE(new.expires_at, 'infinity'::timestamp with time zone) < COALESCE(old.expires_at, 'infinity'::timestamp with time zone)) EXECUTE FUNCTION authority_changed();
 CREATE TRIGGER group_member_ended AFTER DELETE ON group_member REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION group_member_ended();

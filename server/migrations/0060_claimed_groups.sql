@@ -37,19 +37,20 @@ create policy tenant_wall on group_mapping
 grant select, insert, delete, update (vouched_scopes) on group_mapping to sallyport_app;
 
 alter table group_member
-  -- The mapping that gave the membership, which ends with it. Null: no claim gave it.
+  -- The mapping that gave the membership. It may be gone, and the membership then counts no longer. Null: no claim gave it.
   add column mapping_id uuid,
   -- When it was given, where that was before it began: by a mapping. Null: when it began.
   add column given_at timestamptz,
   -- Until when it counts. Null: until it is removed.
   add column expires_at timestamptz,
-  add constraint group_member_mapping_id_fk
-    foreign key (tenant_id, mapping_id) references group_mapping (tenant_id, id) on delete cascade,
+  -- Why it counts no longer, where that is not for its age: what the event says that ends it.
+  add column end_cause text,
+  add constraint group_member_end_cause_ck check (end_cause is null or mapping_id is not null),
   add constraint group_member_claimed_ck check ((mapping_id is null) = (expires_at is null) and (mapping_id is null) = (given_at is null));
 create index group_member_mapping_id_ix on group_member (tenant_id, mapping_id) where mapping_id is not null;
 -- Those of a group that have ended, and are still to be deleted: its members are counted without reading each of them.
 create index group_member_expires_at_ix on group_member (tenant_id, group_id, expires_at) where expires_at is not null;
-grant update (mapping_id, added_by, given_at, expires_at) on group_member to sallyport_app;
+grant update (mapping_id, added_by, given_at, expires_at, end_cause) on group_member to sallyport_app;
 
 -- A sign-in moves the end of a membership, which changes no right that is held now.
 drop trigger group_member_authority on group_member;

@@ -2,17 +2,14 @@ import { sql } from '../db/sql.ts'
 import { emitWithFacts } from '../events/emit.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import { isCurrent } from '../roles/membership-store.ts'
 import { conferred } from './conferred-store.ts'
 
-/** Why a membership by a claim ended. */
-export type EndCause =
-  | 'not_claimed'
-  | 'claim_missing'
-  | 'claim_overflow'
-  | 'expired'
-  | 'mapping_removed'
-  | 'mapping_out_of_effect'
-  | 'provider_changed'
+/** Why a membership by a claim was not given again by a sign-in. */
+type ClaimCause = 'not_claimed' | 'claim_missing' | 'claim_overflow'
+
+/** Why a membership by a claim lapsed before its time. */
+type LapseCause = 'mapping_removed' | 'mapping_out_of_effect' | 'provider_changed'
 
 const removed = { type: 'group.member_removed', subject_type: 'group' } as const
 const added = { type: 'group.member_added', subject_type: 'group' } as const
@@ -21,20 +18,47 @@ const added = { type: 'group.member_added', subject_type: 'group' } as const
 const facts = sql`jsonb_build_object('user_id', m.user_id, 'membership_source', m.membership_source,
   'mapping_id', m.mapping_id)`
 
+const isExpired = sql`not ${isCurrent(sql`m`)}`
+
+/** The memberships `m` by claims for which the condition holds, locked in one order: two such statements never wait in a circle. */
+function lockClaimed(tx: Tx, which: Statement): Statement {
+  return sql`select m.user_id, m.group_id from group_member m
+    where m.tenant_id = ${tx.tenant_id}::uuid and m.mapping_id is not null and ${which}
+    order by m.user_id, m.group_id for update`
+}
+
 /**
- * Ends memberships `m` by claims, with an event for each; the others stay, whatever the condition says. `cause` is a text or an
- * expression on `m`. It locks them in one order, so that two such statements never wait for each other.
+ * Lets memberships `m` by claims count no longer, from now on: the job ends them soon, with an event for each. There may be hundreds of
+ * thousands, and sign-ins wait for the end of this transaction. Only under `mappingsLock`, so that no sign-in moves their end again.
  */
-export function membershipsEnd(ctx: WorkCtx, which: Statement, cause: EndCause | Statement): Statement<{ id: string }> {
+export function membershipsLapse(tx: Tx, which: Statement, cause: LapseCause): Statement[] {
+  const here = sql`tenant_id = ${tx.tenant_id}::uuid`
+  const lapsing = sql`${isCurrent(sql`m`)} and ${which}`
+  return [
+    // First, as the job locks these rows first.
+    sql`with due as materialized (
+        select c.id from claimed_groups c where c.${here} and c.id in (select m.user_id from group_member m
+          where m.${here} and m.mapping_id is not null and ${lapsing})
+        order by c.id for update)
+      update claimed_groups c set next_look_at = clock_timestamp() from due where c.${here} and c.id = due.id`,
+    sql`with lapsing as materialized (${lockClaimed(tx, lapsing)})
+      update group_member m set expires_at = clock_timestamp(), end_cause = ${cause}
+      from lapsing l where m.${here} and m.user_id = l.user_id and m.group_id = l.group_id`,
+  ]
+}
+
+/**
+ * Ends memberships `m` by claims, with an event for each; the others stay, whatever the condition says. One that counts no longer says so
+ * as its cause, and else `cause` is it.
+ */
+function membershipsEnd(ctx: WorkCtx, which: Statement, cause: ClaimCause | 'expired'): Statement<{ id: string }> {
   const { tenant_id } = ctx.tx
-  return sql<{ id: string }>`with ending as materialized (
-      select m.user_id, m.group_id from group_member m
-      where m.tenant_id = ${tenant_id}::uuid and m.mapping_id is not null and ${which}
-      order by m.user_id, m.group_id for update),
+  return sql<{ id: string }>`with ending as materialized (${lockClaimed(ctx.tx, which)}),
     gone as (
       delete from group_member m using ending e
       where m.tenant_id = ${tenant_id}::uuid and m.user_id = e.user_id and m.group_id = e.group_id
-      returning m.group_id as id, ${facts} || jsonb_build_object('cause', ${cause}::text) as facts),
+      returning m.group_id as id, ${facts} || jsonb_build_object('cause',
+        case when ${isExpired} then coalesce(m.end_cause, 'expired') else ${cause}::text end) as facts),
     emitted as (${emitWithFacts(ctx, removed, sql`gone`)})
     select id from gone`
 }
@@ -43,7 +67,7 @@ export function membershipsEnd(ctx: WorkCtx, which: Statement, cause: EndCause |
 export type ClaimedGroups = {
   provider_id: string
   values: readonly string[]
-  cause: EndCause
+  cause: ClaimCause
   seconds: Statement
 }
 
@@ -64,7 +88,6 @@ export function claimedGroupsSync(
   const isTheirs = sql`m.tenant_id = ${tx.tenant_id}::uuid and m.user_id = ${user_id}::uuid
     and m.mapping_id is not null`
   const follows = sql`m.group_id in (select f.group_id from (${followed(tx, claimed)}) f)`
-  const isExpired = sql`m.expires_at <= clock_timestamp()`
   return [
     // First, as the job that ends memberships locks this row first.
     sql<{ id: string }>`with listed as (
@@ -73,11 +96,7 @@ export function claimedGroupsSync(
         where ${when} and exists (select from (${followed(tx, claimed)}) f)
         on conflict (tenant_id, id) do update set next_look_at = excluded.next_look_at)
       select null::uuid as id where false`,
-    membershipsEnd(
-      ctx,
-      sql`m.user_id = ${user_id}::uuid and ${when} and (${isExpired} or not ${follows})`,
-      sql`case when ${isExpired} then 'expired' else ${cause}::text end`,
-    ),
+    membershipsEnd(ctx, sql`m.user_id = ${user_id}::uuid and ${when} and (${isExpired} or not ${follows})`, cause),
     sql<{ id: string }>`with followed as materialized (select f.* from (${followed(tx, claimed)}) f where ${when}),
       kept as (
         update group_member m set expires_at = ${until}, mapping_id = f.mapping_id, added_by = f.mapped_by,
@@ -125,7 +144,7 @@ export async function endExpiredMemberships(ctx: WorkCtx, { id, generation }: Wo
     sql`select from claimed_groups c where ${ours} for update`,
     membershipsEnd(
       ctx,
-      sql`m.user_id = ${id}::uuid and m.expires_at <= clock_timestamp()
+      sql`m.user_id = ${id}::uuid and ${isExpired}
         and exists (select from claimed_groups c where ${ours})`,
       'expired',
     ),

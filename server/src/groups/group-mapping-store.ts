@@ -2,7 +2,7 @@ import { sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
-import { membershipsEnd } from './claimed-member-store.ts'
+import { membershipsLapse } from './claimed-member-store.ts'
 import { conferred } from './conferred-store.ts'
 import {
   type ClaimedGroup,
@@ -59,13 +59,13 @@ export async function lockMappings(
   return { held, groups }
 }
 
-/** Saves the change of locked mappings. What removed ones gave ends, with an event for each membership. */
+/** Saves the change of locked mappings. What removed ones gave counts no longer. */
 export async function saveMappings(ctx: WorkCtx, { added, removed, vouched }: MappingChange): Promise<void> {
   const { tx, actor } = ctx
   const here = sql`tenant_id = ${tx.tenant_id}::uuid`
   const gone = sql`any(${removed.map(({ id }) => id)}::uuid[])`
   await tx.write([
-    membershipsEnd(ctx, sql`m.mapping_id = ${gone}`, 'mapping_removed'),
+    ...membershipsLapse(tx, sql`m.mapping_id = ${gone}`, 'mapping_removed'),
     sql`delete from group_mapping where ${here} and id = ${gone}`,
     sql`insert into group_mapping (tenant_id, id, value, group_id, mapped_by, vouched_scopes)
       select ${tx.tenant_id}::uuid, p.id, p.value, p.group_id, ${actor.user_id}::uuid, ${conferredNow(tx)}
@@ -76,9 +76,9 @@ export async function saveMappings(ctx: WorkCtx, { added, removed, vouched }: Ma
   ])
 }
 
-/** Ends every membership by a claim of the tenant: nobody vouches for them any more. Only under `mappingsLock`. */
-export async function endAllClaimed(ctx: WorkCtx): Promise<void> {
-  await ctx.tx.write([membershipsEnd(ctx, sql`true`, 'provider_changed')])
+/** No membership by a claim of the tenant counts any more: nobody vouches for them. Only under `mappingsLock`. */
+export async function lapseAllClaimed(tx: Tx): Promise<void> {
+  await tx.write(membershipsLapse(tx, sql`true`, 'provider_changed'))
 }
 
 /** The groups of a change that may give them more scopes: one group, or all that give a role. */
@@ -100,7 +100,7 @@ export async function lockMappingsInEffect(tx: Tx, widened: Widened): Promise<st
 
 /**
  * After their groups were given more scopes: a caller who may set mappings and holds all scopes of a group vouches for its mappings.
- * The others go out of effect, and what they gave ends. The event names both.
+ * The others go out of effect, and what they gave counts no longer. The event names both. The setting's version shows that it changed.
  */
 export async function settleMappings(ctx: WorkCtx, ids: readonly string[]): Promise<void> {
   const { tx, actor } = ctx
@@ -115,7 +115,9 @@ export async function settleMappings(ctx: WorkCtx, ids: readonly string[]): Prom
   const group_mappings = { vouched: mappingFact(vouched), out_of_effect: mappingFact(lapsed) }
   const event = { type: 'setting.updated', subject_type: 'setting', subject_id: 'sign-in' } as const
   await tx.write([
-    membershipsEnd(ctx, sql`m.mapping_id = any(${lapsed.map(({ id }) => id)}::uuid[])`, 'mapping_out_of_effect'),
+    ...membershipsLapse(tx, sql`m.mapping_id = any(${lapsed.map(({ id }) => id)}::uuid[])`, 'mapping_out_of_effect'),
+    sql`update sign_in_setting set version = version + 1, updated_at = clock_timestamp()
+      where tenant_id = ${tx.tenant_id}::uuid`,
     emit(ctx, { ...event, data: { group_mappings } }),
   ])
 }

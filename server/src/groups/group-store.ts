@@ -89,7 +89,7 @@ export async function saveGroup(ctx: WorkCtx, id: string, change: GroupChange): 
 
 /**
  * Deletes a group that is made here with its memberships and mappings, and emits the event. Of a group of the sign-in provider the event
- * says which mappings to it ended. Sign-ins in progress come before, or find no mapping.
+ * says which mappings to it ended, and the version of the sign-in settings shows it. Sign-ins in progress come before, or find no mapping.
  */
 export async function deleteGroupMadeHere(ctx: WorkCtx, id: string): Promise<void> {
   const { tx } = ctx
@@ -102,7 +102,10 @@ export async function deleteGroupMadeHere(ctx: WorkCtx, id: string): Promise<voi
         delete from tenant_group
         where tenant_id = ${tx.tenant_id}::uuid and id = ${id}::uuid and ${isMadeHere} returning id),
       ended as (select jsonb_strip_nulls(jsonb_build_object('mapped_values', ${values})) as facts from gone),
-      emitted as (${emitWithFacts(ctx, event, sql`ended`)})
+      emitted as (${emitWithFacts(ctx, event, sql`ended`)}),
+      unmapped as (
+        update sign_in_setting set version = version + 1, updated_at = clock_timestamp()
+        where tenant_id = ${tx.tenant_id}::uuid and exists (select from ended where facts ? 'mapped_values'))
       select id from gone`,
   ])
 }

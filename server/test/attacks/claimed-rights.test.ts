@@ -7,7 +7,22 @@ import { redirect_uri } from '../support/sign-in-stage.ts'
 
 /** Claims give no rights that nobody who holds them vouched for (P31). */
 const stage = await openClaimsStage()
-const { house, asOwner, must, by, open, makeGroup, map, someone, enter, groupsOf, mappings, changes, settings } = stage
+const {
+  house,
+  asOwner,
+  must,
+  by,
+  open,
+  makeGroup,
+  map,
+  someone,
+  enter,
+  groupsOf,
+  mappings,
+  changes,
+  endDue,
+  settings,
+} = stage
 const sensitive = ['groups:read', 'audit:read']
 
 const put = (token: string, change: object) =>
@@ -59,8 +74,9 @@ suite('a mapping', () => {
     await enter('anna', { groups: ['eng', 'ops'] })
     await map([{ value: 'ops', group_id: other.group_id }])
     assert.deepEqual(await groupsOf(anna.id), [other.group_id])
-    assert.deepEqual((await changes(anna.id)).at(-1), { type: 'group.member_removed', cause: 'mapping_removed' })
     assert.equal((await by(anna.token, 'GET', '/v1/groups')).status, 403)
+    await endDue()
+    assert.deepEqual((await changes(anna.id)).at(-1), { type: 'group.member_removed', cause: 'mapping_removed' })
   })
 
   test('is to a group of this provider, and is sent once', async () => {
@@ -161,13 +177,11 @@ suite('a group that comes to give more', () => {
         const widener = await someone(all.filter((scope) => scope !== lacking))
         await must(widen(widener.token, { group_id, role }))
         assert.deepEqual(await groupsOf(anna.id), [])
-        assert.deepEqual((await changes(anna.id)).at(-1), {
-          type: 'group.member_removed',
-          cause: 'mapping_out_of_effect',
-        })
         assert.equal((await by(anna.token, 'GET', '/v1/groups')).status, 403)
         await enter('anna', { groups: ['eng'] })
         assert.deepEqual(await groupsOf(anna.id), [], 'nor at the next sign-in')
+        const removed = { type: 'group.member_removed', cause: 'mapping_out_of_effect' }
+        assert.deepEqual((await changes(anna.id)).at(-1), removed, 'which finds it before the job')
         assert.deepEqual(await mappings(), [{ value: 'eng', group_id, in_effect: false }])
 
         await must(put((await someone(['settings:write'])).token, { group_mappings: [{ value: 'eng', group_id }] }))
@@ -188,6 +202,21 @@ suite('a group that comes to give more', () => {
       assert.equal((await by(anna.token, 'GET', '/v1/users')).status, 200)
     })
   }
+
+  test('is not vouched for unseen: the settings as they were read before are refused (P31)', async () => {
+    const { group_id, role } = await mapped()
+    const { owner, tenant_id } = stage.tenant()
+    const url = '/v1/settings/sign-in'
+    const { etag } = (await must(asOwner('GET', url))).headers
+    const narrow = await someone(['roles:write', ...sensitive, 'users:read'])
+    await must(patchRole(narrow.token, role, [...sensitive, 'users:read']))
+    const body = { ...settings, redirect_uris: [redirect_uri], group_mappings: [{ value: 'eng', group_id }] }
+    const call = { method: 'PUT', url, body, token: owner.token, tenant_id, headers: { 'if-match': String(etag) } }
+    assert.equal((await house.call(call)).status, 412)
+    assert.deepEqual(await mappings(), [{ value: 'eng', group_id, in_effect: false }])
+    await must(asOwner('DELETE', `/v1/groups/${group_id}`))
+    assert.notEqual((await must(asOwner('GET', url))).headers.etag, etag)
+  })
 
   test('stays out of effect when another widens it further (P31)', async () => {
     const { group_id, role } = await mapped()

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { endExpiredMemberships } from '../../src/groups/claimed-member-store.ts'
+import { claimDue } from '../../src/jobs/claim.ts'
+import { systemActor } from '../../src/kernel/context.ts'
 import type { Reply, TestTenant } from './house.ts'
 import { anna, claimsOf, openProviderOfAll, openSignInStage } from './sign-in-stage.ts'
 
@@ -83,5 +86,15 @@ function readsOf({ house, asOwner, tenant }: Stage) {
       `update group_member set expires_at = clock_timestamp() where user_id = $1 and mapping_id is not null`,
       [user_id],
     )
-  return { groupsOf, mappings, changes, lastClaim, expire }
+  /** Does the work of the job that ends memberships, as far as it is due in the tenant. */
+  const endDue = async () => {
+    const { tenant_id } = tenant()
+    const ctx = { tx: house.database.tenant(tenant_id), actor: systemActor, request_id: 'test' }
+    const request = { table: 'claimed_groups', part: undefined, max: 100, maxPerTenant: 100, without: [] } as const
+    const [claim] = await claimDue(house.database, [request])
+    for (const item of claim?.items ?? []) {
+      if (item.tenant_id === tenant_id) await endExpiredMemberships(ctx, item)
+    }
+  }
+  return { groupsOf, mappings, changes, lastClaim, expire, endDue }
 }
