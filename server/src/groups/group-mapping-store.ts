@@ -3,7 +3,7 @@ import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import { membershipsLapse } from './claimed-member-store.ts'
-import { conferred } from './conferred-store.ts'
+import { conferredByEach } from './conferred-store.ts'
 import {
   type ClaimedGroup,
   type GroupMapping,
@@ -13,15 +13,16 @@ import {
   type WantedMapping,
 } from './group-mapping.ts'
 
-/** What the group of a mapping gives its members now. */
-function conferredNow(tx: Tx): Statement {
-  return sql`array(${conferred(tx, sql`p.group_id`)})`
+/** The mappings `p` of the tenant for which the condition holds, each with what its group gives now, `c.scopes`. */
+function mappingsWithScopes(tx: Tx, which = sql`true`): Statement {
+  const here = sql`p.tenant_id = ${tx.tenant_id}::uuid and ${which}`
+  return sql`group_mapping p
+    join (${conferredByEach(tx, sql`select p.group_id from group_mapping p where ${here}`)}) c on c.group_id = p.group_id
+    where ${here}`
 }
 
-/** INVARIANT: a mapping gives memberships only while its group gives no scope that nobody vouched for. `p` is its row. */
-function isInEffect(tx: Tx): Statement {
-  return sql`(${conferredNow(tx)} <@ p.vouched_scopes)`
-}
+/** INVARIANT: a mapping gives memberships only while its group gives no scope that nobody vouched for. */
+const isInEffect = sql`(c.scopes <@ p.vouched_scopes)`
 
 /**
  * Keeps mappings, and what their groups confer, as they are until the transaction ends: sign-ins share this row, and whoever changes
@@ -34,8 +35,8 @@ export function mappingsLock(tx: Tx): Statement {
 /** The mappings as shown, as one value to embed in another statement. */
 export function mappingsAsJson(tx: Tx): Statement<GroupMapping[]> {
   return sql<GroupMapping[]>`(select coalesce(jsonb_agg(jsonb_build_object('value', p.value, 'group_id', p.group_id,
-      'in_effect', ${isInEffect(tx)}) order by p.value, p.group_id), '[]')
-    from group_mapping p where p.tenant_id = ${tx.tenant_id}::uuid)`
+      'in_effect', ${isInEffect}) order by p.value, p.group_id), '[]')
+    from ${mappingsWithScopes(tx)})`
 }
 
 /** Locks the mappings and returns them, and the groups of the provider among theirs and `group_ids`; only inside `interactive`. */
@@ -46,15 +47,15 @@ export async function lockMappings(
 ): Promise<{ held: HeldMapping[]; groups: ClaimedGroup[] }> {
   const { tenant_id } = tx
   const mapped = sql`select p.group_id from group_mapping p where p.tenant_id = ${tenant_id}::uuid`
+  const named = sql`select g.id as group_id from tenant_group g
+    where g.tenant_id = ${tenant_id}::uuid and g.sign_in_provider_id = ${provider_id ?? null}::uuid
+      and (g.id = any(${[...group_ids]}::uuid[]) or g.id in (${mapped}))`
   // The lock first, so that the others see the writes of its previous holder.
   const [, held, groups] = await tx.write([
     mappingsLock(tx),
-    sql<HeldMapping>`select p.id, p.value, p.group_id, ${isInEffect(tx)} as in_effect
-      from group_mapping p where p.tenant_id = ${tenant_id}::uuid order by p.value, p.group_id`,
-    sql<ClaimedGroup>`select p.group_id as id, ${conferredNow(tx)} as scopes
-      from (select g.id as group_id from tenant_group g where g.tenant_id = ${tenant_id}::uuid
-        and g.sign_in_provider_id = ${provider_id ?? null}::uuid
-        and (g.id = any(${[...group_ids]}::uuid[]) or g.id in (${mapped}))) p`,
+    sql<HeldMapping>`select p.id, p.value, p.group_id, ${isInEffect} as in_effect
+      from ${mappingsWithScopes(tx)} order by p.value, p.group_id`,
+    sql<ClaimedGroup>`select c.group_id as id, c.scopes from (${conferredByEach(tx, named)}) c`,
   ])
   return { held, groups }
 }
@@ -64,15 +65,19 @@ export async function saveMappings(ctx: WorkCtx, { added, removed, vouched }: Ma
   const { tx, actor } = ctx
   const here = sql`tenant_id = ${tx.tenant_id}::uuid`
   const gone = sql`any(${removed.map(({ id }) => id)}::uuid[])`
+  const those = mappingsWithScopes(tx, sql`p.id = any(${vouched.map(({ id }) => id)}::uuid[])`)
+  const vouchedNow = sql`select p.id, c.scopes from ${those}`
   await tx.write([
     ...membershipsLapse(tx, sql`m.mapping_id = ${gone}`, 'mapping_removed'),
     sql`delete from group_mapping where ${here} and id = ${gone}`,
-    sql`insert into group_mapping (tenant_id, id, value, group_id, mapped_by, vouched_scopes)
-      select ${tx.tenant_id}::uuid, p.id, p.value, p.group_id, ${actor.user_id}::uuid, ${conferredNow(tx)}
-      from unnest(${added.map(() => newId())}::uuid[], ${added.map(({ value }) => value)}::text[],
-        ${added.map(({ group_id }) => group_id)}::uuid[]) as p (id, value, group_id)`,
-    sql`update group_mapping p set vouched_scopes = ${conferredNow(tx)}
-      where p.tenant_id = ${tx.tenant_id}::uuid and p.id = any(${vouched.map(({ id }) => id)}::uuid[])`,
+    sql`with p as (
+        select * from unnest(${added.map(() => newId())}::uuid[], ${added.map(({ value }) => value)}::text[],
+          ${added.map(({ group_id }) => group_id)}::uuid[]) as p (id, value, group_id))
+      insert into group_mapping (tenant_id, id, value, group_id, mapped_by, vouched_scopes)
+      select ${tx.tenant_id}::uuid, p.id, p.value, p.group_id, ${actor.user_id}::uuid, c.scopes
+      from p join (${conferredByEach(tx, sql`select group_id from p`)}) c on c.group_id = p.group_id`,
+    sql`update group_mapping p set vouched_scopes = now.scopes from (${vouchedNow}) now
+      where p.tenant_id = ${tx.tenant_id}::uuid and p.id = now.id`,
   ])
 }
 
@@ -92,8 +97,7 @@ export async function lockMappingsInEffect(tx: Tx, widened: Widened): Promise<st
       : sql`select group_id from group_role where tenant_id = ${tx.tenant_id}::uuid and role_id = ${widened.role_id}`
   const [, rows] = await tx.write([
     mappingsLock(tx),
-    sql<{ id: string }>`select p.id from group_mapping p
-      where p.tenant_id = ${tx.tenant_id}::uuid and p.group_id in (${groups}) and ${isInEffect(tx)}`,
+    sql<{ id: string }>`select p.id from ${mappingsWithScopes(tx, sql`p.group_id in (${groups})`)} and ${isInEffect}`,
   ])
   return rows.map(({ id }) => id)
 }
@@ -104,12 +108,14 @@ export async function lockMappingsInEffect(tx: Tx, widened: Widened): Promise<st
  */
 export async function settleMappings(ctx: WorkCtx, ids: readonly string[]): Promise<void> {
   const { tx, actor } = ctx
-  const which = sql`p.tenant_id = ${tx.tenant_id}::uuid and p.id = any(${[...ids]}::uuid[]) and not ${isInEffect(tx)}`
+  const those = mappingsWithScopes(tx, sql`p.id = any(${[...ids]}::uuid[])`)
+  const widened = sql`select p.id, p.value, p.group_id, c.scopes from ${those} and not ${isInEffect}`
   const [vouched, lapsed] = await tx.write([
-    sql<WantedMapping>`update group_mapping p set vouched_scopes = ${conferredNow(tx)}
-      where ${which} and ${actor.scopes.has('settings:write')} and ${conferredNow(tx)} <@ ${[...actor.scopes]}::text[]
+    sql<WantedMapping>`update group_mapping p set vouched_scopes = now.scopes from (${widened}) now
+      where p.tenant_id = ${tx.tenant_id}::uuid and p.id = now.id and ${actor.scopes.has('settings:write')}
+        and now.scopes <@ ${[...actor.scopes]}::text[]
       returning p.value, p.group_id`,
-    sql<WantedMapping & { id: string }>`select p.id, p.value, p.group_id from group_mapping p where ${which}`,
+    sql<WantedMapping & { id: string }>`select w.id, w.value, w.group_id from (${widened}) w`,
   ])
   if (vouched.length + lapsed.length === 0) return
   const group_mappings = { vouched: mappingFact(vouched), out_of_effect: mappingFact(lapsed) }

@@ -10,9 +10,7 @@ const record = sql`group_id, user_id, membership_source, created_at`
 
 /** The scopes that a group gives its members. */
 export async function findConferred(tx: Tx, group_id: string): Promise<string[]> {
-  return (await tx.read(sql<{ scope: string }>`${conferred(tx, sql`${group_id}`)} order by 1`)).map(
-    ({ scope }) => scope,
-  )
+  return (await tx.read(sql<{ scope: string }>`${conferred(tx, group_id)} order by 1`)).map(({ scope }) => scope)
 }
 
 /**
@@ -52,7 +50,7 @@ export async function insertLocalMember(
         from tenant_group g
         join tenant_user u on u.tenant_id = g.tenant_id and u.id = ${user_id}::uuid and u.deleted_at is null
         where g.tenant_id = ${tx.tenant_id}::uuid and g.id = ${group_id}::uuid and g.source = 'local'
-          and array(${conferred(tx, sql`${group_id}`)}) <@ ${[...actor.scopes]}::text[]
+          and array(${conferred(tx, group_id)}) <@ ${[...actor.scopes]}::text[]
         -- A user who is deleted at this very moment becomes no member.
         for share of u
         on conflict (tenant_id, group_id, user_id) do nothing
@@ -66,7 +64,7 @@ export async function insertLocalMember(
 /** A user's relation to a group; undefined when either does not exist. */
 export async function findMembership(tx: Tx, group_id: string, user_id: string): Promise<Membership | undefined> {
   const [found] = await tx.read(
-    sql<Membership>`select g.source, array(${conferred(tx, sql`${group_id}`)} order by 1) as conferred,
+    sql<Membership>`select g.source, array(${conferred(tx, group_id)} order by 1) as conferred,
         exists (select from group_member m where m.tenant_id = ${tx.tenant_id}::uuid and m.group_id = g.id
           and m.user_id = u.id and ${isCurrent(sql`m`)}) as is_member
       from tenant_group g
@@ -101,7 +99,7 @@ export async function deleteLocalMember(ctx: WorkCtx, group_id: string, user_id:
         delete from group_member m using tenant_group g
         where m.tenant_id = ${tx.tenant_id}::uuid and m.group_id = ${group_id}::uuid and m.user_id = ${user_id}::uuid
           and g.tenant_id = m.tenant_id and g.id = m.group_id and g.source = 'local'
-          and array(${conferred(tx, sql`${group_id}`)}) <@ ${[...ctx.actor.scopes]}::text[]
+          and array(${conferred(tx, group_id)}) <@ ${[...ctx.actor.scopes]}::text[]
         returning m.user_id),
       emitted as (${emit(ctx, event, sql`gone`)})
       select user_id from gone`,
