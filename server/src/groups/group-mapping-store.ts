@@ -17,7 +17,8 @@ import {
 function mappingsWithScopes(tx: Tx, which = sql`true`): Statement {
   const here = sql`p.tenant_id = ${tx.tenant_id}::uuid and ${which}`
   return sql`group_mapping p
-    join (${conferredByEach(tx, sql`select p.group_id from group_mapping p where ${here}`)}) c on c.group_id = p.group_id
+    join (${conferredByEach(tx, sql`select p.group_id from group_mapping p where ${here}`)}) c
+      on c.group_id = p.group_id
     where ${here}`
 }
 
