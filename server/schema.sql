@@ -629,7 +629,7 @@ create policy tenant_wall on group_mapping
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on group_mapping to sallyport_app;
-grant update (vouched_scopes) on group_mapping to sallyport_app;
+grant update (mapped_by, mapped_at, vouched_scopes) on group_mapping to sallyport_app;
 
 create table group_member (
   tenant_id uuid not null,
@@ -1555,6 +1555,7 @@ create table tenant_group (
 );
 CREATE INDEX tenant_group_created_at_ix ON tenant_group USING btree (tenant_id, created_at, id);
 CREATE INDEX tenant_group_name_ix ON tenant_group USING btree (tenant_id, name_key, id);
+CREATE INDEX tenant_group_sign_in_provider_id_ix ON tenant_group USING btree (tenant_id, sign_in_provider_id) WHERE sign_in_provider_id IS NOT NULL;
 CREATE INDEX tenant_group_source_created_at_ix ON tenant_group USING btree (tenant_id, source, created_at, id);
 CREATE INDEX tenant_group_source_ix ON tenant_group USING btree (tenant_id, source, id);
 CREATE INDEX tenant_group_source_name_ix ON tenant_group USING btree (tenant_id, source, name_key, id);

@@ -10,6 +10,8 @@ alter table tenant_group
   add constraint tenant_group_sign_in_provider_id_fk
     foreign key (tenant_id, sign_in_provider_id) references sign_in_setting (tenant_id, id),
   add constraint tenant_group_sign_in_provider_id_ck check (sign_in_provider_id is null or source = 'identity_provider');
+create index tenant_group_sign_in_provider_id_ix on tenant_group (tenant_id, sign_in_provider_id)
+  where sign_in_provider_id is not null;
 
 create table group_mapping (
   tenant_id uuid not null constraint group_mapping_tenant_id_fk references tenant (id),
@@ -34,7 +36,7 @@ alter table group_mapping force row level security;
 create policy tenant_wall on group_mapping
   using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid)
   with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid);
-grant select, insert, delete, update (vouched_scopes) on group_mapping to sallyport_app;
+grant select, insert, delete, update (vouched_scopes, mapped_by, mapped_at) on group_mapping to sallyport_app;
 
 alter table group_member
   -- The mapping that gave the membership. It may be gone, and the membership then counts no longer. Null: no claim gave it.

@@ -111,6 +111,10 @@ const workTables: Record<string, { select: string[]; update: string[] }> = {
     update: ['lease_until', 'generation'],
   },
   api_key: { select: ['tenant_id', 'id'], update: [] },
+  claimed_groups: {
+    select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
+    update: ['lease_until', 'generation'],
+  },
   delivery: { select: ['tenant_id', 'id', 'created_at', 'finished_at'], update: [] },
   delivery_lane: {
     select: ['tenant_id', 'id', 'channel_type', 'failures', 'next_look_at', 'lease_until', 'generation'],

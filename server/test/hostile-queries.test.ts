@@ -22,6 +22,7 @@ const asOwner = async (method: string, url: string, body?: unknown) => {
 // A second record of each kind, so that a page of one has a next page.
 await asOwner('PUT', '/v1/cloud/accounts', { resources: ['a', 'b'].map((id) => ({ id, account_id: id })) })
 await asOwner('POST', '/v1/policies', sampleBodies.createPolicy)
+await asOwner('POST', addressed('/v1/users/{id}/invitations', records))
 await asOwner('POST', '/v1/groups', sampleBodies.createGroup)
 await asOwner('POST', '/v1/identity-providers', sampleBodies.createIdentityProvider)
 await asOwner('POST', '/v1/provisioners', sampleBodies.createProvisioner)

@@ -77,14 +77,23 @@ export async function saveMappings(ctx: WorkCtx, { added, removed, vouched }: Ma
       insert into group_mapping (tenant_id, id, value, group_id, mapped_by, vouched_scopes)
       select ${tx.tenant_id}::uuid, p.id, p.value, p.group_id, ${actor.user_id}::uuid, c.scopes
       from p join (${conferredByEach(tx, sql`select group_id from p`)}) c on c.group_id = p.group_id`,
-    sql`update group_mapping p set vouched_scopes = now.scopes from (${vouchedNow}) now
-      where p.tenant_id = ${tx.tenant_id}::uuid and p.id = now.id`,
+    // Given anew: who saves a mapping that gave nothing gives what it gives from now on.
+    sql`update group_mapping p set vouched_scopes = now.scopes, mapped_by = ${actor.user_id}::uuid,
+        mapped_at = clock_timestamp()
+      from (${vouchedNow}) now where p.tenant_id = ${tx.tenant_id}::uuid and p.id = now.id`,
   ])
 }
 
-/** No membership by a claim of the tenant counts any more: nobody vouches for them. Only under `mappingsLock`. */
-export async function lapseAllClaimed(tx: Tx): Promise<void> {
-  await tx.write(membershipsLapse(tx, sql`true`, 'provider_changed'))
+/**
+ * The values mean other people from now on, by the caller's word: no membership by a claim of the tenant counts any more, and what the
+ * mappings give is the caller's gift. Only under `mappingsLock`.
+ */
+export async function takeOverMappings({ tx, actor }: WorkCtx): Promise<void> {
+  await tx.write([
+    ...membershipsLapse(tx, sql`true`, 'provider_changed'),
+    sql`update group_mapping set mapped_by = ${actor.user_id}::uuid, mapped_at = clock_timestamp()
+      where tenant_id = ${tx.tenant_id}::uuid`,
+  ])
 }
 
 /** The groups of a change that may give them more scopes: one group, or all that give a role. */

@@ -27,7 +27,7 @@ suite('the claim that gives groups', () => {
     ['is elsewhere by `hasgroups`', { hasgroups: true }, 'groups', overflow],
     ['is elsewhere by `hasgroups` as a text', { hasgroups: 'true' }, 'groups', overflow],
     ['is there by `hasgroups` of no', { groups: ['a'], hasgroups: false }, 'groups', read('a')],
-    ['is not told by `hasgroups` of another claim', { roles: ['a'], hasgroups: true }, 'roles', read('a')],
+    ['is there where `hasgroups` is of another claim', { roles: ['a'], hasgroups: true }, 'roles', read('a')],
     ['loses values that no mapping has', { groups: ['a', '', 'x'.repeat(501), 'a\0b', '\ud800'] }, 'groups', read('a')],
   ]
   for (const [name, claims, claim, expected] of cases) {
@@ -78,7 +78,7 @@ suite('mappings that replace others', () => {
   ]
   for (const [name, before, now, scopes, expected] of cases) {
     test(name, () => {
-      const plan = () => planMappings(before, now, groups, new Set(scopes))
+      const plan = () => planMappings(before, now, groups, new Set([...scopes, 'groups:write']))
       if (!Array.isArray(expected)) return assert.deepEqual(plan(), expected)
       assert.throws(plan, (problem) => {
         assert.ok(problem instanceof Problem && problem.code === 'forbidden')
@@ -87,6 +87,17 @@ suite('mappings that replace others', () => {
       })
     })
   }
+
+  test('are changed by nobody without `groups:write`, as members of a group are', () => {
+    const [one, scopes] = [[wanted('x', 'plain')], new Set(['settings:write'])]
+    for (const [before, now] of [
+      [[], one],
+      [[held('x', 'plain')], []],
+    ] as const) {
+      assert.throws(() => planMappings(before, now, groups, scopes), /`groups:write`/)
+    }
+    assert.deepEqual(planMappings([held('x', 'plain')], one, groups, scopes), nothing)
+  })
 
   test('lead to groups of the provider alone, and the refusal names each other one', () => {
     assert.throws(

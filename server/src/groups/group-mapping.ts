@@ -60,7 +60,8 @@ export type MappingChange = { added: WantedMapping[]; removed: HeldMapping[]; vo
 /**
  * Plans which mappings to add and remove so that `wanted` replaces `held`. Those that stay need no right.
  * @param groups the groups of the provider among those of `held` and `wanted`
- * @throws Problem 422 naming each group that is not one of the provider, 403 naming the scopes of groups that the caller lacks
+ * @throws Problem 422 naming each group that is not one of the provider, 403 naming the scopes that the caller
+ * lacks: `groups:write`, and those that the groups give
  */
 export function planMappings(
   held: readonly HeldMapping[],
@@ -76,6 +77,10 @@ export function planMappings(
   const removed = held.filter((mapping) => !now.has(keyOf(mapping)))
   requireMayGive(caller, scopesOf(added, scopes))
   requireMayTake(caller, scopesOf(removed, scopes))
+  if (added.length + removed.length > 0 && !caller.has('groups:write')) {
+    const message = 'a mapping puts people into a group: to change mappings you need `groups:write` too'
+    throw new Problem('forbidden', message, { details: { scopes: ['groups:write'] } })
+  }
   const vouched = held.filter(
     (mapping) =>
       now.has(keyOf(mapping)) && !mapping.in_effect && scopesLacking(caller, scopesOf([mapping], scopes)).length === 0,

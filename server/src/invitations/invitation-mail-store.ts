@@ -71,7 +71,8 @@ export async function giveUpMail(tx: Tx, item: WorkItem, why: string): Promise<v
  */
 export async function retryMail(tx: Tx, item: WorkItem, why: string, wait_ms: number): Promise<void> {
   await tx.write([
-    sql`update invitation_mail m set generation = m.generation + 1, lease_until = null, last_error = ${why.slice(0, maxTextLength)},
+    sql`update invitation_mail m set generation = m.generation + 1, lease_until = null,
+        last_error = ${why.slice(0, maxTextLength)},
         next_look_at = clock_timestamp() + make_interval(secs => ${wait_ms / 1000}::float8)
       where ${ours(tx, item)} and m.state = 'pending'`,
   ])

@@ -2,6 +2,7 @@ import { sql } from '../db/sql.ts'
 import { emit, emitWithFacts } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import type { PageRequest, PageRows } from '../kernel/page.ts'
+import { groupsHeld } from '../roles/holding-store.ts'
 import { hasSecondFactor } from '../second-factors/second-factor-store.ts'
 import { isActive } from '../users/active-store.ts'
 import type { EndAccess } from '../users/lifecycle.ts'
@@ -22,6 +23,12 @@ export function neverJoined(u: Statement): Statement {
       and not exists (select from user_password p where p.tenant_id = ${u}.tenant_id and p.user_id = ${u}.id)))`
 }
 
+/** The person can join as `u`: with a password as a local user, or by the tenant's own provider. A user of a provider gets no password. */
+export function hasWayIn(u: Statement): Statement {
+  return sql`(${u}.auth_provider = 'local' or exists (select from sign_in_setting s
+    where s.tenant_id = ${u}.tenant_id and s.enabled))`
+}
+
 const u = sql`u`
 /** Whether the link of `i`, a row of invitation, was not used, revoked or replaced, and has not expired. */
 export const isLive = sql`i.ended_at is null and i.expires_at > clock_timestamp()`
@@ -38,7 +45,8 @@ export async function lockInvitable(tx: Tx, user_id: string): Promise<Invitable 
   const [, [found]] = await tx.write([
     sql`select from tenant_user u where ${whose} for no key update`,
     sql<Invitable>`select u.id, ${isActive(u)} as is_active, ${neverJoined(u)} as never_joined,
-        u.rehearsal is not null as rehearses, ${scopesAsArray(tx)} as scopes
+        u.rehearsal is not null as rehearses, ${hasWayIn(u)} as has_way_in, ${scopesAsArray(tx)} as scopes,
+        exists (${groupsHeld(tx, sql`u.id`)}) as in_group
       from tenant_user u where ${whose}`,
   ])
   return found
@@ -55,7 +63,8 @@ export type InvitationToInsert = {
 
 /** What an update of a mail, a row of invitation_mail, sets when it is given up. Its secret is erased. */
 export function mailEnd(why: string): Statement {
-  return sql`state = 'failed', sealed_secrets = null, next_look_at = null, lease_until = null, last_error = ${why}::text`
+  return sql`state = 'failed', sealed_secrets = null, next_look_at = null, lease_until = null,
+    last_error = ${why}::text`
 }
 
 /** Why a mail is not sent any more. */
@@ -126,10 +135,14 @@ function overLimit({ tenant_id }: Tx): Statement {
       then 'this address got as many invitations today as may be mailed: hand the link on yourself' end`
 }
 
-/** Deletes the oldest invitations of a user beyond those that are kept. */
+/** Deletes the oldest invitations of a user beyond those that are kept. One whose mail still counts towards a limit stays. */
 function oldEnd({ tenant_id }: Tx, user_id: string): Statement[] {
-  const old = sql`any(array(select id from invitation where tenant_id = ${tenant_id} and user_id = ${user_id}
-    order by id desc offset ${maxKept}))`
+  const old = sql`any(array(
+    select i.id from (select id from invitation where tenant_id = ${tenant_id} and user_id = ${user_id}
+        order by id desc offset ${maxKept}) i
+      left join invitation_mail m on m.tenant_id = ${tenant_id} and m.id = i.id
+    where m.id is null or m.created_at <= clock_timestamp() - interval '1 day'
+      or m.attempts = 0 and m.next_look_at is null))`
   return [
     sql`delete from invitation_mail where tenant_id = ${tenant_id} and id = ${old}`,
     sql`delete from invitation where tenant_id = ${tenant_id} and id = ${old}`,

@@ -87,6 +87,10 @@ export type Invitable = {
   never_joined: boolean
   /** Nobody is the user: the rehearsal made it. */
   rehearses: boolean
+  /** The person can join: with a password as a local user, or by the tenant’s own provider. */
+  has_way_in: boolean
+  /** Rules may trust the members of a group that gives no scope. */
+  in_group: boolean
   scopes: readonly string[]
 }
 
@@ -98,9 +102,18 @@ export type Invitable = {
 export function requireMayInvite(user: Invitable, inviter: ReadonlySet<string>): void {
   if (user.rehearses) throw new Problem('forbidden', 'this is a person of the rehearsal: nobody can be invited as them')
   requireMayGive(inviter, user.scopes)
+  if (user.in_group && !inviter.has('groups:write')) {
+    throw new Problem('forbidden', 'this user is in a group, so that inviting them needs `groups:write` too')
+  }
   if (!user.never_joined) throw alreadyJoined()
   if (!user.is_active) {
     throw new Problem('unprocessable', 'this user is deactivated or suspended: end that first, then invite them')
+  }
+  if (!user.has_way_in) {
+    throw new Problem(
+      'unprocessable',
+      'this user signs in by a provider, and the tenant has none enabled: enable it first',
+    )
   }
 }
 

@@ -9,7 +9,7 @@ import { settingsAsJson } from '../settings/setting-store.ts'
 import { providerIsStill } from '../settings/sign-in-setting-store.ts'
 import { isActive } from '../users/active-store.ts'
 import { scopesAsArray } from '../users/user-store.ts'
-import { isLive, mailStop, neverJoined } from './invitation-store.ts'
+import { hasWayIn, isLive, mailStop, neverJoined } from './invitation-store.ts'
 
 /** The sign-in provider of the tenant's own, as far as an invitation asks. */
 export type OwnProvider = { version: string; redirect_uris: string[] }
@@ -41,7 +41,7 @@ function isLink({ tenant_id }: Tx, { id, cookie_hash }: SessionClaim): Statement
  */
 function mayJoin(tx: Tx): Statement {
   return sql`u.tenant_id = ${i}.tenant_id and u.id = ${i}.user_id and ${neverJoined(u)} and ${isActive(u)}
-    and ${scopesAsArray(tx)} <@ i.vouched_scopes`
+    and ${hasWayIn(u)} and ${scopesAsArray(tx)} <@ i.vouched_scopes`
 }
 
 /** Undefined for a link that cannot be used, or not any more. */

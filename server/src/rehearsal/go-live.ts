@@ -19,6 +19,7 @@ export const goLive = (goLiveNow: GoLive) =>
     summary: 'End the rehearsal: what the tenant grants is real from then on',
     credential: 'user',
     scope: null,
+    keyOfSession: true,
     body: Body({ confirm: Type.String({ maxLength: 1000, description: 'the name of the tenant' }) }),
     replies: { 200: Live },
     errors: ['case_broken', 'sign_in_again'],

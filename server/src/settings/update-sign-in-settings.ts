@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { keepRefusal } from '../events/keep-refusal.ts'
 import { isEmpty, type MappingChange, planMappings, type WantedMapping } from '../groups/group-mapping.ts'
-import { lapseAllClaimed, lockMappings, mappingsLock, saveMappings } from '../groups/group-mapping-store.ts'
+import { lockMappings, mappingsLock, saveMappings, takeOverMappings } from '../groups/group-mapping-store.ts'
 import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { type Input, operation } from '../http/operation.ts'
 import { changeIn, SentBack } from '../http/sent-back.ts'
@@ -64,7 +64,7 @@ export const updateSignInSettings = operation({
       // Nobody vouches any more for those who signed in by the former issuer. The caller's own session stays, to correct a mistake.
       const isAnother = before !== undefined && before.issuer !== now.issuer
       if (isAnother) await endSessionsBy(inside, before.id, ctx.session?.id ?? null)
-      if (isAnotherSource(now, before)) await lapseAllClaimed(tx)
+      if (isAnotherSource(now, before)) await takeOverMappings(inside)
       if (!isEmpty(mappings)) await saveMappings(inside, mappings)
       return findWholeSignIn(tx)
     }

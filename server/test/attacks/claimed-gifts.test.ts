@@ -4,24 +4,29 @@ import { whoMayDecide } from '../../src/requests/possible-approvers.flow.ts'
 import { openClaimsStage } from '../support/claims-stage.ts'
 
 /** Who decides a request by a group of a claim: the mapping is the gift, whenever its receiver signs in (P8, P31). */
-const { house, tenant, asOwner, must, by, open, makeGroup, map, enter, changes } = await openClaimsStage()
+const { house, tenant, asOwner, must, by, open, makeGroup, map, enter, someone, changes } = await openClaimsStage()
 
 /** An approver by a mapping that somebody makes, and a requester who may make mappings. */
 async function prepare() {
   const provider = await open()
   const { group_id } = await makeGroup(provider, ['requests:approve'])
-  const policy = String((await must(asOwner('POST', '/v1/policies', { name: 'all may ask' }))).body.id)
-  await must(asOwner('POST', `/v1/policies/${policy}/rules`, { effect: 'permit' }))
-  return { group_id, requester: tenant().people.admin }
+  return { group_id, ...(await prepareRules()) }
 }
 
-const mapsAs = async (token: string, group_mappings: object[]) => {
+async function prepareRules() {
+  const policy = String((await must(asOwner('POST', '/v1/policies', { name: 'all may ask' }))).body.id)
+  await must(asOwner('POST', `/v1/policies/${policy}/rules`, { effect: 'permit' }))
+  return { requester: tenant().people.admin }
+}
+
+const saveAs = async (token: string, change: object) => {
   const { issuer, client_id, redirect_uris, subject_claim, email_trust } = (
     await asOwner('GET', '/v1/settings/sign-in')
   ).body
   const same = { issuer, client_id, redirect_uris, subject_claim, email_trust }
-  await must(by(token, 'PUT', '/v1/settings/sign-in', { ...same, group_mappings }))
+  await must(by(token, 'PUT', '/v1/settings/sign-in', { ...same, ...change }))
 }
+const mapsAs = (token: string, group_mappings: object[]) => saveAs(token, { group_mappings })
 const ask = async (token: string) => {
   const body = { resource: { type: 'cloud_account', id: '123456789012' }, action: 'Any' }
   return String((await must(by(token, 'POST', '/v1/requests', body))).body.id)
@@ -81,6 +86,25 @@ suite('an approver by a claim', () => {
     await enter('anna', { groups: ['new', 'old'] })
     assert.deepEqual(await approve(request, anna), [200, true])
     assert.deepEqual((await changes(anna.id)).length, 1, 'the membership went on')
+  })
+
+  test('does not count where the requester saves a mapping of another that was out of effect (P8)', async () => {
+    const { group_id, role } = await makeGroup(await open(), [])
+    const { requester } = await prepareRules()
+    await map([{ value: 'eng', group_id }])
+    const widener = await someone(['roles:write', 'requests:approve'])
+    await must(by(widener.token, 'PATCH', `/v1/roles/${role}`, { scopes: ['requests:approve'] }))
+    const request = await ask(requester.token)
+    await mapsAs(requester.token, [{ value: 'eng', group_id }])
+    assert.deepEqual(await approve(request, await enter('anna', { groups: ['eng'] })), [403, false])
+  })
+
+  test('does not count where the requester has the mappings read another claim (P8)', async () => {
+    const { group_id, requester } = await prepare()
+    await map([{ value: 'eng', group_id }])
+    const request = await ask(requester.token)
+    await saveAs(requester.token, { groups_claim: 'teams' })
+    assert.deepEqual(await approve(request, await enter('anna', { groups: ['staff'], teams: ['eng'] })), [403, false])
   })
 
   test('who received a right by the requester’s mapping makes no approvers, also once another mapping gives it (P8)', async () => {

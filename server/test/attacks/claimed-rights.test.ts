@@ -42,8 +42,8 @@ suite('a mapping', () => {
   test('is added and removed only by callers with every scope of its group (P31)', async () => {
     const { group_id } = await makeGroup(await open(), sensitive)
     const [narrow, wide] = [
-      await someone(['settings:write', 'groups:read']),
-      await someone(['settings:write', ...sensitive]),
+      await someone(['settings:write', 'groups:write', 'groups:read']),
+      await someone(['settings:write', 'groups:write', ...sensitive]),
     ]
     const group_mappings = [{ value: 'eng', group_id }]
     assert.deepEqual(refusal(await put(narrow.token, { group_mappings })), [403, ['audit:read']])
@@ -116,7 +116,7 @@ suite('a mapping', () => {
 
 test('the claim is set only by a caller with every scope (P31)', async () => {
   const { group_id, anna } = await mapped()
-  const narrow = await someone(['settings:write', ...sensitive])
+  const narrow = await someone(['settings:write', 'groups:write', ...sensitive])
   for (const groups_claim of ['email', null]) {
     const [status, lacking] = refusal(await put(narrow.token, { groups_claim }))
     assert.ok(status === 403 && Array.isArray(lacking) && lacking.length > 0)
@@ -184,7 +184,11 @@ suite('a group that comes to give more', () => {
         assert.deepEqual((await changes(anna.id)).at(-1), removed, 'which finds it before the job')
         assert.deepEqual(await mappings(), [{ value: 'eng', group_id, in_effect: false }])
 
-        await must(put((await someone(['settings:write'])).token, { group_mappings: [{ value: 'eng', group_id }] }))
+        await must(
+          put((await someone(['settings:write', 'groups:write'])).token, {
+            group_mappings: [{ value: 'eng', group_id }],
+          }),
+        )
         assert.deepEqual((await mappings())[0]?.in_effect, false, 'saved by one who lacks the scopes')
         await map(await mappings())
         assert.deepEqual((await mappings())[0]?.in_effect, true, 'saved by one who holds them')

@@ -56,6 +56,19 @@ suite('a help desk', () => {
     assert.equal(refused.length, 1)
   })
 
+  test('invites nobody whom rules trust by a group, nor lets in a user of a provider with a password', async () => {
+    const desk = await openDesk()
+    const group = String((await asOwner('POST', '/v1/groups', { name: 'On call' })).body.id)
+    const { user_id } = await invite(desk)
+    await asOwner('POST', `/v1/groups/${group}/members`, { user_id })
+    const refused = await by(desk, 'POST', `/v1/users/${user_id}/invitations`)
+    assert.deepEqual([refused.status, refused.body.code], [403, 'forbidden'])
+    assert.match(refused.text, /groups:write/)
+    const key = keyIn(await asOwner('POST', `/v1/users/${user_id}/invitations`))
+    await house.asSuperuser(`update tenant_user set auth_provider = 'oidc' where id = $1`, [user_id])
+    assert.equal((await use(key, { password: 'four random words here' })).status, 401)
+  })
+
   test('keeps a link and waits until the user is given more: the link is over, own roles, a group and a wider role alike (P37)', async () => {
     const desk = await openDesk()
     const custom = String((await asOwner('POST', '/v1/roles', { name: 'Narrow', scopes: ['requests:create'] })).body.id)

@@ -29,7 +29,7 @@ const fresh = [
   ...['createPolicy', 'updatePolicy', 'deletePolicy', 'reorderPolicies', 'importPolicy', 'replacePolicyCases'],
   ...['createRule', 'updateRule', 'deleteRule', 'reorderRules'],
   ...['createRole', 'updateRole', 'deleteRole', 'setUserRoles', 'setGroupRoleMappings', 'resetSecondFactors'],
-  ...['createUser', 'addGroupMember', 'unsuspendUser'],
+  ...['createUser', 'createInvitation', 'inviteUser', 'addGroupMember', 'unsuspendUser'],
   ...['createApiKey', 'revokeApiKey'],
   ...['createIdentityProvider', 'updateIdentityProvider', 'deleteIdentityProvider', 'updateSignInSettings'],
   ...['createProvisioner', 'updateProvisioner', 'deleteProvisioner', 'rotateProvisionerSecret', 'testProvisioner'],
@@ -48,7 +48,7 @@ suite('a sign-in that is older than an hour', () => {
     const more = [
       ...['setUserRoles', 'setGroupRoleMappings', 'updateSignInSettings', 'resetSecondFactors'],
       // They give roles, or give them back.
-      ...['createUser', 'addGroupMember', 'unsuspendUser'],
+      ...['createUser', 'createInvitation', 'inviteUser', 'addGroupMember', 'unsuspendUser'],
     ]
     for (const [name, { method, scope, freshSignIn }] of Object.entries(operations)) {
       assert.equal(freshSignIn, more.includes(name) || (method !== 'GET' && scopes.includes(scope ?? '')), name)
