@@ -117,7 +117,7 @@ export function requireMayInvite(user: Invitable, inviter: ReadonlySet<string>):
   }
 }
 
-export function alreadyJoined(): Problem {
+function alreadyJoined(): Problem {
   const lost = 'who lost their second factors gets them reset, and who lost the password is deleted and invited again'
   return new Problem('already_joined', `this user can sign in already, and needs no invitation: ${lost}`)
 }
