@@ -54,10 +54,12 @@ export const updateSignInSettings = operation({
     const save = async (tx: Tx) => {
       const inside = { ...ctx, tx }
       // Sealed before the lock, as sealing may wait for the rotation of a key.
-      const sealed = await sealChange(inside, await readChange(inside, input))
+      const seen = await readChange(inside, input)
+      const sealed = await sealChange(inside, seen)
       // INVARIANT: what the caller saw is compared under the lock: a mapping that went out of effect since is not vouched for unseen.
       await tx.write([mappingsLock(tx)])
       const { before, checked } = await readChange(inside, input)
+      if (before?.version !== seen.before?.version) return undefined
       const mappings = await planChange(inside, checked.group_mappings, before)
       const now = await saveSignInSetting(inside, checked, before, { sealed, mappings })
       if (now === undefined) return undefined
