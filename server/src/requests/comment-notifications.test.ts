@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { deliver } from '../../test/support/deliver.ts'
+import { deliverAll } from '../../test/support/deliver.ts'
 import { openHouse, type Person } from '../../test/support/house.ts'
 import { requestStage } from '../../test/support/request-stage.ts'
 import { untilEventsSettle } from '../../test/support/settled.ts'
@@ -18,7 +18,7 @@ type Item = { event_type: string; title: string; body: string; resource_id: stri
 
 async function notify(): Promise<void> {
   await untilEventsSettle(house)
-  await deliver(house.database, notifyPeople(whoMayDecide), (_subscriber, _event, error) => {
+  await deliverAll(house.database, notifyPeople(whoMayDecide), (_subscriber, _event, error) => {
     throw error
   })
 }

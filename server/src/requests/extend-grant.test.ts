@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { deliver } from '../../test/support/deliver.ts'
+import { deliverAll } from '../../test/support/deliver.ts'
 import { after, codeOf, extensionStage, hour, minute } from '../../test/support/extension-stage.ts'
 import { openHouse } from '../../test/support/house.ts'
 import { startWorkersWith } from '../../test/support/workers.ts'
@@ -21,7 +21,7 @@ const on = await extensionStage(house, 'extended')
 const { owner, people, tenant_id, given, age, endOf, extend, extended, requestsExtending } = on
 
 const notify = () =>
-  deliver(house.database, notifyPeople(whoMayDecide), (_subscriber, _event, error) => assert.fail(String(error)))
+  deliverAll(house.database, notifyPeople(whoMayDecide), (_subscriber, _event, error) => assert.fail(String(error)))
 const notificationsOf = async (grant: string) => {
   const rows = await house.asSuperuser<{ event_type: string }>(
     'select event_type from notification where tenant_id = $1 and resource_id = $2 order by id',

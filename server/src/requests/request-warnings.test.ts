@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { deliver } from '../../test/support/deliver.ts'
+import { deliverAll } from '../../test/support/deliver.ts'
 import { openHouse, type Person } from '../../test/support/house.ts'
 import { requestStage } from '../../test/support/request-stage.ts'
 import { until } from '../../test/support/wait.ts'
@@ -116,7 +116,7 @@ suite('a request that no user may approve', () => {
     const untilDelivered = () =>
       until('the event is delivered', async () => {
         for (const subscriber of subscribers)
-          await deliver(house.database, subscriber, (...failure) => failures.push(failure))
+          await deliverAll(house.database, subscriber, (...failure) => failures.push(failure))
         const [reached] = await house.asSuperuser<{ all: boolean }>(
           `select bool_and((c.xid, c.seq) >= (e.xid, e.seq)) as all from event_cursor c, event e
             where e.subject_id = $1`,

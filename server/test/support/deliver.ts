@@ -4,13 +4,27 @@ import { deliverQueued, type Subscriber } from '../../src/events/deliver.ts'
 import { queueEvents } from '../../src/events/queue-events.ts'
 import type { WorkItem } from '../../src/jobs/claim.ts'
 import { systemActor } from '../../src/kernel/context.ts'
+import { until } from './wait.ts'
 
 type OnFailure = Parameters<typeof deliverQueued>[1]
 
 /**
- * Delivers to one subscriber what is due now, one queue after another, as the service's loops do at the same time. An event waits for
- * all transactions that are open anywhere on the server.
+ * Delivers to one subscriber every event that is there when it is called. An event waits for all transactions that are open anywhere on the
+ * server, those of other tests too: so this waits for them.
  */
+export async function deliverAll(database: Database, subscriber: Subscriber, onFailure: OnFailure): Promise<void> {
+  const [newest] = await database.work.read(
+    sql<{ xid: string }>`select xid::text as xid from event order by event.xid desc, event.seq desc limit 1`,
+  )
+  await until('transactions older than the newest event have ended', async () => {
+    const [row] = await database.work.read(sql<{ over: boolean }>`
+      select ${newest?.xid ?? '0'}::xid8 < pg_snapshot_xmin(pg_current_snapshot()) as over`)
+    return row?.over === true
+  })
+  await deliver(database, subscriber, onFailure)
+}
+
+/** Delivers to one subscriber what is due now, one queue after another, as the service's loops do at the same time. */
 export async function deliver(database: Database, subscriber: Subscriber, onFailure: OnFailure): Promise<void> {
   while ((await queueEvents(database, subscriber)).isBehind);
   const delivery = deliverQueued([subscriber], onFailure)
