@@ -3,7 +3,7 @@ import { Body, DateTime, Name, Nullable, Uuid } from '../http/schema.ts'
 import { invalidInput, Problem } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/id.ts'
 import { readMoment } from '../kernel/moment.ts'
-import { isScope, type Scope, scopesLacking } from '../permissions/permission.ts'
+import { isScope, requireHeld, type Scope } from '../permissions/permission.ts'
 
 /** The public record of a key: never the key itself, nor its hash. */
 export const ApiKey = Type.Object(
@@ -100,12 +100,10 @@ export const scimMakerScopes = [
  * @throws Problem 403 naming all scopes that the creator lacks
  */
 export function requireMayMakeScimKey(maker: ReadonlySet<string>, conferred: readonly string[]): void {
-  const lacking = scopesLacking(maker, [...scimMakerScopes, ...conferred])
-  if (lacking.length === 0) return
-  const message =
+  const why =
     'a SCIM key writes users, groups and their members, so its creator needs the scopes for that and every scope that the ' +
-    `directory's groups give; you lack ${lacking.join(', ')}`
-  throw new Problem('forbidden', message, { details: { scopes: lacking } })
+    "directory's groups give"
+  requireHeld(maker, [...scimMakerScopes, ...conferred], (lacking) => `${why}; you lack ${lacking}`)
 }
 
 /**
@@ -119,11 +117,7 @@ export function requireKeyScopes(maker: ReadonlySet<string>, requested: readonly
     const message = `${named}: no such scope; GET /v1/permissions lists them`
     throw new Problem('unprocessable', message, { details: { scopes: unknown } })
   }
-  const lacking = scopesLacking(maker, requested)
-  if (lacking.length > 0) {
-    const message = `a key cannot hold a scope that its creator lacks; you lack ${lacking.join(', ')}`
-    throw new Problem('forbidden', message, { details: { scopes: lacking } })
-  }
+  requireHeld(maker, requested, (lacking) => `a key cannot hold a scope that its creator lacks; you lack ${lacking}`)
   return [...new Set(requested)].filter(isScope)
 }
 

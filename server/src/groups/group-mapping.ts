@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Line, Uuid } from '../http/schema.ts'
 import { type FaultyField, Problem } from '../kernel/errors.ts'
-import { scopesLacking } from '../permissions/permission.ts'
+import { requireHeld, scopesLacking } from '../permissions/permission.ts'
 import { requireMayGive, requireMayTake } from '../roles/role.ts'
 
 export const maxMappings = 1_000
@@ -77,9 +77,9 @@ export function planMappings(
   const removed = held.filter((mapping) => !now.has(keyOf(mapping)))
   requireMayGive(caller, scopesOf(added, scopes))
   requireMayTake(caller, scopesOf(removed, scopes))
-  if (added.length + removed.length > 0 && !caller.has('groups:write')) {
-    const message = 'a mapping puts people into a group: to change mappings you need `groups:write` too'
-    throw new Problem('forbidden', message, { details: { scopes: ['groups:write'] } })
+  if (added.length + removed.length > 0) {
+    const why = 'a mapping puts people into a group'
+    requireHeld(caller, ['groups:write'], (lacking) => `${why}: to change mappings you need \`${lacking}\` too`)
   }
   const vouched = held.filter(
     (mapping) =>

@@ -115,11 +115,18 @@ const everyScope = allScopes.filter((scope) => scope !== 'scim:provision')
 
 /** For a change by which a caller could become any user. @throws Problem 403 naming the scopes that the caller lacks */
 export function requireEveryScope(granter: ReadonlySet<string>, change: string): void {
-  const lacking = scopesLacking(granter, everyScope)
+  requireHeld(granter, everyScope, (lacking) => `${change}, and needs every scope; you lack ${lacking}`)
+}
+
+/** @param say the message, from the scopes that the caller lacks. @throws Problem 403 naming them */
+export function requireHeld(
+  held: ReadonlySet<string>,
+  needed: Iterable<string>,
+  say: (lacking: string) => string,
+): void {
+  const lacking = scopesLacking(held, needed)
   if (lacking.length === 0) return
-  throw new Problem('forbidden', `${change}, and needs every scope; you lack ${lacking.join(', ')}`, {
-    details: { scopes: lacking },
-  })
+  throw new Problem('forbidden', say(lacking.join(', ')), { details: { scopes: lacking } })
 }
 
 /** The granted scopes that the granter lacks. INVARIANT: a granter holds every scope that they grant. */

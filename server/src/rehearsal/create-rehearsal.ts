@@ -1,8 +1,7 @@
 import { keepRefusal } from '../events/keep-refusal.ts'
 import { operation } from '../http/operation.ts'
 import { Body } from '../http/schema.ts'
-import { Problem } from '../kernel/errors.ts'
-import { scopesLacking } from '../permissions/permission.ts'
+import { requireHeld } from '../permissions/permission.ts'
 import { rehearsalRoles } from '../roles/role.ts'
 import { requireMayGrant } from '../users/user.ts'
 import { completeRehearsal } from './create-rehearsal.flow.ts'
@@ -21,11 +20,8 @@ export const createRehearsal = operation({
   changes: 'authority',
   run(ctx) {
     return keepRefusal(ctx, { subject_type: 'tenant', subject_id: ctx.tx.tenant_id }, async () => {
-      const lacking = scopesLacking(ctx.actor.scopes, creationScopes)
-      if (lacking.length > 0) {
-        const message = `creating the rehearsal needs scopes that you lack: ${lacking.join(', ')}`
-        throw new Problem('forbidden', message, { details: { scopes: lacking } })
-      }
+      const say = (lacking: string) => `creating the rehearsal needs scopes that you lack: ${lacking}`
+      requireHeld(ctx.actor.scopes, creationScopes, say)
       requireMayGrant(ctx.actor.scopes, rehearsalRoles)
       return completeRehearsal(ctx)
     })

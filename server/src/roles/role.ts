@@ -3,7 +3,7 @@ import { versionTag } from '../http/if-match.ts'
 import { Body, DateTime, Name, OneOf } from '../http/schema.ts'
 import { Problem } from '../kernel/errors.ts'
 import { baseLetters } from '../kernel/one-line-name.ts'
-import { allScopes, isScope, type Scope, scopesLacking } from '../permissions/permission.ts'
+import { allScopes, isScope, requireHeld, type Scope } from '../permissions/permission.ts'
 import { blastLevels, blastRadius } from './blast-radius.ts'
 
 /** A role that every tenant has and that cannot be changed. */
@@ -142,10 +142,7 @@ export function requireScopes(requested: readonly string[]): Scope[] {
 
 /** @throws Problem 403 naming the given scopes that the giver lacks. */
 export function requireMayGive(giver: ReadonlySet<string>, given: Iterable<string>): void {
-  const lacking = scopesLacking(giver, given)
-  if (lacking.length === 0) return
-  const message = `you cannot grant a scope that you lack: ${lacking.join(', ')}`
-  throw new Problem('forbidden', message, { details: { scopes: lacking } })
+  requireHeld(giver, given, (lacking) => `you cannot grant a scope that you lack: ${lacking}`)
 }
 
 /** What readers take for the same name: without characters that nobody sees, accents and case (by way of `ı` too), trimmed. */
@@ -172,10 +169,7 @@ export function requireMayTake(
   taken: Iterable<string>,
   instead = 'ask a user who holds it',
 ): void {
-  const lacking = scopesLacking(taker, taken)
-  if (lacking.length === 0) return
-  const message = `you cannot take away a scope that you lack: ${lacking.join(', ')}; ${instead}`
-  throw new Problem('forbidden', message, { details: { scopes: lacking } })
+  requireHeld(taker, taken, (lacking) => `you cannot take away a scope that you lack: ${lacking}; ${instead}`)
 }
 
 /** A validated change of a role: the result and the differences. */
