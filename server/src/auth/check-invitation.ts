@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { operation } from '../http/operation.ts'
 import { Body, DateTime, OneOf, Uuid } from '../http/schema.ts'
 import { InvitationKey, requireInvitation } from './invitation-link.flow.ts'
-import { tenantInKey } from './setup-link.flow.ts'
+import { tenantInKey } from './one-time-link.ts'
 
 const ValidInvitation = Type.Object(
   {

@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import { operation } from '../http/operation.ts'
 import { Body, DateTime, Uuid } from '../http/schema.ts'
-import { requireSetupLink, SetupKey, tenantInKey } from './setup-link.flow.ts'
+import { tenantInKey } from './one-time-link.ts'
+import { requireSetupLink, SetupKey } from './setup-link.flow.ts'
 
 const ValidLink = Type.Object(
   {

@@ -2,15 +2,14 @@ import { Type } from 'typebox'
 import { findJoining, type Joining } from '../invitations/join-store.ts'
 import type { Tx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
-import { readSessionSecret, type SessionClaim } from '../sessions/session-secret.ts'
+import type { SessionClaim } from '../sessions/session-secret.ts'
+import { requireLink } from './one-time-link.ts'
 
 export const InvitationKey = Type.String({ maxLength: 200, description: 'what follows `#k=` in the invitation link' })
 
 /** @throws Problem 401 for a link that cannot be used, or not any more */
 export async function requireInvitation(tx: Tx, key: string): Promise<{ claim: SessionClaim; joining: Joining }> {
-  const claim = readSessionSecret(key)
-  const joining = claim && (await findJoining(tx, claim))
-  if (claim === undefined || joining === undefined) throw invitationOver()
+  const { claim, found: joining } = await requireLink(key, (named) => findJoining(tx, named), invitationOver)
   return { claim, joining }
 }
 

@@ -1,21 +1,15 @@
 import { Type } from 'typebox'
 import type { Tx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
-import { readSessionSecret, type SessionClaim } from '../sessions/session-secret.ts'
+import type { SessionClaim } from '../sessions/session-secret.ts'
 import { findSetupLink, type SetupLink } from '../users/owner-store.ts'
+import { requireLink } from './one-time-link.ts'
 
 export const SetupKey = Type.String({ maxLength: 200, description: 'what follows `#k=` in the setup link' })
 
-/** The tenant that a setup key names. */
-export function tenantInKey({ key }: { key: string }): string | undefined {
-  return readSessionSecret(key)?.tenant_id
-}
-
 /** @throws Problem 401 for a link that cannot be used, or not any more */
 export async function requireSetupLink(tx: Tx, key: string): Promise<{ claim: SessionClaim; link: SetupLink }> {
-  const claim = readSessionSecret(key)
-  const link = claim && (await findSetupLink(tx, claim))
-  if (claim === undefined || link === undefined) throw linkOver()
+  const { claim, found: link } = await requireLink(key, (named) => findSetupLink(tx, named), linkOver)
   return { claim, link }
 }
 

@@ -8,7 +8,7 @@ import type { SessionClaim } from '../sessions/session-secret.ts'
 import { hashPassword, passwordFaults } from '../users/password.ts'
 import { OwnTimeZone, readOwnTimeZone } from '../users/preferences.ts'
 import { InvitationKey, requireInvitation } from './invitation-link.flow.ts'
-import { tenantInKey } from './setup-link.flow.ts'
+import { tenantInKey } from './one-time-link.ts'
 import { byPassword, newSession, signedInUser } from './signed-in.ts'
 
 const UseInput = Body({

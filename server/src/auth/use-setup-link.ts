@@ -5,7 +5,8 @@ import { setUpFirstOwner } from '../users/owner-store.ts'
 import { hashPassword, passwordFaults } from '../users/password.ts'
 import { OwnTimeZone, readOwnTimeZone } from '../users/preferences.ts'
 import { readNewUser } from '../users/user.ts'
-import { linkOver, requireSetupLink, SetupKey, tenantInKey } from './setup-link.flow.ts'
+import { tenantInKey } from './one-time-link.ts'
+import { linkOver, requireSetupLink, SetupKey } from './setup-link.flow.ts'
 import { byPassword, newSession, SignedIn, signedInUser } from './signed-in.ts'
 
 /**

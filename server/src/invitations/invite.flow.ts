@@ -1,6 +1,6 @@
 import type { Ctx, SealedPlace } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
-import { makeSessionSecret } from '../sessions/session-secret.ts'
+import { makeSessionSecret, secretLink } from '../sessions/session-secret.ts'
 import type { MadeInvitation } from './invitation.ts'
 import { insertInvitation } from './invitation-store.ts'
 
@@ -18,7 +18,7 @@ export async function invite(
   const mail = ctx.sends_mail ? await makeMailed(ctx, id) : undefined
   const invitation = { id, user_id, secret_hash, vouched_scopes: [...new Set(vouched_scopes)], mail }
   const { state: _state, ended_at: _ended, ...made } = await insertInvitation(ctx, invitation)
-  return { ...made, url: invitationUrl(ctx.public_url, text) }
+  return { ...made, url: secretLink(ctx.public_url, 'invitation', text) }
 }
 
 async function makeMailed({ tx, sealer }: Ctx, id: string): Promise<{ secret_hash: Buffer; sealed: string }> {
@@ -29,9 +29,4 @@ async function makeMailed({ tx, sealer }: Ctx, id: string): Promise<{ secret_has
 /** The place to which the mailed secret is sealed. */
 export function mailedPlace(id: string): SealedPlace {
   return { table: 'invitation_mail', id, field: 'sealed_secrets' }
-}
-
-/** The secret stands behind `#`, which browsers do not send. */
-export function invitationUrl(public_url: string, text: string): string {
-  return `${public_url}/console/invitation#k=${text}`
 }

@@ -2,16 +2,16 @@ import type { WorkItem } from '../jobs/claim.ts'
 import type { DueWork } from '../jobs/work-list.ts'
 import { backoffDelay } from '../kernel/backoff.ts'
 import type { Sealer, Tx } from '../kernel/context.ts'
-import { withinDeadline } from '../kernel/deadline.ts'
+import { abortedAfter, withinDeadline } from '../kernel/deadline.ts'
 import { invitationMessage } from '../messages/invitation-message.ts'
+import { failedHere, type Outcome } from '../notification-channels/carrier.ts'
 import { rehearsalNote } from '../notification-channels/mail/compose-mail.flow.ts'
 import { type Mail, writeMail } from '../notification-channels/mail/mail-layout.ts'
 import type { Mailer } from '../notification-channels/mail/mailer.flow.ts'
+import { secretLink } from '../sessions/session-secret.ts'
 import { beginMail, type DueMail, giveUpMail, retryMail, saveSent } from './invitation-mail-store.ts'
 import { endedBefore } from './invitation-store.ts'
-import { invitationUrl, mailedPlace } from './invite.flow.ts'
-
-type Outcome = Awaited<ReturnType<Mailer['send']>>
+import { mailedPlace } from './invite.flow.ts'
 
 /** The dependencies of the job. */
 export type InvitationMailing = {
@@ -37,8 +37,7 @@ const graceMs = 1_000
  */
 export function mailInvitation(mailing: InvitationMailing): DueWork {
   const { leaving } = mailing
-  const cut = new AbortController()
-  leaving.addEventListener('abort', () => setTimeout(() => cut.abort(), maxLeavingMs).unref(), { once: true })
+  const cut = abortedAfter(leaving, maxLeavingMs)
   return {
     table: 'invitation_mail',
     bounds: { width: 8, perTenant: 4 },
@@ -49,7 +48,7 @@ export function mailInvitation(mailing: InvitationMailing): DueWork {
       if (!due.is_live) return giveUpMail(tx, item, endedBefore)
       // Where processes die in their attempts, none of them has an outcome.
       if (due.attempts > maxAttempts) return giveUpMail(tx, item, failedHere.why)
-      const result: { outcome: Outcome; fault?: unknown } = await attempt(mailing, tx, item, due, cut.signal).then(
+      const result: { outcome: Outcome; fault?: unknown } = await attempt(mailing, tx, item, due, cut).then(
         (outcome) => ({ outcome }),
         (fault: unknown) => ({ outcome: failedHere, fault }),
       )
@@ -58,12 +57,6 @@ export function mailInvitation(mailing: InvitationMailing): DueWork {
     },
   }
 }
-
-const failedHere = {
-  kind: 'try_again',
-  holds_up: 'this',
-  why: 'the service failed to send it; its log says why',
-} as const satisfies Outcome
 
 /** One attempt with a deadline, in case the mailer does not keep its own. */
 async function attempt(
@@ -74,7 +67,12 @@ async function attempt(
   cut: AbortSignal,
 ): Promise<Outcome> {
   const key = await sealer.unseal(tx, due.sealed, mailedPlace(id))
-  const mail = { ...composeInvitation(due, invitationUrl(public_url, key)), to: due.email, message_id: id, headers: {} }
+  const mail = {
+    ...composeInvitation(due, secretLink(public_url, 'invitation', key)),
+    to: due.email,
+    message_id: id,
+    headers: {},
+  }
   return withinDeadline(
     mailer.maxMs + graceMs,
     (over) => mailer.send(tx, mail, AbortSignal.any([over, cut])),

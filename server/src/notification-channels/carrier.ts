@@ -45,6 +45,13 @@ export type Outcome =
   /** The receiver is permanently gone: its channel is switched off. */
   | { kind: 'gone'; why: string }
 
+/** An attempt that threw. */
+export const failedHere = {
+  kind: 'try_again',
+  holds_up: 'this',
+  why: 'the service failed to send it; its log says why',
+} as const satisfies Outcome
+
 /** Sends the deliveries of one type of channel. */
 export type Carrier = {
   /** Milliseconds that one attempt may take. */

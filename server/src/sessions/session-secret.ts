@@ -15,6 +15,11 @@ export function makeSessionSecret(tenant_id: string, id: string): { text: string
   return { text, cookie_hash: hashOf(secret) }
 }
 
+/** The address of a page whose link holds a secret in this form, behind `#`, which browsers do not send. */
+export function secretLink(public_url: string, page: 'setup' | 'invitation', text: string): string {
+  return `${public_url}/console/${page}#k=${text}`
+}
+
 /** Undefined for a text that this service did not make. */
 export function readSessionSecret(text: string): SessionClaim | undefined {
   const bytes = form.test(text) ? Buffer.from(text, 'base64url') : undefined

@@ -1,5 +1,5 @@
 import type { Database } from '../db/transaction.ts'
-import { makeSessionSecret } from '../sessions/session-secret.ts'
+import { makeSessionSecret, secretLink } from '../sessions/session-secret.ts'
 import { firstOwnerEmail, saveSetupLink } from '../users/owner-store.ts'
 import { operatorCtx } from './create-tenant.flow.ts'
 import { findOneOwner } from './operator.flow.ts'
@@ -21,7 +21,7 @@ export async function makeSetupLink(
   const ctx = operatorCtx(database.tenant(owner.tenant_id))
   const expires_at = await saveSetupLink(ctx, owner.user.id, cookie_hash)
   if (expires_at === undefined) throw new Error(`\`${firstOwnerEmail}\` is not active, so a link would not work`)
-  return { tenant_id: owner.tenant_id, url: `${public_url}/console/setup#k=${text}`, expires_at }
+  return { tenant_id: owner.tenant_id, url: secretLink(public_url, 'setup', text), expires_at }
 }
 
 const setUpAlready =

@@ -127,6 +127,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'groups → roles': 'a group gives its members roles',
   'identity-providers → api-keys': 'deleting a provider revokes its SCIM keys',
   'invitations → messages': 'the words of the mail',
+  'invitations → notification-channels': 'how an attempt to send ends',
   'invitations → notification-channels/mail': 'an invitation is mailed where mail is set up',
   'invitations → roles': 'the inviter must hold what the user gets',
   'invitations → second-factors': 'who has a second factor has joined',

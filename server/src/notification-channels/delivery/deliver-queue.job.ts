@@ -1,8 +1,8 @@
 import type { WorkItem } from '../../jobs/claim.ts'
 import type { DueWork } from '../../jobs/work-list.ts'
 import type { Tx, WorkCtx } from '../../kernel/context.ts'
-import { withinDeadline } from '../../kernel/deadline.ts'
-import type { Carrier, Carriers, Delivery, Outcome } from '../carrier.ts'
+import { abortedAfter, withinDeadline } from '../../kernel/deadline.ts'
+import { type Carrier, type Carriers, type Delivery, failedHere, type Outcome } from '../carrier.ts'
 import type { ChannelType, NotificationChannel } from '../notification-channel.ts'
 import { channelTypes, waitMs } from './delivery.ts'
 import {
@@ -41,13 +41,12 @@ const graceMs = 1_000
  * Each type of channel has its own work list: receivers of one type that hang do not delay other types.
  */
 export function deliverDue(deps: DeliveryDependencies): DueWork[] {
-  const cut = new AbortController()
-  deps.leaving.addEventListener('abort', () => setTimeout(() => cut.abort(), maxLeavingMs).unref(), { once: true })
+  const cut = abortedAfter(deps.leaving, maxLeavingMs)
   return channelTypes.map((part) => ({
     table: 'delivery_lane',
     part,
     bounds: { width: 32, perTenant: 16 },
-    run: (ctx, item) => deliverQueue(ctx, item, deps, cut.signal),
+    run: (ctx, item) => deliverQueue(ctx, item, deps, cut),
   }))
 }
 
@@ -118,12 +117,6 @@ async function runOnce(
     if (outcome.kind === 'try_again' && outcome.holds_up === 'all') break
   }
   return result
-}
-
-const failedHere: Outcome = {
-  kind: 'try_again',
-  holds_up: 'this',
-  why: 'the service failed to send it; its log says why',
 }
 
 /** One attempt with a deadline, in case the carrier does not keep its own. */
