@@ -1,5 +1,4 @@
 /** The answer to one pair: the fewest questions that tell how a request may be made, and how long it may last at most. */
-
 import { minSeconds } from '../grants/grant.ts'
 import type { AskQuestion } from '../policy-engine/cedar/question.ts'
 import type { Decision } from '../policy-engine/deciding/decide.ts'

@@ -26,7 +26,7 @@ function mappingsWithScopes(tx: Tx, which = sql`true`): Statement {
 const isInEffect = sql`(c.scopes <@ p.vouched_scopes)`
 
 /**
- * Keeps mappings, and what their groups confer, as they are until the transaction ends: sign-ins share this row, and whoever changes
+ * Keeps mappings, and what their groups confer, as they are until the transaction ends: sign-ins share this row, and a change of
  * either locks it. INVARIANT: it is the last lock but those of memberships, so that nobody waits in a circle.
  */
 export function mappingsLock(tx: Tx): Statement {
@@ -40,8 +40,8 @@ export function mappingsAsJson(tx: Tx): Statement<GroupMapping[]> {
     from ${mappingsWithScopes(tx)})`
 }
 
-/** Locks the mappings and returns them, and the groups of the provider among theirs and `group_ids`; only inside `interactive`. */
-export async function lockMappings(
+/** The mappings, and the groups of the provider among theirs and `group_ids`. To change them, only under `mappingsLock`. */
+export async function findMappings(
   tx: Tx,
   provider_id: string | undefined,
   group_ids: readonly string[],
@@ -51,9 +51,7 @@ export async function lockMappings(
   const named = sql`select g.id as group_id from tenant_group g
     where g.tenant_id = ${tenant_id}::uuid and g.sign_in_provider_id = ${provider_id ?? null}::uuid
       and (g.id = any(${[...group_ids]}::uuid[]) or g.id in (${mapped}))`
-  // The lock first, so that the others see the writes of its previous holder.
-  const [, held, groups] = await tx.write([
-    mappingsLock(tx),
+  const [held, groups] = await tx.write([
     sql<HeldMapping>`select p.id, p.value, p.group_id, ${isInEffect} as in_effect
       from ${mappingsWithScopes(tx)} order by p.value, p.group_id`,
     sql<ClaimedGroup>`select c.group_id as id, c.scopes from (${conferredByEach(tx, named)}) c`,
@@ -77,7 +75,7 @@ export async function saveMappings(ctx: WorkCtx, { added, removed, vouched }: Ma
       insert into group_mapping (tenant_id, id, value, group_id, mapped_by, vouched_scopes)
       select ${tx.tenant_id}::uuid, p.id, p.value, p.group_id, ${actor.user_id}::uuid, c.scopes
       from p join (${conferredByEach(tx, sql`select group_id from p`)}) c on c.group_id = p.group_id`,
-    // Given anew: who saves a mapping that gave nothing gives what it gives from now on.
+    // A new gift: who saves a mapping that gave nothing gives what it gives from now on.
     sql`update group_mapping p set vouched_scopes = now.scopes, mapped_by = ${actor.user_id}::uuid,
         mapped_at = clock_timestamp()
       from (${vouchedNow}) now where p.tenant_id = ${tx.tenant_id}::uuid and p.id = now.id`,

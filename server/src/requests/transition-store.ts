@@ -226,11 +226,8 @@ function leavePending(
  * approved at the same moment, its grants are then found.
  */
 export const endAccessOf: EndAccess = async (ctx, user_id, reasons) => {
-  const [[cancelled]] = await ctx.tx.write([
-    cancelling(ctx, sql`requester_id = ${user_id}`, { reason: reasons.cancelled }),
-  ])
-  const grants_ended = await revokeGrantsOf(ctx, user_id, reasons.revoked)
-  return { requests_cancelled: cancelled?.count ?? 0, grants_ended }
+  const requests_cancelled = await cancelRequests(ctx, sql`requester_id = ${user_id}`, reasons.cancelled)
+  return { requests_cancelled, grants_ended: await revokeGrantsOf(ctx, user_id, reasons.revoked) }
 }
 
 /**
@@ -243,17 +240,16 @@ export async function endAccessOfAll(
   reasons: { cancelled: string; revoked: string },
 ): Promise<EndedAccess> {
   const [user_ids, account_ids] = [[...whose.user_ids], [...whose.account_ids]]
-  const [[cancelled]] = await ctx.tx.write([
-    cancelling(
-      ctx,
-      sql`(requester_id = any(${user_ids}::uuid[]) or exists (
-        select from jsonb_to_recordset(places) as place (account_id text)
-        where place.account_id = any(${account_ids}::text[])))`,
-      { reason: reasons.cancelled },
-    ),
-  ])
-  const grants_ended = await revokeGrantsOfAll(ctx, whose, reasons.revoked)
-  return { requests_cancelled: cancelled?.count ?? 0, grants_ended }
+  const which = sql`(requester_id = any(${user_ids}::uuid[]) or exists (
+    select from jsonb_to_recordset(places) as place (account_id text)
+    where place.account_id = any(${account_ids}::text[])))`
+  const requests_cancelled = await cancelRequests(ctx, which, reasons.cancelled)
+  return { requests_cancelled, grants_ended: await revokeGrantsOfAll(ctx, whose, reasons.revoked) }
+}
+
+async function cancelRequests(ctx: WorkCtx, which: Statement, reason: string): Promise<number> {
+  const [[cancelled]] = await ctx.tx.write([cancelling(ctx, which, { reason })])
+  return cancelled?.count ?? 0
 }
 
 function cancelling(ctx: WorkCtx, which: Statement, data: { reason: string }): Statement<{ count: number }> {

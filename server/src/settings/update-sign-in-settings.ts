@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { keepRefusal } from '../events/keep-refusal.ts'
 import { isEmpty, type MappingChange, planMappings, type WantedMapping } from '../groups/group-mapping.ts'
-import { lockMappings, mappingsLock, saveMappings, takeOverMappings } from '../groups/group-mapping-store.ts'
+import { findMappings, mappingsLock, saveMappings, takeOverMappings } from '../groups/group-mapping-store.ts'
 import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { type Input, operation } from '../http/operation.ts'
 import { changeIn, SentBack } from '../http/sent-back.ts'
@@ -94,7 +94,7 @@ async function planChange(
 ): Promise<MappingChange> {
   if (wanted === undefined) return { added: [], removed: [], vouched: [] }
   const group_ids = wanted.map(({ group_id }) => group_id)
-  const { held, groups } = await lockMappings(tx, before?.id, group_ids)
+  const { held, groups } = await findMappings(tx, before?.id, group_ids)
   return planMappings(held, wanted, groups, actor.scopes)
 }
 

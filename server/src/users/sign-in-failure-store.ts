@@ -9,17 +9,20 @@ const window = sql`make_interval(secs => ${accountLimit.seconds}::int)`
 
 /** The seconds until an account is under its limit again, null when it is now: a value to embed in another statement. */
 export function limitedFor(tx: Tx, account: Buffer): Statement {
-  return sql`(select extract(epoch from f.began_at + ${window} - clock_timestamp())::float8 from sign_in_failure f
-    where f.tenant_id = ${tx.tenant_id} and f.account_hash = ${account}
-      and f.failures >= ${accountLimit.quota}::int and f.began_at + ${window} > clock_timestamp())`
+  return secondsOver(sql`sign_in_failure f where f.tenant_id = ${tx.tenant_id} and f.account_hash = ${account}`)
+}
+
+/** The seconds for which a count `f` is over the limit. `counts`: the table, and the condition that finds the count. */
+function secondsOver(counts: Statement): Statement {
+  return sql`(select extract(epoch from f.began_at + ${window} - clock_timestamp())::float8 from ${counts}
+    and f.failures >= ${accountLimit.quota}::int and f.began_at + ${window} > clock_timestamp())`
 }
 
 /** The same for a sign-in at the id of the transaction, which need not be a tenant's. */
 export function signInLimitedFor(tx: Tx, email: string): Statement {
-  return sql`coalesce(${limitedFor(tx, accountOf(email))},
-    (select extract(epoch from f.began_at + ${window} - clock_timestamp())::float8 from unknown_sign_in_failure f
-      where f.account_hash = ${accountWithoutTenant(tx.tenant_id, email)}
-        and f.failures >= ${accountLimit.quota}::int and f.began_at + ${window} > clock_timestamp()))`
+  const account = accountWithoutTenant(tx.tenant_id, email)
+  const withoutTenant = sql`unknown_sign_in_failure f where f.account_hash = ${account}`
+  return sql`coalesce(${limitedFor(tx, accountOf(email))}, ${secondsOver(withoutTenant)})`
 }
 
 /** Counts one failure of an account and emits `event` if given. Returns the new count. */
