@@ -256,4 +256,20 @@ suite('the mail of an invitation', () => {
     // Another tenant's mails are counted apart.
     assert.equal((await invite(await house.tenant('Other'))).mail.state, 'pending')
   })
+
+  test('is limited for an address although the user’s old invitations are deleted meanwhile', async () => {
+    const tenant = await house.tenant('many')
+    const made = await invite(tenant)
+    startMailing()
+    const isSettled = async () => {
+      const waiting = 'select from invitation_mail where tenant_id = $1 and next_look_at is not null'
+      return (await house.asSuperuser(waiting, [tenant.tenant_id])).length === 0
+    }
+    for (let nth = 0; nth < 50; nth += 1) {
+      await until('the mail is sent', isSettled)
+      assert.equal((await as(tenant, 'POST', `/v1/users/${made.user_id}/invitations`)).status, 201)
+    }
+    await until('the last mail is sent', isSettled)
+    assert.equal(takenFor(made).length, maxMails.to_address_a_day)
+  })
 })

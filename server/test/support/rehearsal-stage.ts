@@ -17,11 +17,11 @@ export async function rehearsalStage(house: House, name: string) {
   const { tenant_id, owner } = tenant
   const call = (person: Caller, method: string, url: string, body?: unknown) =>
     house.call({ method, url, token: person.token, tenant_id, ...(body !== undefined && { body }) })
-  const shown = async () => (await call(owner, 'GET', '/v1/rehearsal')).body as unknown as Shown
+  const shown = async () => (await call(owner, 'GET', '/v1/rehearsal')).body as Shown
   const create = async () => {
     const reply = await call(owner, 'POST', '/v1/rehearsal', {})
     assert.equal(reply.status, 200, reply.text)
-    return reply.body as unknown as Shown
+    return reply.body as Shown
   }
   const made = await create()
   const idOf = (part: string) => String(made.people.find((one) => one.name.toLowerCase().startsWith(part))?.id)
