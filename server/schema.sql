@@ -903,6 +903,43 @@ create policy tenant_wall on notification_channel
 grant select, insert, delete on notification_channel to sallyport_app;
 grant update (name, config, event_filters, enabled, updated_at, sealed_secrets, previous_until) on notification_channel to sallyport_app;
 
+create table notification_mail (
+  tenant_id uuid not null,
+  id uuid not null,
+  user_id uuid not null,
+  kind text not null,
+  state text not null default 'pending'::text,
+  attempts integer not null default 0,
+  attempted_at timestamp with time zone,
+  last_error text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  sent_at timestamp with time zone,
+  next_look_at timestamp with time zone default clock_timestamp(),
+  lease_until timestamp with time zone,
+  generation bigint not null default 0,
+  constraint notification_mail_pk PRIMARY KEY (tenant_id, id),
+  constraint notification_mail_id_fk FOREIGN KEY (tenant_id, id) REFERENCES notification(tenant_id, id) ON DELETE CASCADE,
+  constraint notification_mail_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint notification_mail_user_id_fk FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_user(tenant_id, id),
+  constraint notification_mail_attempts_ck CHECK (attempts >= 0),
+  constraint notification_mail_sent_ck CHECK ((state = 'sent'::text) = (sent_at IS NOT NULL)),
+  constraint notification_mail_state_ck CHECK (state = ANY (ARRAY['pending'::text, 'sent'::text, 'failed'::text])),
+  constraint notification_mail_waits_ck CHECK ((state = 'pending'::text) = (next_look_at IS NOT NULL))
+);
+CREATE INDEX notification_mail_attempts_ix ON notification_mail USING btree (tenant_id, user_id, kind, attempted_at);
+CREATE INDEX notification_mail_due_ix ON notification_mail USING btree (next_look_at) WHERE next_look_at IS NOT NULL;
+alter table notification_mail enable row level security;
+alter table notification_mail force row level security;
+create policy notification_mail_work on notification_mail to sallyport_work
+  using (true)
+  with check (true);
+create policy tenant_wall on notification_mail
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, update on notification_mail to sallyport_app;
+grant select (tenant_id, id, next_look_at, lease_until, generation) on notification_mail to sallyport_work;
+grant update (lease_until, generation) on notification_mail to sallyport_work;
+
 create table past_gift (
   tenant_id uuid not null,
   id uuid not null default gen_random_uuid(),
@@ -1646,6 +1683,7 @@ CASE
     ELSE NULL::text
 END stored,
   rehearsal text,
+  mail_choices jsonb not null default '{}'::jsonb,
   constraint tenant_user_pk PRIMARY KEY (tenant_id, id),
   constraint tenant_user_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   constraint tenant_user_auth_provider_ck CHECK (auth_provider = ANY (ARRAY['local'::text, 'oidc'::text, 'saml'::text])),
@@ -1656,6 +1694,7 @@ END stored,
   constraint tenant_user_first_name_ck CHECK (char_length(first_name) >= 1 AND char_length(first_name) <= 100),
   constraint tenant_user_last_name_ck CHECK (char_length(last_name) >= 1 AND char_length(last_name) <= 100),
   constraint tenant_user_locale_ck CHECK (char_length(locale) >= 1 AND char_length(locale) <= 100),
+  constraint tenant_user_mail_choices_ck CHECK (jsonb_typeof(mail_choices) = 'object'::text),
   constraint tenant_user_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200),
   constraint tenant_user_rehearsal_ck CHECK (rehearsal IS NULL OR NOT is_owner AND auth_provider = 'local'::text AND email_key ~~ '%.invalid'::text),
   constraint tenant_user_subject_ck CHECK ((issuer IS NULL) = (subject IS NULL) AND (subject IS NULL OR auth_provider = 'oidc'::text)),

@@ -148,6 +148,10 @@ const workTables: Record<string, { select: string[]; update: string[] }> = {
     update: ['lease_until', 'generation'],
   },
   notification: { select: ['user_id', 'xid'], update: [] },
+  notification_mail: {
+    select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
+    update: ['lease_until', 'generation'],
+  },
   policy_replay: {
     select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
     update: ['lease_until', 'generation'],

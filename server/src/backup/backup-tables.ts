@@ -31,6 +31,7 @@ const leftOut = [
   'unknown_sign_in_failure',
   'invitation',
   'invitation_mail',
+  'notification_mail',
   'grant_word',
   'user_word',
   'group_word',

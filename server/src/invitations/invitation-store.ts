@@ -2,6 +2,7 @@ import { sql } from '../db/sql.ts'
 import { emit, emitWithFacts } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import type { PageRequest, PageRows } from '../kernel/page.ts'
+import { mailEnd } from '../mail/due-mail-store.ts'
 import { groupsHeld } from '../roles/holding-store.ts'
 import { hasSecondFactor } from '../second-factors/second-factor-store.ts'
 import { isActive } from '../users/active-store.ts'
@@ -61,18 +62,12 @@ export type InvitationToInsert = {
   mail: { secret_hash: Buffer; sealed: string } | undefined
 }
 
-/** What an update of a mail, a row of invitation_mail, sets when it is given up. Its secret is erased. */
-export function mailEnd(why: string): Statement {
-  return sql`state = 'failed', sealed_secrets = null, next_look_at = null, lease_until = null,
-    last_error = ${why}::text`
-}
-
 /** Why a mail is not sent any more. */
 export const endedBefore = 'the invitation ended before the mail was sent'
 
 /** The end of the invitation's mail, where it still waits. `ended` names a common table expression with its `id`. */
 export function mailStop({ tenant_id }: Tx, ended: Statement): Statement {
-  return sql`update invitation_mail m set ${mailEnd(endedBefore)}
+  return sql`update invitation_mail m set ${mailEnd('invitation_mail', endedBefore)}
     from ${ended} ended where m.tenant_id = ${tenant_id} and m.id = ended.id and m.state = 'pending'`
 }
 

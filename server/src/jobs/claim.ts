@@ -14,6 +14,7 @@ export type WorkTable =
   | 'policy_replay'
   | 'reminder'
   | 'invitation_mail'
+  | 'notification_mail'
   | 'delivery_lane'
   | 'event_queue'
   | 'claimed_groups'
@@ -49,6 +50,7 @@ export const workTables: Record<WorkTable, Statement> = {
   policy_replay: sql`policy_replay`,
   reminder: sql`reminder`,
   invitation_mail: sql`invitation_mail`,
+  notification_mail: sql`notification_mail`,
   delivery_lane: sql`delivery_lane`,
   event_queue: sql`event_queue`,
   claimed_groups: sql`claimed_groups`,
@@ -63,6 +65,7 @@ export const partsOf: Record<WorkTable, readonly Part[]> = {
   policy_replay: [],
   reminder: [],
   invitation_mail: [],
+  notification_mail: [],
   delivery_lane: ['email', 'webhook'],
   event_queue: [],
   claimed_groups: [],

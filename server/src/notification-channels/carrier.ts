@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { EventType } from '../events/catalogue.ts'
 import type { Actor, Egress, Sealer, Tx } from '../kernel/context.ts'
+import type { Outcome } from '../kernel/send-outcome.ts'
 import type { ChannelType, NotificationChannel } from './notification-channel.ts'
 
 /** The event to deliver, as in the audit log: ids and plain facts, no names. */
@@ -31,26 +32,6 @@ export type Delivery = {
   /** How often a user sent it again by hand. */
   resends: number
 }
-
-/** The outcome of an attempt. `why` and `said` may be stored and shown: one line, without secrets. */
-export type Outcome =
-  | { kind: 'delivered'; said: string | null }
-  /** Permanent failure: no automatic retry. */
-  | { kind: 'refused'; why: string }
-  /**
-   * Temporary failure. `holds_up`: only this delivery, or all deliveries to this recipient, in their order behind it.
-   * `after_ms`: the wait that the receiver requested, at most an hour.
-   */
-  | { kind: 'try_again'; why: string; holds_up: 'this' | 'all'; after_ms?: number }
-  /** The receiver is permanently gone: its channel is switched off. */
-  | { kind: 'gone'; why: string }
-
-/** An attempt that threw. */
-export const failedHere = {
-  kind: 'try_again',
-  holds_up: 'this',
-  why: 'the service failed to send it; its log says why',
-} as const satisfies Outcome
 
 /** Sends the deliveries of one type of channel. */
 export type Carrier = {

@@ -218,7 +218,10 @@ async function seedAccess(insert: Insert, { anna, ben }: People): Promise<string
     seq: '1',
     give_up_at: '2100-01-01Z',
   })
-  await insert('notification', { id: newId(), user_id: anna, event_id: event, event_type: 't', title: 't', body: 'b' })
+  const notification_id = newId()
+  const texts = { event_type: 't', title: 't', body: 'b' }
+  await insert('notification', { id: notification_id, user_id: anna, event_id: event, ...texts })
+  await insert('notification_mail', { id: notification_id, user_id: anna, kind: 'comment' })
   await insert('sweep', { id: newId(), provisioner: 'sandbox', next_look_at: '2026-01-01Z', generation: '7' })
   await insert('sandbox_assignment', { key: 'k' })
   await insert('sandbox_operation', { id: newId(), key: 'k', kind: 'create', polls_left: 1, outcome: 'SUCCEEDED' })

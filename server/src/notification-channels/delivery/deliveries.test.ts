@@ -3,7 +3,7 @@ import { afterEach, suite, test } from 'node:test'
 import { openHouse } from '../../../test/support/house.ts'
 import { openPostRoom, openTestCarrier } from '../../../test/support/post-room.ts'
 import { until } from '../../../test/support/wait.ts'
-import type { Outcome } from '../carrier.ts'
+import type { Outcome } from '../../kernel/send-outcome.ts'
 
 const house = await openHouse()
 const room = openPostRoom(house)

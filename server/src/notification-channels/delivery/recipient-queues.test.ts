@@ -7,7 +7,7 @@ import { until } from '../../../test/support/wait.ts'
 import { emit } from '../../events/emit.ts'
 import { releaseLeases } from '../../jobs/release-leases.ts'
 import { systemActor } from '../../kernel/context.ts'
-import type { Outcome } from '../carrier.ts'
+import type { Outcome } from '../../kernel/send-outcome.ts'
 import { insertDeliveries } from './fan-out-store.ts'
 
 const house = await openHouse()

@@ -1,4 +1,7 @@
 import type { Tx } from '../../kernel/context.ts'
+import { type Mail, writeMail } from '../../mail/mail-layout.ts'
+import { linkTo } from '../../mail/message-link.ts'
+import { rehearsalNote } from '../../mail/rehearsal-note.ts'
 import type { Message } from '../../messages/message.ts'
 import {
   bareMessage,
@@ -9,12 +12,10 @@ import {
   recordMessage,
   requestMessage,
 } from '../../messages/message-table.ts'
-import type { Mode } from '../../tenants/mode.ts'
 import { readMode } from '../../tenants/mode-store.ts'
 import type { DeliveredEvent, Delivery } from '../carrier.ts'
 import type { EmailChannel } from '../email-channel.ts'
 import { findGrantFacts, findRequestFacts, readRecordFacts } from './mail-facts-store.ts'
-import { type Mail, writeMail } from './mail-layout.ts'
 
 /**
  * The mail about an event: subject, plain text and HTML. Its link opens a page that decides nothing.
@@ -34,11 +35,6 @@ export async function composeMail(
   })
 }
 
-/** What a mail of a tenant in rehearsal says at its end. */
-export function rehearsalNote(mode: Mode): string {
-  return mode === 'rehearsal' ? ' This is a rehearsal: the access is simulated.' : ''
-}
-
 /** The event's own message; undefined when it has none, or when its record is gone. */
 async function messageAbout(tx: Tx, event: DeliveredEvent, recipient: string): Promise<Message | undefined> {
   const { type } = event
@@ -51,11 +47,4 @@ async function messageAbout(tx: Tx, event: DeliveredEvent, recipient: string): P
     return facts && grantMessage(type, facts)
   }
   return isRecordEvent(type) ? recordMessage(type, await readRecordFacts(tx, event)) : undefined
-}
-
-/** The page of the event's subject; undefined when there is none. */
-function linkTo(public_url: string, { subject_type, subject_id }: DeliveredEvent): string | undefined {
-  const pages: Readonly<Record<string, string>> = { request: 'requests', grant: 'grants' }
-  const page = Object.hasOwn(pages, subject_type) ? pages[subject_type] : undefined
-  return page === undefined ? undefined : `${public_url}/${page}/${encodeURIComponent(subject_id)}`
 }

@@ -3,11 +3,11 @@ import { suite, test } from 'node:test'
 import { openHouse } from '../../../test/support/house.ts'
 import { requestStage } from '../../../test/support/request-stage.ts'
 import { newId } from '../../kernel/id.ts'
+import type { Mail } from '../../mail/mail-layout.ts'
 import { connectOf } from '../../provisioners/connect.ts'
 import type { DeliveredEvent } from '../carrier.ts'
 import type { EmailChannel } from '../email-channel.ts'
 import { composeMail } from './compose-mail.flow.ts'
-import type { Mail } from './mail-layout.ts'
 
 const house = await openHouse()
 const acme = await requestStage(house, 'Acme')

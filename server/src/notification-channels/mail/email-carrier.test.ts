@@ -3,11 +3,11 @@ import { after, suite, test } from 'node:test'
 import { openHouse } from '../../../test/support/house.ts'
 import { readMail, startMailPeer } from '../../../test/support/mail-peer.ts'
 import { readConfig } from '../../config/config.ts'
+import { openMailer } from '../../mail/mailer.flow.ts'
 import { addMailDomain, removeMailDomain } from '../../tenants/operator.flow.ts'
 import type { Carrier, DeliveredEvent, Delivery } from '../carrier.ts'
 import type { EmailChannel } from '../email-channel.ts'
 import { emailCarrier } from './email-carrier.ts'
-import { openMailer } from './mailer.flow.ts'
 
 const house = await openHouse()
 const acme = await house.tenant('Acme')

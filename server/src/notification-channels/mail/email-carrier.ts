@@ -1,7 +1,7 @@
+import type { Mailer } from '../../mail/mailer.flow.ts'
 import type { Carrier, Delivery } from '../carrier.ts'
 import type { EmailChannel } from '../email-channel.ts'
 import { composeMail } from './compose-mail.flow.ts'
-import type { Mailer } from './mailer.flow.ts'
 
 /** Delivers to mailboxes, one mail to one recipient. Without a mail server deliveries wait. */
 export function emailCarrier(mailer: Mailer, public_url: string): Carrier {

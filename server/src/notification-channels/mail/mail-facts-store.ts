@@ -1,5 +1,5 @@
 import { sql } from '../../db/sql.ts'
-import { extendedUntil } from '../../grants/extension-store.ts'
+import { extendedUntil, extensionNow } from '../../grants/extension-store.ts'
 import type { Statement, Tx } from '../../kernel/context.ts'
 import { sameAddress } from '../../kernel/email-address.ts'
 import { isUuid } from '../../kernel/id.ts'
@@ -72,6 +72,7 @@ export async function findGrantFacts(
         held.user_id is not distinct from ${event.actor_id}::uuid as is_own, request.reason, held.status,
         held.provisioning_status, held.expires_at, held.end_reason, held.last_error,
         ${extendedUntil(sql`held`)} as extended_until,
+        ${extensionNow(tx, sql`held`)} as extension,
         coalesce(target.name, case when entitlement.provisioner = 'sandbox' then 'the sandbox' end) as provisioner,
         coalesce(target.corrects_drift, false) as corrects_drift,
         case when held.status = 'active' then entitlement.connect end as connect, ${surroundings(tx, event)}

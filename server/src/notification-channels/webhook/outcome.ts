@@ -1,7 +1,7 @@
 import { jsonFieldsOf } from '../../egress/json-fields.ts'
 import { retryAfterMs } from '../../egress/retry-after.ts'
 import { maxTextLength, sanitizeText } from '../../kernel/foreign-text.ts'
-import type { Outcome } from '../carrier.ts'
+import type { Outcome } from '../../kernel/send-outcome.ts'
 
 /** The receiver is overloaded, or its proxy cannot reach it: every other message would fail too. */
 const unavailableStatuses = [429, 502, 503, 504]

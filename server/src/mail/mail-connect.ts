@@ -1,5 +1,5 @@
-import { type Html, html } from '../../kernel/html.ts'
-import type { ConnectText } from '../../messages/message.ts'
+import { type Html, html } from '../kernel/html.ts'
+import type { ConnectText } from '../messages/message.ts'
 import { htmlTable, type Rows, textTable } from './mail-table.ts'
 
 /** How to connect, as the part of a mail. Commands and lines of files are code, each on its own line. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { readMail, startMailPeer } from '../../../test/support/mail-peer.ts'
-import { readConfig } from '../../config/config.ts'
+import { readMail, startMailPeer } from '../../test/support/mail-peer.ts'
+import { readConfig } from '../config/config.ts'
 import { tryMail } from './try-mail.ts'
 
 test('a test mail returns the answer of the mail server, or what to fix', async () => {

@@ -1,4 +1,4 @@
-import { mailDomainOf } from '../../kernel/email-address.ts'
+import { mailDomainOf } from '../kernel/email-address.ts'
 
 /** The sender's name in every mail. A tenant cannot choose it, since the tenant could pose as anyone. */
 export const senderName = 'Sallyport'

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../kernel/html.ts'
+import { type Html, html } from '../kernel/html.ts'
 
 export type Rows = readonly (readonly [label: string, value: string])[]
 

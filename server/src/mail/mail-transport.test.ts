@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
-import { type Certificate, makeAuthority } from '../../../test/support/certificates.ts'
-import { type MailPeer, type MailStep, readMail, startMailPeer } from '../../../test/support/mail-peer.ts'
-import { until } from '../../../test/support/wait.ts'
-import { type MailServer, readMailServer } from '../../config/mail-config.ts'
+import { type Certificate, makeAuthority } from '../../test/support/certificates.ts'
+import { type MailPeer, type MailStep, readMail, startMailPeer } from '../../test/support/mail-peer.ts'
+import { until } from '../../test/support/wait.ts'
+import { type MailServer, readMailServer } from '../config/mail-config.ts'
 import { type Letter, type MailDeadlines, openMailTransport } from './mail-transport.ts'
 
 const letter: Letter = {

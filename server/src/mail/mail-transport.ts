@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createTransport } from 'nodemailer'
-import type { MailServer } from '../../config/mail-config.ts'
-import { sanitizeText } from '../../kernel/foreign-text.ts'
-import { createSemaphore } from '../../kernel/semaphore.ts'
-import type { Outcome } from '../carrier.ts'
+import type { MailServer } from '../config/mail-config.ts'
+import { sanitizeText } from '../kernel/foreign-text.ts'
+import { createSemaphore } from '../kernel/semaphore.ts'
+import type { Outcome } from '../kernel/send-outcome.ts'
 import { outcomeOf, type SmtpFault } from './smtp-outcome.ts'
 
 /** One mail to one recipient. */

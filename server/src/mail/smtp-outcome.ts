@@ -1,5 +1,5 @@
-import { sanitizeText } from '../../kernel/foreign-text.ts'
-import type { Outcome } from '../carrier.ts'
+import { sanitizeText } from '../kernel/foreign-text.ts'
+import type { Outcome } from '../kernel/send-outcome.ts'
 
 /** The failure of one mail, as the mail library reports it. */
 export type SmtpFault = {

@@ -1,8 +1,8 @@
-import { sql } from '../../db/sql.ts'
-import type { Tx } from '../../kernel/context.ts'
-import { readSettingValues } from '../../settings/setting.ts'
-import { settingsAsJson } from '../../settings/setting-store.ts'
-import { mailDomainsAsArray } from '../../tenants/mail-domain-store.ts'
+import { sql } from '../db/sql.ts'
+import type { Tx } from '../kernel/context.ts'
+import { readSettingValues } from '../settings/setting.ts'
+import { settingsAsJson } from '../settings/setting-store.ts'
+import { mailDomainsAsArray } from '../tenants/mail-domain-store.ts'
 
 /** The tenant's sender setting, empty when not set, and the allowed sender domains. */
 export async function readSenders(tx: Tx): Promise<{ by_default: string; domains: string[] }> {

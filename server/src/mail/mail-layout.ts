@@ -1,5 +1,5 @@
-import { type Html, html } from '../../kernel/html.ts'
-import { type Message, plain, quoted, titleLine } from '../../messages/message.ts'
+import { type Html, html } from '../kernel/html.ts'
+import { type Message, plain, quoted, titleLine } from '../messages/message.ts'
 import { connectPart, type MailPart } from './mail-connect.ts'
 import { htmlTable, type Rows, textTable } from './mail-table.ts'
 
@@ -15,7 +15,7 @@ export type MailFrame = {
 }
 
 /** The words of a link: those of the button, and what opening it does. */
-type Opening = { label: string; does: string }
+export type Opening = { label: string; does: string }
 const showing: Opening = { label: 'Open it', does: 'opening it decides nothing' }
 
 export type Mail = { subject: string; text: string; html: string }

@@ -1,0 +1,37 @@
+-- Which notifications people have mailed to them: by kind, true or false, as they chose; a kind that is absent is as it is by default.
+alter table tenant_user add column mail_choices jsonb not null default '{}'
+  constraint tenant_user_mail_choices_ck check (jsonb_typeof(mail_choices) = 'object');
+
+-- The mails of notifications to the person's own address, a work list. A mail has the id of its notification.
+create table notification_mail (
+  tenant_id uuid not null constraint notification_mail_tenant_id_fk references tenant (id),
+  id uuid not null,
+  user_id uuid not null,
+  kind text not null,
+  state text not null default 'pending' constraint notification_mail_state_ck check (state in ('pending', 'sent', 'failed')),
+  attempts integer not null default 0 constraint notification_mail_attempts_ck check (attempts >= 0),
+  -- When the last attempt began: the attempts of an hour are limited.
+  attempted_at timestamptz,
+  last_error text,
+  created_at timestamptz not null default clock_timestamp(),
+  sent_at timestamptz,
+  next_look_at timestamptz default clock_timestamp(),
+  lease_until timestamptz,
+  generation bigint not null default 0,
+  constraint notification_mail_pk primary key (tenant_id, id),
+  constraint notification_mail_waits_ck check ((state = 'pending') = (next_look_at is not null)),
+  constraint notification_mail_sent_ck check ((state = 'sent') = (sent_at is not null)),
+  constraint notification_mail_id_fk foreign key (tenant_id, id) references notification (tenant_id, id) on delete cascade,
+  constraint notification_mail_user_id_fk foreign key (tenant_id, user_id) references tenant_user (tenant_id, id)
+);
+create index notification_mail_due_ix on notification_mail (next_look_at) where next_look_at is not null;
+create index notification_mail_attempts_ix on notification_mail (tenant_id, user_id, kind, attempted_at);
+alter table notification_mail enable row level security;
+alter table notification_mail force row level security;
+create policy tenant_wall on notification_mail
+  using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid)
+  with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid);
+grant select, insert, update on notification_mail to sallyport_app;
+create policy notification_mail_work on notification_mail to sallyport_work using (true) with check (true);
+grant select (tenant_id, id, next_look_at, lease_until, generation) on notification_mail to sallyport_work;
+grant update (lease_until, generation) on notification_mail to sallyport_work;

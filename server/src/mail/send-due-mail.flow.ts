@@ -1,0 +1,110 @@
+import type { WorkItem } from '../jobs/claim.ts'
+import type { DueWork } from '../jobs/work-list.ts'
+import { backoffDelay } from '../kernel/backoff.ts'
+import type { Tx } from '../kernel/context.ts'
+import { abortedAfter, withinDeadline } from '../kernel/deadline.ts'
+import { failedHere, type Outcome } from '../kernel/send-outcome.ts'
+import { giveUpMail, type MailTable, retryMail, saveSent } from './due-mail-store.ts'
+import type { Mailer, MailTo } from './mailer.flow.ts'
+
+/** What the mails of all tables need to be sent. */
+export type Mailing = {
+  mailer: Mailer
+  /** The service is stopping: no attempt begins. */
+  leaving: AbortSignal
+  /** Called at the end of each attempt. `dropped`: there was no attempt, since what the mail is about had passed. */
+  onMail?(table: MailTable, outcome: Outcome['kind'] | 'dropped'): void
+}
+
+/**
+ * A mail at the start of an attempt. `drop`: why it is not sent any more. `wait_ms`: it is not sent yet, and why. `compose` may read the
+ * database and decide to drop the mail too.
+ */
+export type BegunMail =
+  | { drop: string }
+  | { wait_ms: number; why: string }
+  /** `attempts`: with this one. */
+  | { attempts: number; compose(): Promise<MailTo | { drop: string }> }
+
+/** The mails of one table. */
+export type DueMails = {
+  table: MailTable
+  /** Records the start of an attempt; undefined when the row was lost, or has ended. */
+  begin(tx: Tx, item: WorkItem): Promise<BegunMail | undefined>
+}
+
+/** Attempts in about a day. */
+export const maxAttempts = 20
+const backoff = { base: 10_000, max: 2 * 3_600_000, jitter: 0.5 }
+
+/** Attempts in flight at shutdown may take this long; a little later the work list releases their rows. */
+const maxLeavingMs = 4_000
+/** Added to the mailer's own deadline; after that the job stops waiting. */
+const graceMs = 1_000
+
+/**
+ * Sends the mails of a table. An attempt that a dying process left is made again with the same Message-ID, by which the recipient's
+ * mail program recognizes a second copy.
+ */
+export function sendDueMails(mailing: Mailing, { table, begin }: DueMails): DueWork {
+  const { leaving } = mailing
+  const cut = abortedAfter(leaving, maxLeavingMs)
+  return {
+    table,
+    bounds: { width: 8, perTenant: 4 },
+    async run({ tx }, item) {
+      if (leaving.aborted) return retryMail(tx, table, item, { why: 'the service was stopped', wait_ms: 0 })
+      const begun = await begin(tx, item)
+      if (begun === undefined) return
+      if ('wait_ms' in begun) return retryMail(tx, table, item, begun)
+      if ('drop' in begun) return drop(mailing, { tx, table, item }, begun.drop)
+      // Where processes die in their attempts, none of them has an outcome.
+      if (begun.attempts > maxAttempts) return giveUpMail(tx, table, item, failedHere.why)
+      const result: { outcome: Outcome | { drop: string }; fault?: unknown } = await attempt(
+        mailing,
+        tx,
+        begun,
+        cut,
+      ).then(
+        (outcome) => ({ outcome }),
+        (fault: unknown) => ({ outcome: failedHere, fault }),
+      )
+      const { outcome } = result
+      if ('drop' in outcome) return drop(mailing, { tx, table, item }, outcome.drop)
+      mailing.onMail?.(table, outcome.kind)
+      await save({ tx, table, item }, begun.attempts, outcome)
+      if ('fault' in result) throw result.fault
+    },
+  }
+}
+
+type Row = { tx: Tx; table: MailTable; item: WorkItem }
+
+async function drop(mailing: Mailing, { tx, table, item }: Row, why: string): Promise<void> {
+  mailing.onMail?.(table, 'dropped')
+  await giveUpMail(tx, table, item, why)
+}
+
+/** One attempt with a deadline, in case the mailer does not keep its own. */
+async function attempt(
+  { mailer }: Mailing,
+  tx: Tx,
+  { compose }: Extract<BegunMail, { attempts: number }>,
+  cut: AbortSignal,
+): Promise<Outcome | { drop: string }> {
+  const mail = await compose()
+  if ('drop' in mail) return mail
+  return withinDeadline(
+    mailer.maxMs + graceMs,
+    (over) => mailer.send(tx, mail, AbortSignal.any([over, cut])),
+    () => ({ kind: 'try_again', why: 'the attempt took too long', holds_up: 'this' }),
+  )
+}
+
+async function save({ tx, table, item }: Row, attempts: number, outcome: Outcome): Promise<void> {
+  if (outcome.kind === 'delivered') return saveSent(tx, table, item)
+  const { why } = outcome
+  if (outcome.kind !== 'try_again' || attempts >= maxAttempts) return giveUpMail(tx, table, item, why)
+  const wait_ms = Math.max(backoffDelay(backoff, attempts - 1, Math.random()), outcome.after_ms ?? 0)
+  return retryMail(tx, table, item, { why, wait_ms })
+}
