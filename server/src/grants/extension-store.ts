@@ -37,11 +37,25 @@ export async function findExtendable(tx: Tx, id: string): Promise<ExtendableGran
   return grant
 }
 
+/** What a message says of the extension of the grant `held`: its holder may extend it now, an extension waits for a decision, or neither. */
+export function extensionNow(tx: Tx, held: Statement): Statement {
+  return sql`(select case
+      when exists (select from access_request r where ${extendsIt} and r.status = 'pending') then 'waits'
+      when ${isActive} and ${extendableFrom} <= clock_timestamp() and ${secondsLeft(tx)} >= ${minSeconds}
+        and not exists (select from access_request r where ${extendsIt}) then 'possible' end
+    from (select ${held}.*) g)`
+}
+
+/** For how much longer the grant can make the access last. */
+function secondsLeft(tx: Tx): Statement {
+  return sql`(${settingSeconds(tx, 'requests.max_duration_seconds')} - ${heldSeconds})`
+}
+
 export type ExtensionColumns = Pick<GrantDetail, 'extended_by' | 'extendable'>
 
 /** What the detail of the grants `r` says of their extension: one row for each. */
 export function extensionOf(tx: Tx): Statement {
-  const left = sql`(${settingSeconds(tx, 'requests.max_duration_seconds')} - ${heldSeconds})`
+  const left = secondsLeft(tx)
   return sql`(select extended.by as extended_by,
       case when ${isActive} and extended.by is null and ${left} >= ${minSeconds} then jsonb_build_object(
         'from', ${isoMoment(extendableFrom)}, 'max_duration_seconds', ${left}) end as extendable

@@ -86,8 +86,12 @@ const failLate = (tx: Tx) => sql`late as (
     from due where g.tenant_id = ${tx.tenant_id} and g.id = due.id and due.what = 'fail' and ${isLate}
     returning g.id, g.request_id, g.entitlement_id)`
 
+/** The holder is notified of the end once more, five minutes before, unless it is about as near already. */
+const lastWarning = sql`case when g.expires_at - interval '6 minutes' > now()
+    then g.expires_at - interval '5 minutes' end`
+
 const emitExpiringSoon = (tx: Tx) => sql`ending as (
-    update access_grant g set expiring_at = null, updated_at = clock_timestamp()
+    update access_grant g set expiring_at = ${lastWarning}, updated_at = clock_timestamp()
     from due where g.tenant_id = ${tx.tenant_id} and g.id = due.id and due.what = 'tell' and ${endsSoon}
     returning g.id, g.request_id, g.entitlement_id)`
 

@@ -20,7 +20,13 @@ const pages: Readonly<Record<'requests' | 'grants', LinkPage>> = {
       ['deny', 'denies it'],
     ],
   },
-  grants: { what: 'Grant', acts: [['revoke', 'ends it']] },
+  grants: {
+    what: 'Grant',
+    acts: [
+      ['extend', 'asks for more time: {"duration_seconds": 3600}'],
+      ['revoke', 'ends it'],
+    ],
+  },
 }
 
 /**

@@ -19,7 +19,7 @@ export const grantMessages: Record<GrantEvent, Template<GrantFacts>> = {
       title: `Ends soon: ${whose(facts)}`,
       sentence: `${whose(facts)} ends${atItsEnd(facts)}.`,
       facts: [endFact(facts)],
-      next: goesOn(facts) ?? 'If it is needed for longer, extend it before it ends, or request it again.',
+      next: goesOn(facts) ?? moreTime(facts),
     }),
   'grant.expired': (facts) => {
     const ended = `${whose(facts)} ended on time`
@@ -44,6 +44,11 @@ export const grantMessages: Record<GrantEvent, Template<GrantFacts>> = {
 /** Undefined where no other access extends it. */
 function goesOn({ extended_until, zone }: GrantFacts): string | undefined {
   return extended_until === null ? undefined : `It was extended: the access goes on${untilWhen(extended_until, zone)}.`
+}
+
+function moreTime({ extension }: GrantFacts): string {
+  if (extension === 'waits') return 'An extension of it waits for a decision.'
+  return `If it is needed for longer, ${extension === 'possible' ? 'extend it before it ends' : 'request it again'}.`
 }
 
 /** What follows the end; undefined when no access was given. */

@@ -94,6 +94,7 @@ export const sampleGrant: GrantFacts = {
   provisioning_status: 'successful',
   expires_at: '2026-03-01T09:35:09.120Z',
   extended_until: null,
+  extension: null,
   end_reason: null,
   last_error: null,
   provisioner: 'AWS of Acme',
@@ -115,6 +116,7 @@ export const sampleGrant: GrantFacts = {
 }
 
 const grants: Samples<GrantFacts> = {
+  'grant.expiring': [{ extension: 'possible' }, { extension: 'waits' }, {}],
   'grant.expired': [
     { status: 'expired', provisioning_status: 'deprovisioning' },
     { status: 'expired', provisioning_status: 'deprovisioned', extended_until: '2026-03-01T10:35:09.120Z' },
