@@ -7,13 +7,14 @@ import type { Outgoing } from './http/outgoing.ts'
 import { endingInvitations } from './invitations/invitation-store.ts'
 import { type InvitationMailing, mailInvitation } from './invitations/mail-invitation.job.ts'
 import type { DueWork } from './jobs/work-list.ts'
+import type { Mailer } from './mail/mailer.flow.ts'
 import type { CarrierOpening, Carriers } from './notification-channels/carrier.ts'
 import { type DeliveryDependencies, deliverDue } from './notification-channels/delivery/deliver-queue.job.ts'
 import { notifyChannels } from './notification-channels/delivery/notify-channels.subscriber.ts'
 import { emailCarrier } from './notification-channels/mail/email-carrier.ts'
-import type { Mailer } from './notification-channels/mail/mailer.flow.ts'
 import { eventMessage } from './notification-channels/webhook/event-message.ts'
 import { webhookCarrier } from './notification-channels/webhook/webhook-carrier.ts'
+import { mailNotification, type NotificationMailing } from './notifications/mail-notification.job.ts'
 import { notifyPeople } from './notifications/notify-people.subscriber.ts'
 import { runReplay } from './policy-analysis/replay/run-replay.job.ts'
 import { awsIdentityCenter } from './provisioners/aws-identity-center/aws-identity-center.ts'
@@ -44,14 +45,20 @@ export const openCarriers = (opening: CarrierOpening, mailer: Mailer): Carriers 
 /** The messages sent to receivers of the tenants. */
 export const outgoing: Readonly<Record<string, Outgoing>> = { eventMessage }
 
-/** The subscribers, which act on events after their commit. */
-export const subscribers: readonly Subscriber[] = [notifyPeople(whoMayDecide), notifyChannels]
+/** The subscribers, which act on events after their commit. `mails`: mail is set up. */
+export const subscribers = (mails: boolean): readonly Subscriber[] => [
+  notifyPeople({ whoMayDecide, mails }),
+  notifyChannels,
+]
 
 /** What ends with a user who is stopped, or leaves. */
 export const endAccessAndInvitations = endingInvitations(endAccessOf)
 
+/** What sends mails and deliveries. */
+export type Post = DeliveryDependencies & InvitationMailing & NotificationMailing
+
 /** The due work. Every target is the sandbox until a tenant sets up a provisioner. */
-export const dueWork = (drivers: Drivers, post: DeliveryDependencies & InvitationMailing): readonly DueWork[] => [
+export const dueWork = (drivers: Drivers, post: Post): readonly DueWork[] => [
   expireRequest,
   planGrant(drivers),
   ...convergeEntitlement(drivers, reauthorize),
@@ -61,4 +68,5 @@ export const dueWork = (drivers: Drivers, post: DeliveryDependencies & Invitatio
   endExpiredGroups,
   ...deliverDue(post),
   mailInvitation(post),
+  mailNotification(post),
 ]

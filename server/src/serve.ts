@@ -1,4 +1,4 @@
-import { dueWork, openCarriers, outgoing } from './app.ts'
+import { dueWork, openCarriers, outgoing, subscribers } from './app.ts'
 import { type AdmissionCache, createAdmissionCache } from './auth/admission-cache.ts'
 import { authenticateWith } from './auth/authenticate.flow.ts'
 import { openProviderSignIn } from './auth/provider-sign-in.flow.ts'
@@ -19,10 +19,10 @@ import type { Limit } from './kernel/bucket.ts'
 import type { Ctx, Egress, Sealer } from './kernel/context.ts'
 import type { Problem } from './kernel/errors.ts'
 import { throttledLog } from './kernel/throttled-log.ts'
+import { openMailer } from './mail/mailer.flow.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { answersInTime } from './metrics/watch.ts'
 import type { CarrierOpening } from './notification-channels/carrier.ts'
-import { openMailer } from './notification-channels/mail/mailer.flow.ts'
 import { operations } from './operations.ts'
 import { type DriverTypes, openDrivers } from './provisioners/drivers.ts'
 import { derivedKeys, type RootKeys } from './secrets/root-key.ts'
@@ -75,6 +75,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const sealer = openSealer(rootKeys)
   const egress = openEgress(readEgressAllow(config.egress_allow))
   const egressPaths = openEgressPaths({ config, sealer, egress }, driverTypes, metrics)
+  const acting = { works: egressPaths.works, subscribers: subscribers(config.mail_server !== undefined) }
   const hasDatabase = answersInTime(() => watching.probe())
   let ready = true
   let listening: Listening | undefined
@@ -117,7 +118,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     followsChanges,
     listening: streamHub.listening,
     startWorkers: () =>
-      loops.push(...startLoops(server.log, { background, revocation }, egressPaths.works, metrics, streaming.wake)),
+      loops.push(...startLoops(server.log, { background, revocation }, acting, metrics, streaming.wake)),
     async stop() {
       ready = false
       streamHub.close()
@@ -161,8 +162,9 @@ function openEgressPaths(opening: CarrierOpening, types: DriverTypes, metrics: M
   const leaving = new AbortController()
   const onOutcome = (channel_type: string, outcome: string) =>
     metrics?.count('sallyport_deliveries_total', { channel_type, outcome })
+  const onMail = (list: string, outcome: string) => metrics?.count('sallyport_mails_total', { list, outcome })
   return {
-    works: dueWork(drivers, { carriers, mailer, sealer, public_url, leaving: leaving.signal, onOutcome }),
+    works: dueWork(drivers, { carriers, mailer, sealer, public_url, leaving: leaving.signal, onOutcome, onMail }),
     /** No further delivery begins. */
     leave: () => leaving.abort(),
     close: () => Promise.all([drivers.close(), ...Object.values(carriers).map((carrier) => carrier.close())]),

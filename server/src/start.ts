@@ -133,7 +133,7 @@ async function serve(config: Config, opened: OpenedDatabase, driverTypes: Driver
       metrics,
       database: watching,
       pools: { requests: database, confirming, background, revocation, watching },
-      subscribers: subscribers.map(({ name }) => name),
+      subscribers: subscribers(config.mail_server !== undefined).map(({ name }) => name),
       underWay: () => app.server.underWay,
       followsChanges: app.followsChanges,
       listening: app.listening,

@@ -21,9 +21,11 @@ import { getNotificationChannel } from './notification-channels/get-notification
 import { listNotificationChannels } from './notification-channels/list-notification-channels.ts'
 import { rotateChannelSecret } from './notification-channels/rotate-channel-secret.ts'
 import { updateNotificationChannel } from './notification-channels/update-notification-channel.ts'
+import { getOwnNotificationPreferences } from './notifications/get-own-notification-preferences.ts'
 import { listNotifications } from './notifications/list-notifications.ts'
 import { markAllNotificationsRead } from './notifications/mark-all-notifications-read.ts'
 import { markNotificationRead } from './notifications/mark-notification-read.ts'
+import { setOwnNotificationPreferences } from './notifications/set-own-notification-preferences.ts'
 import { streamNotifications } from './notifications/stream-notifications.ts'
 import { createProvisioner } from './provisioners/create-provisioner.ts'
 import { deleteProvisioner } from './provisioners/delete-provisioner.ts'
@@ -96,6 +98,8 @@ export const tenantOperations: Record<string, Operation> = {
   goLive: goLive(goLiveNow),
   listNotifications,
   streamNotifications,
+  getOwnNotificationPreferences,
+  setOwnNotificationPreferences,
   streamChanges,
   markNotificationRead,
   markAllNotificationsRead,

@@ -1,4 +1,3 @@
-import { subscribers } from './app.ts'
 import type { Database } from './db/transaction.ts'
 import { deliverQueued, type Subscriber } from './events/deliver.ts'
 import { queueEvents, queueParked } from './events/queue-events.ts'
@@ -19,7 +18,7 @@ const betweenBatchesMs = 1_000
 export function startLoops(
   log: HttpServer['log'],
   { background, revocation }: { background: Database; revocation: Database },
-  works: readonly DueWork[],
+  { works, subscribers }: { works: readonly DueWork[]; subscribers: readonly Subscriber[] },
   metrics: Metrics | undefined,
   onActed: () => void,
 ): Loop[] {

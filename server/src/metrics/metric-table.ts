@@ -141,6 +141,12 @@ export const metricTable = {
     means:
       'attempts to deliver an event through a notification channel: `delivered`, `refused` permanently, `try_again` (retried later), or the receiver is `gone`',
   },
+  sallyport_mails_total: {
+    kind: 'counter',
+    labels: ['list', 'outcome'],
+    means:
+      'attempts to send a mail to a person, by work list (`invitation_mail`, `notification_mail`): `delivered`, `refused` permanently, `try_again` (retried later), or `dropped` without an attempt, because what it is about had passed',
+  },
   sallyport_deliveries_waiting: {
     kind: 'gauge',
     labels: [],

@@ -1,6 +1,6 @@
 import { sql } from '../db/sql.ts'
 import type { DeliveredEvent } from '../events/deliver.ts'
-import { extendedUntil } from '../grants/extension-store.ts'
+import { extendedUntil, extensionNow } from '../grants/extension-store.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import type { GrantFacts, RecordFacts, RequestFacts } from '../messages/event-facts.ts'
 import { actorOf } from '../messages/record-words.ts'
@@ -54,6 +54,7 @@ export async function findGrantFacts(
       held.resource_type, held.resource_id, held.action, held.permission_set, held.status, held.provisioning_status,
       held.expires_at, held.end_reason, coalesce(actor.name, ${ourselves}::text) as actor,
       event.actor_id is not distinct from held.user_id as is_own, ${extendedUntil(sql`held`)} as extended_until,
+        ${extensionNow(tx, sql`held`)} as extension,
       case when held.status = 'active' then entitlement.connect end as connect
     from unnest(${idsOf('id')}::uuid[], ${idsOf('subject_id')}::uuid[], ${idsOf('actor_id')}::uuid[])
       as event (id, subject_id, actor_id)

@@ -1,30 +1,74 @@
 /**
- * Notification rules: who is notified of which event, and on which condition. The texts are in messages/.
- * docs/reference/notifications.md is generated from this table.
+ * Notification rules: who is notified of which event, on which condition, and when the notification is mailed too. The texts are in
+ * messages/. docs/reference/notifications.md is generated from this table.
  */
 import type { EventType } from '../events/catalogue.ts'
 import type { GrantEvent, GrantFacts, RecordFacts, RequestEvent, RequestFacts } from '../messages/event-facts.ts'
 import type { Scope } from '../permissions/permission.ts'
-
-/** Who is notified. */
-export const audiences = {
-  requester: 'the requester',
-  holder: 'the holder of the access',
-  eligible_approvers: 'users who may decide this request, by policy',
-  other_side: 'the requester; of the requester’s own comment, users who may decide this request, by policy',
-  every_approver: 'every user with `requests:approve`, except the requester',
-  administrators: 'every user with `policies:write` or `users:write`',
-  channel_keepers: 'every user with `notification_channels:write`',
-  owners: 'every owner of the tenant, except the user concerned, and the one who did it other than by an API key',
-} as const
-export type Audience = keyof typeof audiences
-export type RequestAudience = Exclude<Audience, 'holder' | 'channel_keepers' | 'owners'>
+import type { NotificationKind } from './notification-kind.ts'
 
 /** Scopes of users who can fix a request that no user may decide: by changing a rule, or by appointing an approver. */
 export const repairScopes: readonly Scope[] = ['policies:write', 'users:write']
 
-/** `when`: the condition, if any; `means` is its description. */
-export type Rule<To extends Audience, Facts> = { to: To; when?: { means: string; holds(facts: Facts): boolean } }
+type About = {
+  means: string
+  /** Why a reader gets the mail: `You get this mail because …`. */
+  because: string
+  /** Who is in the audience holds one of these now; absent: it is about something of their own. */
+  scopes?: readonly Scope[]
+}
+
+const decides: readonly Scope[] = ['requests:approve']
+
+/** Who is notified. */
+export const audiences = {
+  requester: { means: 'the requester', because: 'it is your request' },
+  holder: { means: 'the holder of the access', because: 'it is your access' },
+  eligible_approvers: {
+    means:
+      'users who may decide this request, by policy, except those whose [groups are not notified](../guides/notifications.md#groups-that-are-not-notified)',
+    because: 'you may decide this request',
+    scopes: decides,
+  },
+  other_side: {
+    means: 'the requester; of the requester’s own comment, users who may decide this request, as above',
+    because: 'it is a request of yours, or one that you may decide',
+  },
+  every_approver: {
+    means: 'every user with `requests:approve`, except the requester',
+    because: 'you may approve requests',
+    scopes: decides,
+  },
+  administrators: {
+    means: 'every user with `policies:write` or `users:write`',
+    because: 'you may change policies or users',
+    scopes: repairScopes,
+  },
+  channel_keepers: {
+    means: 'every user with `notification_channels:write`',
+    because: 'you may change notification channels',
+    scopes: ['notification_channels:write'],
+  },
+  owners: {
+    means: 'every owner of the tenant, except the user concerned, and the one who did it other than by an API key',
+    because: 'you are an owner',
+  },
+} as const satisfies Record<string, About>
+export type Audience = keyof typeof audiences
+export type RequestAudience = Exclude<Audience, 'holder' | 'channel_keepers' | 'owners'>
+
+type Condition<Facts> = { means: string; holds(facts: Facts): boolean }
+
+/**
+ * `when`: the condition on which people are notified. `mailed`: on which the notification is mailed too. It is asked when the
+ * notification is written, and both are asked again before the mail is sent: a mail that comes late must still be of use.
+ */
+export type Rule<To extends Audience, Facts> = {
+  to: To
+  kind: NotificationKind
+  when?: Condition<Facts>
+  mailed?: Condition<Facts>
+}
 
 export const channelEvent = 'notification_channel.disabled' satisfies EventType
 export const suspensionEvent = 'user.suspended' satisfies EventType
@@ -52,31 +96,34 @@ const otherSideIsThere = {
   means: 'another user wrote it or it still waits',
   holds: (facts: RequestFacts) => !facts.is_own || stillWaits.holds(facts),
 }
-const byAnotherUser = { means: 'another user did it', holds: ({ is_own }: RequestFacts) => !is_own }
+const byAnotherUser = { means: 'another user did it', holds: ({ is_own }: { is_own: boolean }) => !is_own }
+/** Of what a rule approved, the requester has the answer, and a mail once the access begins. */
+const aPersonDecided = { means: 'a person decided', holds: aPersonDecides.holds }
+const goesOn = { means: 'it goes on', holds: ({ status }: GrantFacts) => status === 'active' }
 
 /** Who is notified of what. */
 export const notificationRules: Rules = {
-  'request.created': { to: 'eligible_approvers', when: aPersonDecides },
-  'request.reminded': { to: 'eligible_approvers', when: stillWaits },
-  'request.commented': { to: 'other_side', when: otherSideIsThere },
-  'request.unapprovable': { to: 'administrators', when: stillWaits },
-  'request.break_glass': { to: 'every_approver' },
-  'request.approved': { to: 'requester' },
-  'request.denied': { to: 'requester' },
-  'request.expired': { to: 'requester' },
-  'request.cancelled': { to: 'requester', when: byAnotherUser },
+  'request.created': { to: 'eligible_approvers', kind: 'decision_needed', when: aPersonDecides, mailed: stillWaits },
+  'request.reminded': { to: 'eligible_approvers', kind: 'decision_needed', when: stillWaits },
+  'request.commented': { to: 'other_side', kind: 'comment', when: otherSideIsThere },
+  'request.unapprovable': { to: 'administrators', kind: 'administration', when: stillWaits },
+  'request.break_glass': { to: 'every_approver', kind: 'emergency' },
+  'request.approved': { to: 'requester', kind: 'request_decided', mailed: aPersonDecided },
+  'request.denied': { to: 'requester', kind: 'request_decided' },
+  'request.expired': { to: 'requester', kind: 'request_decided' },
+  'request.cancelled': { to: 'requester', kind: 'request_decided', when: byAnotherUser },
   // The requester has the answer already, and there is no request.
   'request.refused': null,
-  'grant.activated': { to: 'holder' },
-  'grant.expiring': { to: 'holder', when: notExtended },
-  'grant.expired': { to: 'holder', when: notExtended },
-  'grant.revoked': { to: 'holder' },
-  'grant.failed': { to: 'holder' },
-  'grant.drifted': { to: 'holder' },
+  'grant.activated': { to: 'holder', kind: 'access_active', mailed: goesOn },
+  'grant.expiring': { to: 'holder', kind: 'access_ending', when: notExtended, mailed: goesOn },
+  'grant.expired': { to: 'holder', kind: 'access_ended', when: notExtended },
+  'grant.revoked': { to: 'holder', kind: 'access_ended', mailed: byAnotherUser },
+  'grant.failed': { to: 'holder', kind: 'access_failed' },
+  'grant.drifted': { to: 'holder', kind: 'access_failed' },
   // The result is a separate event: active, or failed again.
   'grant.retried': null,
-  [channelEvent]: { to: 'channel_keepers' },
-  [suspensionEvent]: { to: 'owners' },
+  [channelEvent]: { to: 'channel_keepers', kind: 'administration' },
+  [suspensionEvent]: { to: 'owners', kind: 'administration' },
 }
 
 /** The events that have a notification rule. */
@@ -87,4 +134,22 @@ export const notifiedEvents = (Object.keys(notificationRules) as (keyof Rules)[]
 /** Whether the rule applies to these facts. */
 export function applies<To extends Audience, Facts>({ when }: Rule<To, Facts>, facts: Facts): boolean {
   return when === undefined || when.holds(facts)
+}
+
+/** Whether the notification is to be mailed, if the person wants that. */
+export function isMailed<To extends Audience, Facts>(rule: Rule<To, Facts>, facts: Facts): boolean {
+  return applies(rule, facts) && (rule.mailed === undefined || rule.mailed.holds(facts))
+}
+
+/** What a person has and is now. */
+export type Reader = { scopes: readonly string[]; is_owner: boolean }
+
+/**
+ * Whether the reader still belongs to those who are notified, as far as their rights say: they may have lost them since. Policy is not
+ * asked again. `is_own`: the requester caused the event.
+ */
+export function isStillOf(audience: Audience, { scopes, is_owner }: Reader, is_own: boolean): boolean {
+  if (audience === 'owners') return is_owner
+  const about: About = audiences[audience === 'other_side' && is_own ? 'eligible_approvers' : audience]
+  return about.scopes === undefined || about.scopes.some((scope) => scopes.includes(scope))
 }

@@ -6,6 +6,8 @@ import type { Scope } from '../permissions/permission.ts'
 import { holdersOf } from '../roles/holding-store.ts'
 import { isActive } from '../users/active-store.ts'
 import type { NotificationRow } from './notification.ts'
+import type { NotificationKind } from './notification-kind.ts'
+import { mailsOf } from './notification-mail-store.ts'
 
 const columns = sql`id, event_type, title, body, resource_type, resource_id, read_at, created_at`
 
@@ -96,7 +98,7 @@ export async function readAllNotifications(tx: Tx, user_id: string | null): Prom
   return row?.updated ?? 0
 }
 
-/** A notification of one event for one user. */
+/** A notification of one event for one user. `mailed`: it is mailed too, to those who want mails of this kind; null: it is not. */
 export type NewNotification = {
   user_id: string
   event_id: string
@@ -105,6 +107,7 @@ export type NewNotification = {
   body: string
   resource_type: 'access_request' | 'access_grant' | 'notification_channel' | 'user'
   resource_id: string
+  mailed: NotificationKind | null
 }
 
 const keptSince = sql`statement_timestamp() - interval '180 days'`
@@ -116,16 +119,21 @@ function idOf(moment: Statement): Statement {
   return sql`rpad(${idDigits(moment)}, 32, '0')::uuid`
 }
 
-/** Inserts the notifications, except those of an event that the user was already notified of. Deletes some expired ones. */
+/**
+ * Inserts the notifications and their mails, except those of an event that the user was already notified of. Deletes some expired ones.
+ */
 export async function insertNotifications(tx: Tx, notifications: readonly NewNotification[]): Promise<void> {
   if (notifications.length === 0) return
   const rows = notifications.map((notification) => ({ ...notification, id: newId() }))
+  const columns = sql`id, user_id, event_id, event_type, title, body, resource_type, resource_id`
   await tx.write([
-    sql`insert into notification (tenant_id, id, user_id, event_id, event_type, title, body, resource_type, resource_id)
-      select ${tx.tenant_id}::uuid, notified.* from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-        as notified (id uuid, user_id uuid, event_id uuid, event_type text, title text, body text, resource_type text,
-          resource_id uuid)
-      on conflict (tenant_id, event_id, user_id) do nothing`,
+    sql`with notified as (
+        select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as notified (id uuid, user_id uuid,
+          event_id uuid, event_type text, title text, body text, resource_type text, resource_id uuid, mailed text)),
+      made as (
+        insert into notification (tenant_id, ${columns}) select ${tx.tenant_id}::uuid, ${columns} from notified
+        on conflict (tenant_id, event_id, user_id) do nothing returning id)
+      ${mailsOf(tx, sql`made join notified using (id)`)}`,
     sql`delete from notification where tenant_id = ${tx.tenant_id} and id in (
       select id from notification where tenant_id = ${tx.tenant_id} and id < ${idOf(keptSince)}
         and created_at < ${keptSince}

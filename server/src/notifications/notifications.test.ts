@@ -81,7 +81,7 @@ async function happened(type: EventType, subject_id: string, actor_id: string | 
 }
 
 const handle = (event: DeliveredEvent, whoMayDecide = everybody) =>
-  notifyPeople(whoMayDecide).handle(
+  notifyPeople({ whoMayDecide, mails: false }).handle(
     { tx: database.tenant(tenant_id), actor: systemActor, request_id: `event:${event.id}` },
     [event],
   )

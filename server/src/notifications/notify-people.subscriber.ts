@@ -1,16 +1,20 @@
 import type { DeliveredEvent, Subscriber } from '../events/deliver.ts'
-import type { Tx, WorkCtx } from '../kernel/context.ts'
+import type { Tx } from '../kernel/context.ts'
 import type { GrantEvent, RequestEvent } from '../messages/event-facts.ts'
 import { type Message, paragraphOf } from '../messages/message.ts'
 import { grantMessage, isGrantEvent, isRequestEvent, recordMessage, requestMessage } from '../messages/message-table.ts'
 import { findChannelFacts, findGrantFacts, findRequestFacts, findUserFacts } from './notification-facts-store.ts'
+import type { NotificationKind } from './notification-kind.ts'
 import {
+  type Audience,
   applies,
+  audiences,
   channelEvent,
+  isMailed,
   notificationRules,
   notifiedEvents,
   type RequestAudience,
-  repairScopes,
+  type Rule,
   suspensionEvent,
 } from './notification-rules.ts'
 import { insertNotifications, listHolders, listOwners, type NewNotification } from './notification-store.ts'
@@ -18,28 +22,28 @@ import { insertNotifications, listHolders, listOwners, type NewNotification } fr
 /** The ids of users who may decide the request at that moment, in batches. */
 export type WhoMayDecide = (tx: Tx, request_id: string, at: Date) => AsyncIterable<string[]>
 
+/** `mails`: mail is set up. `whoMayDecide`: a request to decide would only be noise for a user who is not permitted to. */
+export type Notifying = { whoMayDecide: WhoMayDecide; mails: boolean }
+
 type Batches = AsyncIterable<string[]> | string[][]
 
-/**
- * Writes each user's notifications. `whoMayDecide` comes from policy evaluation: a request to decide would only be noise
- * for a user who is not permitted to.
- */
-export function notifyPeople(whoMayDecide: WhoMayDecide): Subscriber {
+/** Writes each user's notifications, and the mails of these. */
+export function notifyPeople(notifying: Notifying): Subscriber {
   return {
     name: 'notifications',
     on: notifiedEvents,
-    async handle(ctx, events) {
+    async handle({ tx }, events) {
       let grants: (DeliveredEvent & { type: GrantEvent })[] = []
       for (const event of events) {
         if (isOfGrant(event)) grants.push(event)
-        if (event.type === channelEvent) await notifyOfChannel(ctx, event)
-        if (event.type === suspensionEvent) await notifyOfSuspension(ctx, event)
+        if (event.type === channelEvent) await notifyOfChannel(tx, event, notifying)
+        if (event.type === suspensionEvent) await notifyOfSuspension(tx, event, notifying)
         if (!isRequestEvent(event.type)) continue
-        await notifyOfGrants(ctx, grants)
+        await notifyOfGrants(tx, grants, notifying)
         grants = []
-        await notifyOfRequest(ctx, event.type, event, whoMayDecide)
+        await notifyOfRequest(tx, event.type, event, notifying)
       }
-      await notifyOfGrants(ctx, grants)
+      await notifyOfGrants(tx, grants, notifying)
     },
   }
 }
@@ -49,10 +53,10 @@ function isOfGrant(event: DeliveredEvent): event is DeliveredEvent & { type: Gra
 }
 
 async function notifyOfRequest(
-  { tx }: WorkCtx,
+  tx: Tx,
   type: RequestEvent,
   event: DeliveredEvent,
-  whoMayDecide: WhoMayDecide,
+  { whoMayDecide, mails }: Notifying,
 ): Promise<void> {
   const facts = await findRequestFacts(tx, event)
   const rule = notificationRules[type]
@@ -64,39 +68,44 @@ async function notifyOfRequest(
     requester,
     eligible_approvers: eligible,
     other_side: facts.is_own ? eligible : requester,
-    every_approver: () => listHolders(tx, ['requests:approve'], requester_id),
-    administrators: () => listHolders(tx, repairScopes, null),
+    every_approver: () => listHolders(tx, audiences.every_approver.scopes, requester_id),
+    administrators: () => listHolders(tx, audiences.administrators.scopes, null),
   }
-  await notifyAll(tx, people[rule.to](), newNotification(event, 'access_request', requestMessage(type, facts)))
+  const mailed = mails ? mailedKind(rule, facts) : null
+  await notifyAll(tx, people[rule.to](), newNotification(event, 'access_request', requestMessage(type, facts), mailed))
 }
 
-async function notifyOfChannel({ tx }: WorkCtx, event: DeliveredEvent): Promise<void> {
+async function notifyOfChannel(tx: Tx, event: DeliveredEvent, { mails }: Notifying): Promise<void> {
   const facts = await findChannelFacts(tx, event)
   if (facts === undefined) return
-  const administrators = listHolders(tx, ['notification_channels:write'], null)
-  await notifyAll(
-    tx,
-    administrators,
-    newNotification(event, 'notification_channel', recordMessage(channelEvent, facts)),
-  )
+  const keepers = listHolders(tx, audiences.channel_keepers.scopes, null)
+  const mailed = mails ? mailedKind(notificationRules[channelEvent], facts) : null
+  const message = recordMessage(channelEvent, facts)
+  await notifyAll(tx, keepers, newNotification(event, 'notification_channel', message, mailed))
 }
 
-async function notifyOfSuspension({ tx }: WorkCtx, event: DeliveredEvent): Promise<void> {
+async function notifyOfSuspension(tx: Tx, event: DeliveredEvent, { mails }: Notifying): Promise<void> {
   const facts = await findUserFacts(tx, event)
   if (facts === undefined) return
   // An owner whose key did it may know nothing of it: the key may be in other hands.
   const doer = event.actor_kind === 'user' ? event.actor_id : null
   const owners = await listOwners(tx, [doer, event.subject_id])
-  await notifyAll(tx, [owners], newNotification(event, 'user', recordMessage(suspensionEvent, facts)))
+  const mailed = mails ? mailedKind(notificationRules[suspensionEvent], facts) : null
+  await notifyAll(tx, [owners], newNotification(event, 'user', recordMessage(suspensionEvent, facts), mailed))
+}
+
+function mailedKind<To extends Audience, Facts>(rule: Rule<To, Facts>, facts: Facts): NotificationKind | null {
+  return isMailed(rule, facts) ? rule.kind : null
 }
 
 function newNotification(
   event: DeliveredEvent,
   resource_type: NewNotification['resource_type'],
   message: Message,
+  mailed: NotificationKind | null,
 ): Omit<NewNotification, 'user_id'> {
   const { id: event_id, type: event_type, subject_id: resource_id } = event
-  return { event_id, event_type, title: message.title, body: paragraphOf(message), resource_type, resource_id }
+  return { event_id, event_type, title: message.title, body: paragraphOf(message), resource_type, resource_id, mailed }
 }
 
 /** Sends the same notification to many users, batch by batch. */
@@ -111,15 +120,18 @@ async function notifyAll(tx: Tx, people: Batches, notification: Omit<NewNotifica
 
 /** Notifies of many grant events at once, for example when many grants end at the same moment. */
 async function notifyOfGrants(
-  { tx }: WorkCtx,
+  tx: Tx,
   events: readonly (DeliveredEvent & { type: GrantEvent })[],
+  { mails }: Notifying,
 ): Promise<void> {
   if (events.length === 0) return
   const found = await findGrantFacts(tx, events)
   const notifications = events.flatMap((event): NewNotification[] => {
     const facts = found.get(event.id)
-    if (facts === undefined || !applies(notificationRules[event.type], facts)) return []
-    const notification = newNotification(event, 'access_grant', grantMessage(event.type, facts))
+    const rule = notificationRules[event.type]
+    if (facts === undefined || !applies(rule, facts)) return []
+    const mailed = mails ? mailedKind(rule, facts) : null
+    const notification = newNotification(event, 'access_grant', grantMessage(event.type, facts), mailed)
     return [{ ...notification, user_id: facts.holder_id }]
   })
   await insertNotifications(tx, notifications)

@@ -18,7 +18,7 @@ type Item = { event_type: string; title: string; body: string; resource_id: stri
 
 async function notify(): Promise<void> {
   await untilEventsSettle(house)
-  await deliverAll(house.database, notifyPeople(whoMayDecide), (_subscriber, _event, error) => {
+  await deliverAll(house.database, notifyPeople({ whoMayDecide, mails: false }), (_subscriber, _event, error) => {
     throw error
   })
 }

@@ -115,7 +115,7 @@ suite('a request that no user may approve', () => {
     // Open transactions in other databases of the server delay delivery: an event waits for all earlier ones to end.
     const untilDelivered = () =>
       until('the event is delivered', async () => {
-        for (const subscriber of subscribers)
+        for (const subscriber of subscribers(false))
           await deliverAll(house.database, subscriber, (...failure) => failures.push(failure))
         const [reached] = await house.asSuperuser<{ all: boolean }>(
           `select bool_and((c.xid, c.seq) >= (e.xid, e.seq)) as all from event_cursor c, event e

@@ -13,6 +13,7 @@ import {
 } from '../../src/messages/message-table.ts'
 import { metricTable } from '../../src/metrics/metric-table.ts'
 import { withheldOfGrant, withheldOfRequest } from '../../src/notifications/notification-facts-store.ts'
+import { kindNames, notificationKinds } from '../../src/notifications/notification-kind.ts'
 import {
   type Audience,
   audiences,
@@ -127,13 +128,25 @@ function notificationsPage(): Page {
     about:
       'Who is notified of what, once for each event: of requests, of access, of a suspended user, and of a channel that is gone. How it is asked for, and when reminders come, is on ' +
       'the page [Notifications](../guides/notifications.md).',
-    body: table(['event', 'notified', 'title, for example', 'body, for example'], rows),
+    body: `${table(['event', 'notified', 'kind', 'title, for example', 'body, for example'], rows)}
+
+## Kinds
+
+Where mail is set up, notifications are [mailed too](../guides/notifications.md#by-mail), by kind, as each person chooses.
+
+${table(
+  ['kind', 'what happened', 'mailed by default'],
+  kindNames.map((kind) => {
+    const { means, mailed } = notificationKinds[kind]
+    return [code(kind), means, mailed ? 'yes' : 'no']
+  }),
+)}`,
   }
 }
 
 function notifiedRows<Type extends string, Facts>(
   type: Type,
-  { to, when }: Rule<Audience, Facts>,
+  { to, kind, when, mailed }: Rule<Audience, Facts>,
   samples: readonly Facts[],
   write: (type: Type, facts: Facts) => Message,
 ): string[][] {
@@ -143,7 +156,8 @@ function notifiedRows<Type extends string, Facts>(
     const message = write(type, facts)
     return [
       code(type),
-      audiences[to] + (when === undefined ? '' : `, if ${when.means}`),
+      audiences[to].means + (when === undefined ? '' : `, if ${when.means}`),
+      code(kind) + (mailed === undefined ? '' : `; mailed if ${mailed.means}`),
       message.title,
       paragraphOf(message),
     ]

@@ -90,6 +90,7 @@ export const sampleBodies: Record<string, unknown> = {
   updateNotificationChannel: { name: 'another name' },
   updateGroup: { name: 'another name' },
   updateOwnPreferences: { time_format: '24h' },
+  setOwnNotificationPreferences: { kinds: { access_ended: { mail: true } } },
   updateOwnProfile: { display_name: 'Me' },
   updatePolicy: { name: 'another name' },
   updateProvisioner: { name: 'another name' },

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
-import { dueWork } from '../../src/app.ts'
+import { dueWork, type Post } from '../../src/app.ts'
 import { readConfig } from '../../src/config/config.ts'
-import type { InvitationMailing } from '../../src/invitations/mail-invitation.job.ts'
 import { type DueWork, startDueWork } from '../../src/jobs/work-list.ts'
+import { openMailer } from '../../src/mail/mailer.flow.ts'
 import type { Carrier } from '../../src/notification-channels/carrier.ts'
-import type { DeliveryDependencies } from '../../src/notification-channels/delivery/deliver-queue.job.ts'
-import { openMailer } from '../../src/notification-channels/mail/mailer.flow.ts'
 import type { Driver } from '../../src/provisioners/driver.ts'
 import { rootKeyOf, rootKeysOf } from '../../src/secrets/root-key.ts'
 import { openSealer } from '../../src/secrets/sealer.ts'
@@ -18,7 +16,7 @@ const closed: Carrier = {
   carry: async () => ({ kind: 'try_again', why: 'nothing leaves the house', holds_up: 'all' }),
   close: async () => undefined,
 }
-export const noPost: DeliveryDependencies & InvitationMailing = {
+export const noPost: Post = {
   carriers: { email: closed, webhook: closed },
   leaving: new AbortController().signal,
   mailer: openMailer(readConfig({})),

@@ -1,0 +1,80 @@
+import type { Tx } from '../kernel/context.ts'
+import { type Mail, type Opening, writeMail } from '../mail/mail-layout.ts'
+import { linkTo } from '../mail/message-link.ts'
+import { rehearsalNote } from '../mail/rehearsal-note.ts'
+import type { EventFacts } from '../messages/event-facts.ts'
+import type { Message } from '../messages/message.ts'
+import { grantMessage, isGrantEvent, isRequestEvent, recordMessage, requestMessage } from '../messages/message-table.ts'
+import { findChannelFacts, findGrantFacts, findRequestFacts, findUserFacts } from './notification-facts-store.ts'
+import type { DueNotification } from './notification-mail-store.ts'
+import {
+  type Audience,
+  audiences,
+  channelEvent,
+  isMailed,
+  isStillOf,
+  notificationRules,
+  type Rule,
+  suspensionEvent,
+} from './notification-rules.ts'
+
+/** A message to a person of its audience. */
+type Addressed = { to: Audience; message: Message; opening?: Opening }
+
+const extending: Opening = { label: 'Extend it', does: 'opening it extends nothing' }
+
+/**
+ * The mail of a notification: it says what the notification says, in the person's time zone, and how to connect in full. Undefined where
+ * it is of no use any more, or where the person lost the rights by which they were notified.
+ */
+export async function composeNotificationMail(
+  tx: Tx,
+  due: DueNotification,
+  public_url: string,
+): Promise<Mail | undefined> {
+  const addressed = await messageTo(tx, due)
+  if (addressed === undefined) return undefined
+  const { to, message, opening } = addressed
+  const { tenant, kind, mode, event } = due
+  return writeMail(message, {
+    subject_prefix: undefined,
+    link: linkTo(public_url, event),
+    ...(opening && { opening }),
+    why:
+      `You get this mail because ${audiences[to].because} in ${tenant}. Your notification preferences say what is mailed to you; ` +
+      `this is of the kind ${kind}.${rehearsalNote(mode)}`,
+  })
+}
+
+async function messageTo(tx: Tx, due: DueNotification): Promise<Addressed | undefined> {
+  const { event } = due
+  const { type } = event
+  if (isRequestEvent(type)) {
+    const facts = await findRequestFacts(tx, event)
+    return addressed(due, notificationRules[type], facts, (here) => requestMessage(type, here))
+  }
+  if (isGrantEvent(type)) {
+    const facts = (await findGrantFacts(tx, [event])).get(event.id)
+    const mail = addressed(due, notificationRules[type], facts, (here) => grantMessage(type, here))
+    const offersMore = type === 'grant.expiring' && facts?.extension === 'possible'
+    return mail && { ...mail, ...(offersMore && { opening: extending }) }
+  }
+  if (type === channelEvent) {
+    const facts = await findChannelFacts(tx, event)
+    return addressed(due, notificationRules[type], facts, (here) => recordMessage(type, here))
+  }
+  if (type !== suspensionEvent) throw new Error(`nobody is notified of ${type}`)
+  return addressed(due, notificationRules[type], await findUserFacts(tx, event), (here) => recordMessage(type, here))
+}
+
+/** Undefined where the mail does not fit its person any more. */
+function addressed<To extends Audience, Facts extends EventFacts & { is_own?: boolean }>(
+  due: DueNotification,
+  rule: Rule<To, Facts>,
+  facts: Facts | undefined,
+  write: (facts: Facts) => Message,
+): Addressed | undefined {
+  if (facts === undefined || !isMailed(rule, facts)) return undefined
+  if (!isStillOf(rule.to, due, facts.is_own ?? false)) return undefined
+  return { to: rule.to, message: write({ ...facts, zone: due.zone }) }
+}
