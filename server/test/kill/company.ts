@@ -60,6 +60,8 @@ export async function foundCompany({ database, query, target, base_url, record }
     const person = { id, email, name: role, roles: [role], auth_provider: 'local', is_owner: false } as const
     await target.welcome(email)
     await insertUser(ctx, { ...person, roles: [role], avatar_base64: null, password_hash: null })
+    // A verified address gets the mails of notifications too.
+    await query('update tenant_user set email_verified = true where tenant_id = $1 and id = $2', [tenant_id, id])
     return keyOf(id, role)
   }
 

@@ -16,6 +16,9 @@ const underWay = `
   select 'the delivery ' || id || ' waits: ' || coalesce(last_error, 'not tried') from delivery
     where finished_at is null
   union all
+  select 'the mail of notification ' || id || ' waits: ' || coalesce(last_error, 'not tried') from notification_mail
+    where state = 'pending'
+  union all
   select 'request ' || id || ' is due and still pending' from access_request where next_look_at <= clock_timestamp()
   union all
   select subscriber || ' has not seen ' || type || ' ' || subject_id from event e, event_cursor c
@@ -100,6 +103,12 @@ const unreported = `
     on c.tenant_id = e.tenant_id and c.created_at < e.at and e.type = any(c.event_filters) and c.enabled
     where not exists (select from delivery d where d.tenant_id = e.tenant_id and d.event_id = e.id
       and d.status = 'delivered')
+  union all
+  select 'the holder got no mail about ' || e.id from event e join access_grant g
+    on g.tenant_id = e.tenant_id and g.id::text = e.subject_id
+    join tenant_user u on u.tenant_id = g.tenant_id and u.id = g.user_id and u.email_verified
+    where e.type = 'grant.activated' and not exists (select from notification n join notification_mail m
+      on m.tenant_id = n.tenant_id and m.id = n.id where n.tenant_id = e.tenant_id and n.event_id = e.id)
   union all
   select user_id || ' was not notified of ' || type || ' ' || id from concerned c where not exists (
     select from notification n where n.tenant_id = c.tenant_id and n.event_id = c.id and n.user_id = c.user_id)

@@ -108,6 +108,14 @@ const steps = {
   'mails ordered': { what: 'the deliveries of events are written', in: [/insert into delivery \(/] },
   'mail begun': { what: 'the intent to send a mail is recorded', in: [/update delivery set attempts/] },
   'mail ended': { what: 'the accepted mail is recorded', in: [/update delivery set status = 'delivered'/] },
+  'own mail begun': {
+    what: 'the intent to mail a notification is recorded',
+    in: [/update notification_mail m set attempts/],
+  },
+  'own mail ended': {
+    what: 'the accepted mail of a notification is recorded',
+    in: [/update notification_mail m set state = 'sent'/],
+  },
   'queue closed': { what: 'a recipient queue is released', in: [/update delivery_lane l set lease_until = null/] },
   'events delivered': { what: 'events are marked as delivered', in: [/update event_queue set \(xid, seq\)/] },
 } as const satisfies Record<string, Step>

@@ -10,16 +10,17 @@ export function openMails(query: Query, { taken }: MailPeer) {
   const copies = new Map<string, number>()
   let read = 0
   return {
-    /** Compares the deliveries with the mails that the server has. `kills`: since the last call. */
+    /** Compares the deliveries and the mails of notifications with the mails that the server has. `kills`: since the last call. */
     async findFaults(kills: number): Promise<Fault[]> {
       let twice = 0
       for (; read < taken.length; read += 1) {
-        const id = /^Message-ID: <([0-9a-f-]{36})\./im.exec(taken[read]?.raw ?? '')?.[1] ?? 'none'
+        const id = /^Message-ID: <([0-9a-f-]{36})[.@]/im.exec(taken[read]?.raw ?? '')?.[1] ?? 'none'
         const count = copies.get(id) ?? 0
         copies.set(id, count + 1)
         if (count > 0) twice += 1
       }
-      const rows = await query<{ id: string }>(`select id from delivery where status = 'delivered'`)
+      const rows = await query<{ id: string }>(`select id from delivery where status = 'delivered'
+        union all select id from notification_mail where state = 'sent'`)
       const lost = rows.filter(({ id }) => !copies.has(id))
       return [
         ...lost.map(
