@@ -107,7 +107,7 @@ const unreported = `
   select 'the holder got no mail about ' || e.id from event e join access_grant g
     on g.tenant_id = e.tenant_id and g.id::text = e.subject_id
     join tenant_user u on u.tenant_id = g.tenant_id and u.id = g.user_id and u.email_verified
-    where e.type = 'grant.activated' and not exists (select from notification n join notification_mail m
+    where e.type = 'grant.activated' and ${live} and not exists (select from notification n join notification_mail m
       on m.tenant_id = n.tenant_id and m.id = n.id where n.tenant_id = e.tenant_id and n.event_id = e.id)
   union all
   select user_id || ' was not notified of ' || type || ' ' || id from concerned c where not exists (
