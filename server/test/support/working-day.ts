@@ -119,7 +119,7 @@ function untilNotified(call: Client, event_type: string, resource_id: string): P
 }
 
 /** One event in words; an id without a name is replaced by its kind. */
-function lineOf({ actor, type, subject }: AuditEvent, words: ReadonlyMap<string, string>): string {
+export function lineOf({ actor, type, subject }: AuditEvent, words: ReadonlyMap<string, string>): string {
   const named = (id: string | null, otherwise: string) => words.get(id ?? '') ?? otherwise
   const person = actor.id === null ? `the ${actor.kind}` : named(actor.id, 'somebody')
   const who = actor.kind === 'api_key' ? `${person} by ${named(actor.api_key_id, 'some key')}` : person
