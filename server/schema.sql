@@ -1583,6 +1583,7 @@ create table tenant_group (
   updated_at timestamp with time zone not null default clock_timestamp(),
   name_key text not null generated always as sort_key(name) stored,
   sign_in_provider_id uuid,
+  members_notified boolean not null default true,
   constraint tenant_group_pk PRIMARY KEY (tenant_id, id),
   constraint tenant_group_sign_in_provider_id_fk FOREIGN KEY (tenant_id, sign_in_provider_id) REFERENCES sign_in_setting(tenant_id, id),
   constraint tenant_group_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
@@ -1602,7 +1603,7 @@ create policy tenant_wall on tenant_group
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on tenant_group to sallyport_app;
-grant update (name, description, updated_at) on tenant_group to sallyport_app;
+grant update (name, description, updated_at, members_notified) on tenant_group to sallyport_app;
 CREATE TRIGGER tenant_group_words AFTER INSERT ON tenant_group REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION tenant_group_words();
 CREATE TRIGGER tenant_group_words_change AFTER UPDATE ON tenant_group FOR EACH ROW WHEN (old.name IS DISTINCT FROM new.name) EXECUTE FUNCTION tenant_group_words_change();
 

@@ -260,6 +260,7 @@ const statements: [says: string, text: string, notifies: boolean][] = [
   ['a role is given', `insert into user_role ${given}, 'auditor')`, true],
   ['a role is replaced', `update user_role set role_id = 'approver' ${whose} and role_id = 'auditor'`, true],
   ['a group has another name', `update tenant_group set name = 'Z' ${whose}`, false],
+  ['members are not notified', `update tenant_group set members_notified = false ${whose}`, false],
   ['a group gives a role', `insert into group_role ${mapped}, 'user')`, true],
   ['a claim gives a membership', claimed, true],
   ['a membership goes on', `update group_member set expires_at = expires_at + interval '1 hour' ${whose}`, false],

@@ -45,7 +45,11 @@ export const eventTable = {
   'role.deleted': { filterable: true, means: 'a role that no user had was deleted' },
   'role.assigned': { filterable: true, means: 'roles of a user were added or removed' },
   'group.created': { filterable: true, means: 'a group was created' },
-  'group.updated': { filterable: true, means: 'the name or the description of a group was changed' },
+  'group.updated': {
+    filterable: true,
+    means:
+      'the name or the description of a group was changed, or whether its members are notified (`members_notified`)',
+  },
   'group.deleted': { filterable: true, means: 'a group was deleted; its members lost the roles that it gave' },
   'group.member_added': { filterable: true, means: 'a user became a member of a group' },
   'group.member_removed': { filterable: true, means: 'a user is no longer a member of a group' },

@@ -16,9 +16,9 @@ export const createGroup = operation({
   errors: ['unprocessable'],
   etag: recordTag,
   async run(ctx, { body }) {
-    const { name, description = '', sign_in_provider_id } = body
+    const { name, description = '', sign_in_provider_id, members_notified = true } = body
     const made = await insertGroup(ctx, {
-      ...{ id: newId(), name, description },
+      ...{ id: newId(), name, description, members_notified },
       sign_in_provider_id: sign_in_provider_id?.toLowerCase(),
     })
     if (made === undefined) throw noSignInProvider()

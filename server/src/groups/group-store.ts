@@ -12,7 +12,7 @@ import { mappingsLock } from './group-mapping-store.ts'
  */
 export function groupColumns(tx: Tx, g = sql`g`): Statement {
   return sql`${g}.id, ${g}.name, ${g}.description, ${g}.source, ${g}.created_at, ${g}.updated_at,
-    ${g}.sign_in_provider_id,
+    ${g}.sign_in_provider_id, ${g}.members_notified,
     (select count(*)::integer from group_member m where m.tenant_id = ${tx.tenant_id}::uuid and m.group_id = ${g}.id)
       - (select count(*)::integer from group_member m where m.tenant_id = ${tx.tenant_id}::uuid
         and m.group_id = ${g}.id and m.expires_at is not null and not ${isCurrent(sql`m`)}) as member_count,
@@ -29,17 +29,25 @@ const isMadeHere = sql`(source = 'local' or sign_in_provider_id is not null)`
  */
 export async function insertGroup(
   ctx: WorkCtx,
-  group: { id: string; name: string; description: string; sign_in_provider_id: string | undefined },
+  group: {
+    id: string
+    name: string
+    description: string
+    sign_in_provider_id: string | undefined
+    members_notified: boolean
+  },
 ): Promise<GroupDetail | undefined> {
   const { tx } = ctx
-  const { id, name, description, sign_in_provider_id: provider } = group
+  const { id, name, description, sign_in_provider_id: provider, members_notified } = group
   const source = provider === undefined ? 'local' : 'identity_provider'
-  const data = { source, ...(provider !== undefined && { sign_in_provider_id: provider }) }
+  const claimed = provider !== undefined && { sign_in_provider_id: provider }
+  const data = { source, ...claimed, ...(!members_notified && { members_notified }) }
   const event = { type: 'group.created', subject_type: 'group', subject_id: id, data } as const
   const [[made]] = await tx.write([
     sql<GroupRow>`with made as (
-        insert into tenant_group (tenant_id, id, name, description, source, sign_in_provider_id)
-        select ${tx.tenant_id}::uuid, ${id}::uuid, ${name}, ${description}, ${source}, ${provider ?? null}::uuid
+        insert into tenant_group (tenant_id, id, name, description, source, sign_in_provider_id, members_notified)
+        select ${tx.tenant_id}::uuid, ${id}::uuid, ${name}, ${description}, ${source}, ${provider ?? null}::uuid,
+          ${members_notified}::boolean
         where ${source} = 'local' or exists (select from sign_in_setting
           where tenant_id = ${tx.tenant_id}::uuid and id = ${provider ?? null}::uuid)
         returning *),
@@ -68,18 +76,25 @@ export async function lockGroup(tx: Tx, id: string): Promise<void> {
   await tx.read(sql`select from tenant_group where tenant_id = ${tx.tenant_id} and id = ${id} for no key update`)
 }
 
-/** Changes a group that is made here and emits the event; undefined when nothing changed. */
+/**
+ * Changes these fields of a group and emits the event; undefined when nothing changed. Whether its members are notified is decided here
+ * whatever its source, and the rest only of a group that is made here.
+ */
 export async function saveGroup(ctx: WorkCtx, id: string, change: GroupChange): Promise<GroupDetail | undefined> {
   const { tx } = ctx
   const name = sql`coalesce(${change.name ?? null}::text, name)`
   const description = sql`coalesce(${change.description ?? null}::text, description)`
-  const data = { fields: Object.keys(change).sort() }
+  const notified = sql`coalesce(${change.members_notified ?? null}::boolean, members_notified)`
+  const { members_notified } = change
+  const data = { fields: Object.keys(change).sort(), ...(members_notified !== undefined && { members_notified }) }
   const event = { type: 'group.updated', subject_type: 'group', subject_id: id, data } as const
   const [[saved]] = await tx.write([
     sql<GroupRow>`with changed as (
-        update tenant_group set name = ${name}, description = ${description}, updated_at = clock_timestamp()
-        where tenant_id = ${tx.tenant_id}::uuid and id = ${id}::uuid and ${isMadeHere}
-          and (name, description) is distinct from (${name}, ${description})
+        update tenant_group set name = ${name}, description = ${description}, members_notified = ${notified},
+          updated_at = clock_timestamp()
+        where tenant_id = ${tx.tenant_id}::uuid and id = ${id}::uuid
+          and (${isMadeHere} or (name, description) is not distinct from (${name}, ${description}))
+          and (name, description, members_notified) is distinct from (${name}, ${description}, ${notified})
         returning *),
       emitted as (${emit(ctx, event, sql`changed`)})
       select ${groupColumns(tx)} from changed g`,

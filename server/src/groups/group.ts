@@ -8,6 +8,10 @@ export type GroupSource = (typeof groupSources)[number]
 
 const GroupName = Name(200, { description: 'need not be unique' })
 const GroupDescription = Type.String({ maxLength: 2000 })
+const MembersNotified = Type.Boolean({
+  description:
+    'false: a user who may decide a request by such groups alone is not notified of it. Emergencies notify every approver.',
+})
 
 /** A group as returned by the API. */
 export const Group = Type.Object(
@@ -35,13 +39,19 @@ export const GroupDetail = Type.Object(
         description: 'the sign-in provider whose claims give the memberships, if one does',
       }),
     ),
+    members_notified: Type.Boolean({
+      description: 'whether members are notified of requests that they may decide by this group',
+    }),
   },
   { title: 'GroupDetail' },
 )
 export type GroupDetail = Static<typeof GroupDetail>
 
 /** A group as stored. */
-export type GroupRow = Omit<Group, 'description'> & { description: string; sign_in_provider_id: string | null }
+export type GroupRow = Omit<GroupDetail, 'description' | 'sign_in_provider_id'> & {
+  description: string
+  sign_in_provider_id: string | null
+}
 
 export function asGroup({ description, sign_in_provider_id: provider, ...row }: GroupRow): GroupDetail {
   const claimed = provider !== null && { sign_in_provider_id: provider }
@@ -70,13 +80,24 @@ export const NewGroupInput = Body({
         'the `id` in the sign-in settings: claims of the provider give the memberships, by `group_mappings` there, and nobody else does',
     }),
   ),
+  members_notified: Type.Optional(MembersNotified),
 })
 
 export const GroupChange = Body({
   name: Type.Optional(GroupName),
   description: Type.Optional(Type.String({ maxLength: 2000, description: 'empty removes it' })),
+  members_notified: Type.Optional(MembersNotified),
 })
 export type GroupChange = Static<typeof GroupChange>
+
+/** The fields of the change that have another value than the group. */
+export function differing({ name, description, members_notified }: GroupChange, group: GroupDetail): GroupChange {
+  return {
+    ...(name !== undefined && name !== group.name && { name }),
+    ...(description !== undefined && description !== (group.description ?? '') && { description }),
+    ...(members_notified !== undefined && members_notified !== group.members_notified && { members_notified }),
+  }
+}
 
 /** A group and one of its members in a path. */
 export const MemberParams = Type.Object({ id: Uuid, user_id: Uuid })

@@ -43,7 +43,9 @@ suite('a group', () => {
     assert.equal(made.status, 201, made.text)
     const { id, created_at, updated_at, ...rest } = made.body
     assert.equal(created_at, updated_at)
-    assert.deepEqual(rest, { name: 'Night shift', source: 'local', member_count: 0, role_mappings: [] })
+    assert.deepEqual(rest, {
+      ...{ name: 'Night shift', source: 'local', member_count: 0, role_mappings: [], members_notified: true },
+    })
     const url = `/v1/groups/${id}`
     assert.deepEqual((await call(owner, 'GET', url)).body, made.body)
     const changed = await call(owner, 'PATCH', url, { description: 'from ten to six' })
@@ -78,6 +80,7 @@ suite('a group', () => {
     ['with a source', { name: 'a', source: 'scim' }],
     ['with members', { name: 'a', member_count: 3 }],
     ['with a description that is null', { name: 'a', description: null }],
+    ['with members notified who knows whether', { name: 'a', members_notified: null }],
   ]
   for (const [name, body] of faulty) {
     test(`is not created ${name}`, async () => {
@@ -115,14 +118,14 @@ suite('a group', () => {
   })
 
   for (const source of ['scim', 'identity_provider']) {
-    test(`of source ${source} can be changed only there, except for its role mappings (P9)`, async () => {
+    test(`of source ${source} can be changed only there, except for its role mappings and notifications (P9)`, async () => {
       const id = await syncedGroup(source)
       const url = `/v1/groups/${id}`
       const member = `${url}/members/${people.auditor.user_id}`
       const before = (await call(owner, 'GET', url)).body
       for (const [method, at, body] of [
         ['PATCH', url, { name: 'mine' }],
-        ['PATCH', url, {}],
+        ['PATCH', url, { description: 'mine', members_notified: false }],
         ['DELETE', url, undefined],
         ['POST', `${url}/members`, { user_id: people.user.user_id }],
         ['POST', `${url}/members`, { user_id: people.auditor.user_id }],
@@ -137,4 +140,74 @@ suite('a group', () => {
       assert.equal((await eventsOf(id)).filter(({ type }) => type === 'access.refused').length, 6)
     })
   }
+})
+
+suite('whether the members of a group are notified', () => {
+  const made = async (more: object = {}) => (await call(owner, 'POST', '/v1/groups', { name: 'Quiet', ...more })).body
+  const patch = (id: unknown, body: object, by = owner) => call(by, 'PATCH', `/v1/groups/${id}`, body)
+  const updates = async (id: unknown) =>
+    (await eventsOf(String(id))).flatMap(({ type, data }) => (type === 'group.updated' ? [data] : []))
+
+  test('is said when the group is made, or changed later, and is on record', async () => {
+    const { id, members_notified } = await made({ members_notified: false })
+    assert.equal(members_notified, false)
+    assert.deepEqual((await eventsOf(String(id)))[0]?.data, { source: 'local', members_notified: false })
+    const on = await patch(id, { members_notified: true })
+    assert.deepEqual([on.status, on.body.members_notified], [200, true])
+    assert.deepEqual((await call(owner, 'GET', `/v1/groups/${id}`)).body, on.body)
+    assert.deepEqual((await patch(id, { members_notified: true })).body, on.body)
+    const off = await patch(id, { name: 'Quiet', members_notified: false, description: 'by night' })
+    assert.deepEqual([off.body.members_notified, off.body.description], [false, 'by night'])
+    assert.equal((await patch(id, { name: 'Nights' })).body.members_notified, false)
+    const mapped = await call(owner, 'PUT', `/v1/groups/${id}/role-mappings`, { role_ids: ['approver'] })
+    assert.equal(mapped.body.members_notified, false)
+    assert.deepEqual(await updates(id), [
+      { fields: ['members_notified'], members_notified: true },
+      { fields: ['description', 'members_notified'], members_notified: false },
+      { fields: ['name'] },
+    ])
+    assert.equal((await patch(id, { members_notified: null })).status, 400)
+  })
+
+  for (const source of ['scim', 'identity_provider']) {
+    test(`is decided here for a group of source ${source}, whose name and description may be sent back`, async () => {
+      const id = await syncedGroup(source)
+      const before = (await call(owner, 'GET', `/v1/groups/${id}`)).body
+      const { status, body } = await patch(id, { ...before, description: '', members_notified: false })
+      assert.deepEqual([status, body], [200, { ...before, members_notified: false, updated_at: body.updated_at }])
+      assert.deepEqual((await patch(id, {})).body, body)
+      assert.deepEqual(await updates(id), [{ fields: ['members_notified'], members_notified: false }])
+    })
+  }
+
+  test('changes only where the group is as it was read (If-Match)', async () => {
+    const { id } = await made()
+    const url = `/v1/groups/${id}`
+    const { headers } = await call(owner, 'GET', url)
+    const send = (members_notified: boolean) =>
+      house.call({
+        ...{ method: 'PATCH', url, token: owner.token, tenant_id, body: { members_notified } },
+        headers: { 'if-match': String(headers.etag) },
+      })
+    const off = await send(false)
+    assert.deepEqual([off.status, off.body.members_notified], [200, false])
+    assert.notEqual(off.headers.etag, headers.etag)
+    assert.equal((await send(true)).status, 412)
+    assert.equal((await updates(id)).length, 1)
+  })
+
+  test('needs groups:write, and no scope that the group gives', async () => {
+    const { id } = await made()
+    await call(owner, 'PUT', `/v1/groups/${id}/role-mappings`, { role_ids: ['admin'] })
+    assert.equal((await patch(id, { members_notified: false }, people.auditor)).status, 403)
+    const { key } = (await call(owner, 'POST', '/v1/api-keys', { name: 'groups', scopes: ['groups:write'] })).body
+    const sent = { method: 'PATCH', url: `/v1/groups/${id}`, tenant_id, body: { members_notified: false } }
+    assert.equal((await house.call({ ...sent, api_key: String(key) })).status, 200)
+  })
+
+  test('is shown by the group, and not by the list of groups', async () => {
+    const { body } = await call(owner, 'GET', '/v1/groups?q=Quiet')
+    const [first] = body.data as object[]
+    assert.ok(first !== undefined && !('members_notified' in first))
+  })
 })

@@ -4,14 +4,17 @@ import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { changeIn, SentBack } from '../http/sent-back.ts'
 import { notFound } from '../kernel/errors.ts'
-import { GroupChange, GroupDetail, requireMadeHere } from './group.ts'
+import { differing, GroupChange, GroupDetail, requireMadeHere } from './group.ts'
 import { findGroup, lockGroup, saveGroup } from './group-store.ts'
 
-/** Changes the sent fields of a group that is made here. A change without effect writes nothing and emits no event. */
+/**
+ * Changes the sent fields of a group. Its name and its description change only where it is made; its source has no part in whether
+ * members are notified here. A change without effect writes nothing and emits no event.
+ */
 export const updateGroup = operation({
   method: 'PATCH',
   path: '/v1/groups/{id}',
-  summary: 'Update the name or the description of a group',
+  summary: 'Update the name or the description of a group, or whether its members are notified',
   credential: 'any',
   scope: 'groups:write',
   params: IdParams,
@@ -27,8 +30,8 @@ export const updateGroup = operation({
         await lockGroup(tx, params.id)
         const group = await findGroup(tx, params.id)
         if (group === undefined) throw notFound('group')
-        requireMadeHere(group)
-        const change = changeIn(GroupChange, body, group)
+        const change = differing(changeIn(GroupChange, body, group), group)
+        if (change.name !== undefined || change.description !== undefined) requireMadeHere(group)
         requireMatch(tags, recordTag(group))
         return (await saveGroup({ ...ctx, tx }, params.id, change)) ?? group
       }),

@@ -45,13 +45,14 @@ export function recordFacts(noun: string, { name, subject_id }: RecordFacts): Fa
   ]
 }
 
-/** The changed fields, and the new value of `enabled`. */
+/** The changed fields, and the new value of those that switch something. */
 export function changed({ data }: RecordFacts): { facts: Fact[] } {
   const fields = textsOf(data, 'fields')
   return {
     facts: [
       ['Changed', fields.join(', ')],
       ['Enabled', fields.includes('enabled') ? yesOrNo(data.enabled) : null],
+      ['Members notified', fields.includes('members_notified') ? yesOrNo(data.members_notified) : null],
     ],
   }
 }

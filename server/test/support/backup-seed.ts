@@ -56,7 +56,7 @@ async function seedPeople(insert: Insert, name: string): Promise<People> {
   await insert('role', { id: 'admin', name: 'Admin', scopes: ['a:read', 'with "quotes", {braces}'], system: true })
   await insert('user_role', { user_id: anna, role_id: 'admin', granted_by: ben })
   await insert('role_added_scope', { role_id: 'admin', scope: 'a:read', added_by: anna })
-  await insert('tenant_group', { id: group, name: 'g', source: 'local' })
+  await insert('tenant_group', { id: group, name: 'g', source: 'local', members_notified: false })
   await insert('group_member', { group_id: group, user_id: anna, membership_source: 'local', added_by: ben })
   await insert('group_role', { group_id: group, role_id: 'admin', mapped_by: ben })
   await insert('favourite', {

@@ -171,7 +171,10 @@ const records: Samples<RecordFacts> = {
   'role.deleted': { name: null, subject_id: 'auditors' },
   'role.assigned': { subject_type: 'user', name: bob, data: moved },
   'group.created': { name: 'On call', data: { source: 'local' } },
-  'group.updated': { name: 'On call', data: { fields: ['description'] } },
+  'group.updated': [
+    { name: 'On call', data: { fields: ['description'] } },
+    { name: 'On call', data: { fields: ['members_notified'], members_notified: false } },
+  ],
   'group.deleted': { name: null },
   'group.member_added': { name: 'On call', data: { user_id: id } },
   'group.member_removed': { name: 'On call', data: { user_id: id } },
