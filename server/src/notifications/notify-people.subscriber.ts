@@ -18,6 +18,7 @@ import {
   suspensionEvent,
 } from './notification-rules.ts'
 import { insertNotifications, listHolders, listOwners, type NewNotification } from './notification-store.ts'
+import { notifiedAmong } from './notified-store.ts'
 
 /** The ids of users who may decide the request at that moment, in batches. */
 export type WhoMayDecide = (tx: Tx, request_id: string, at: Date) => AsyncIterable<string[]>
@@ -63,7 +64,7 @@ async function notifyOfRequest(
   if (facts === undefined || !applies(rule, facts)) return
   const { requester_id } = facts
   const requester = () => [[requester_id]]
-  const eligible = () => whoMayDecide(tx, event.subject_id, new Date(event.at))
+  const eligible = () => notifiedAmong(tx, whoMayDecide(tx, event.subject_id, new Date(event.at)))
   const people: Record<RequestAudience, () => Batches> = {
     requester,
     eligible_approvers: eligible,
