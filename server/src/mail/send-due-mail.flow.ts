@@ -34,7 +34,7 @@ export type DueMails = {
 }
 
 /** Attempts in about a day. */
-export const maxAttempts = 20
+const maxAttempts = 20
 const backoff = { base: 10_000, max: 2 * 3_600_000, jitter: 0.5 }
 
 /** Attempts in flight at shutdown may take this long; a little later the work list releases their rows. */

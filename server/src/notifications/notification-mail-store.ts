@@ -72,7 +72,8 @@ export async function beginMail(tx: Tx, item: WorkItem): Promise<DueNotification
         u.email, u.email_verified and ${isActive(sql`u`)} as may_be_mailed, u.mail_choices as choices, u.is_owner,
         array(${scopesHeld(tx, sql`u.id`)}) as scopes, u.timezone, ${settingsAsJson(tx)} as stored,
         t.name as tenant, t.mode, e.id as event_id, e.type, e.at, e.actor_kind, e.actor_id, e.subject_type,
-        e.subject_id, e.data, case e.subject_type when 'request' then e.subject_id when 'grant' then (select g.request_id::text
+        e.subject_id, e.data,
+        case e.subject_type when 'request' then e.subject_id when 'grant' then (select g.request_id::text
           from access_grant g where g.tenant_id = ${tenant_id} and g.id = n.resource_id) end as request_id
       from m join notification n on n.tenant_id = ${tenant_id} and n.id = m.id
         join event e on e.tenant_id = ${tenant_id} and e.id = n.event_id

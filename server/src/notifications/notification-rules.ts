@@ -7,9 +7,6 @@ import type { GrantEvent, GrantFacts, RecordFacts, RequestEvent, RequestFacts } 
 import type { Scope } from '../permissions/permission.ts'
 import type { NotificationKind } from './notification-kind.ts'
 
-/** Scopes of users who can fix a request that no user may decide: by changing a rule, or by appointing an approver. */
-export const repairScopes: readonly Scope[] = ['policies:write', 'users:write']
-
 type About = {
   means: string
   /** Why a reader gets the mail: `You get this mail because …`. */
@@ -42,7 +39,8 @@ export const audiences = {
   administrators: {
     means: 'every user with `policies:write` or `users:write`',
     because: 'you may change policies or users',
-    scopes: repairScopes,
+    // They can fix a request that no user may decide: by changing a rule, or by appointing an approver.
+    scopes: ['policies:write', 'users:write'],
   },
   channel_keepers: {
     means: 'every user with `notification_channels:write`',

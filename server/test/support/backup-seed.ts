@@ -199,29 +199,7 @@ async function seedAccess(insert: Insert, { anna, ben }: People): Promise<string
   const places = { xid: '0', seq: '0', until_xid: '0', until_seq: '0' }
   await insert('event_queue', { id: newId(), subscriber: 's', ...places, next_look_at: '2026-01-01Z' })
   await insert('event_parked', { subscriber: 's', event_id: event, next_look_at: '2026-01-01Z', last_error: 'e' })
-  const channel_id = newId()
-  const config = '{"to_addresses":["a@example.com"]}'
-  await insert('notification_channel', { id: channel_id, name: 'c', channel_type: 'email', config })
-  const queue = {
-    id: newId(),
-    channel_id,
-    channel_type: 'email',
-    recipient: 'a@example.com',
-    next_look_at: '2026-01-01Z',
-  }
-  await insert('delivery_lane', { ...queue, generation: '7', failures: 1 })
-  await insert('delivery', {
-    id: newId(),
-    lane_id: queue.id,
-    channel_id,
-    event_id: event,
-    seq: '1',
-    give_up_at: '2100-01-01Z',
-  })
-  const notification_id = newId()
-  const texts = { event_type: 't', title: 't', body: 'b' }
-  await insert('notification', { id: notification_id, user_id: anna, event_id: event, ...texts })
-  await insert('notification_mail', { id: notification_id, user_id: anna, kind: 'comment' })
+  await seedMessages(insert, anna, event)
   await insert('sweep', { id: newId(), provisioner: 'sandbox', next_look_at: '2026-01-01Z', generation: '7' })
   await insert('sandbox_assignment', { key: 'k' })
   await insert('sandbox_operation', { id: newId(), key: 'k', kind: 'create', polls_left: 1, outcome: 'SUCCEEDED' })
@@ -243,4 +221,31 @@ export async function seedService(db: Pick<TestDatabase, 'asSuperuser'>): Promis
   )
   await db.asSuperuser('insert into unknown_sign_in_failure (account_hash) values ($1)', [Buffer.alloc(32, 7)])
   await db.asSuperuser(`insert into logout_token (id, expires_at) values ($1, '2100-01-01Z')`, [Buffer.alloc(32, 7)])
+}
+
+/** What is sent about an event. */
+async function seedMessages(insert: Insert, user_id: string, event_id: string): Promise<void> {
+  const channel_id = newId()
+  const config = '{"to_addresses":["a@example.com"]}'
+  await insert('notification_channel', { id: channel_id, name: 'c', channel_type: 'email', config })
+  const queue = {
+    id: newId(),
+    channel_id,
+    channel_type: 'email',
+    recipient: 'a@example.com',
+    next_look_at: '2026-01-01Z',
+  }
+  await insert('delivery_lane', { ...queue, generation: '7', failures: 1 })
+  await insert('delivery', {
+    id: newId(),
+    lane_id: queue.id,
+    channel_id,
+    event_id,
+    seq: '1',
+    give_up_at: '2100-01-01Z',
+  })
+  const notification_id = newId()
+  const texts = { event_type: 't', title: 't', body: 'b' }
+  await insert('notification', { id: notification_id, user_id, event_id, ...texts })
+  await insert('notification_mail', { id: notification_id, user_id, kind: 'comment' })
 }
