@@ -4,7 +4,7 @@ import { takesKey } from '../src/http/idempotency-key.ts'
 import type { Operation } from '../src/http/operation.ts'
 import { jsonSchemaOf } from '../src/http/schema.ts'
 import { newId } from '../src/kernel/id.ts'
-import { operations, type Person } from './support/house.ts'
+import { operations, type Person, type Reply } from './support/house.ts'
 import { picturesOfAll } from './support/picture.ts'
 import { fromOwnPage } from './support/presented.ts'
 import { addressed, makeRecords, type Records, sampleBodies } from './support/samples.ts'
@@ -36,7 +36,17 @@ function reworded(operation: Operation, body: unknown): unknown {
 }
 
 const carriedOut: string[] = []
+const located: string[] = []
 const answered422: string[] = []
+
+/** What a call has made is read at its `Location`. */
+async function requireLocation({ headers, body }: Reply): Promise<void> {
+  const location = String(headers.location)
+  const read = await house.call({ method: 'GET', url: location, token: ours.owner.token, tenant_id: ours.tenant_id })
+  assert.deepEqual([read.status, read.body.id], [200, location.split('/').at(-1)], location)
+  assert.ok([body.id, body.user_id].includes(read.body.id))
+  located.push(location)
+}
 
 for (const [operationId, operation] of Object.entries(operations)) {
   if (!takesKey(operation)) continue
@@ -65,12 +75,13 @@ for (const [operationId, operation] of Object.entries(operations)) {
     const first = await call(ours.owner)
     assert.equal(first.headers['idempotency-replayed'], undefined)
     if (first.status < 300) carriedOut.push(operationId)
+    if (first.status < 300 && operation.location !== undefined) await requireLocation(first)
     const after = await picture(ours.tenant_id)
     const second = await call(ours.owner)
-    const seenOf = ({ status, text, headers: { etag, ...of } }: typeof first) => [
+    const seenOf = ({ status, text, headers: { etag, location, ...of } }: typeof first) => [
       status,
       text,
-      etag,
+      ...[etag, location],
       of['content-type'],
     ]
     assert.deepEqual(seenOf(second), seenOf(first))
@@ -94,6 +105,17 @@ for (const [operationId, operation] of Object.entries(operations)) {
     }
   })
 }
+
+test('what is created has a `Location`, or no path of its own', () => {
+  const without = Object.entries(operations)
+    .filter(([, { status, location }]) => status === 201 && location === undefined)
+    .map(([operationId]) => operationId)
+  assert.deepEqual(without.sort(), [
+    ...['addFavourite', 'addGroupMember', 'beginSecondFactor', 'createApiKey', 'createRehearsalToken'],
+    ...['createRequestComment', 'inviteUser', 'replaceRecoveryCodes', 'startSession'],
+  ])
+  assert.ok(located.length >= 11, located.join())
+})
 
 test('most of them were carried out, and most could be sent with another body', () => {
   assert.ok(carriedOut.length >= 55, `only ${carriedOut.length}: ${carriedOut}`)

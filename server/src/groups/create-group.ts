@@ -13,6 +13,7 @@ export const createGroup = operation({
   scope: 'groups:write',
   body: NewGroupInput,
   replies: { 201: GroupDetail },
+  location: ({ id }) => `/v1/groups/${id}`,
   errors: ['unprocessable'],
   etag: recordTag,
   async run(ctx, { body }) {

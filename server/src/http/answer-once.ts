@@ -7,7 +7,7 @@ import type { KeyedCall } from './idempotency-key.ts'
 import { findKeptAnswer, keepAnswer, takeKey } from './kept-answer-store.ts'
 
 /** An answer as it is sent; the text is empty when there is no body. */
-export type Answer = { status: number; etag?: string; text: string }
+export type Answer = { status: number; etag?: string; location?: string; text: string }
 
 /** `isReplay`: this answer was given before, and this call changed nothing. */
 export type KeyedAnswer = Answer & { isReplay: boolean }

@@ -156,6 +156,7 @@ const sharedHeaders = {
   RateLimit: { schema: { type: 'string' }, description: '`r` requests remain; the limit is full again in `t` seconds' },
   'Retry-After': { schema: { type: 'integer' }, description: 'seconds to wait before a retry' },
   ETag: { schema: { type: 'string' }, description: 'the state of the record, for `If-Match`' },
+  Location: { schema: { type: 'string' }, description: 'the path at which the new record is read' },
   'Set-Cookie': {
     schema: { type: 'string' },
     description: 'a cookie of the sign-in or the session, where one changes',
@@ -173,11 +174,12 @@ function referTo(...names: (keyof typeof sharedHeaders)[]): Json {
 }
 
 function headersOf(operation: Operation): Json {
-  const { status, credential, etag, setsCookie } = operation
+  const { status, credential, etag, location, setsCookie } = operation
   return {
     ...(status === 302 ? redirectHeaders : requestIdHeader),
     ...(takesCredential(credential) && limitHeaders),
     ...(etag !== undefined && referTo('ETag')),
+    ...(location !== undefined && referTo('Location')),
     ...(setsCookie && referTo('Set-Cookie')),
     ...(takesKey(operation) && referTo('Idempotency-Replayed')),
   }

@@ -129,6 +129,8 @@ export type Declaration<
   tenantHeader?: 'optional'
   /** The `ETag` of its reply, with quotes: a different one for each state of the record. */
   etag?(reply: Reply<Replies>): string
+  /** The path at which the record that it made is read: the header `Location`. Every 201 has it, unless the record has no path of its own. */
+  location?(reply: Reply<Replies>): string
   /** It reads the header `If-Match`, so that a caller cannot change a state they have not seen. */
   takesIfMatch?: true
   /**
@@ -195,6 +197,7 @@ export type Operation = {
   readonly keyOfSession: boolean
   readonly limitedBy: SourceLimit | undefined
   readonly etag: ((reply: never) => string) | undefined
+  readonly location: ((reply: never) => string) | undefined
   readonly takesIfMatch: boolean
   readonly inEntries: boolean
   readonly withoutIgnored: (sent: unknown) => unknown
@@ -251,6 +254,7 @@ export function operation<
     setsCookie: declared.setsCookie ?? false,
     keyOfSession: declared.keyOfSession ?? false,
     etag: declared.etag,
+    location: declared.location,
     takesIfMatch: declared.takesIfMatch ?? false,
     inEntries: declared.inEntries ?? false,
     withoutIgnored: declared.withoutIgnored ?? ((sent) => sent),

@@ -223,7 +223,7 @@ function serveOperation(
       if ('text' in answer) return sendAnswer(reply, answer)
       const { body } = answer
       if (operation.status === 302) return sendElsewhere(reply, body as Redirect)
-      if (operation.etag !== undefined) reply.header('etag', operation.etag(body as never))
+      reply.headers(headersOf(operation, body))
       if (operation.replyText !== undefined) {
         reply.header('vary', 'accept')
         if (prefersText(request.headers.accept))
@@ -258,18 +258,25 @@ function sendEvents(server: FastifyInstance, reply: FastifyReply, events: Readab
 }
 
 /** The complete answer, before anything is sent. @throws when the body does not match the reply's schema. */
-function finished({ status, reply: schema, etag }: Operation, reply: FastifyReply, body: unknown): Answer {
+function finished(operation: Operation, reply: FastifyReply, body: unknown): Answer {
+  const { status, reply: schema } = operation
+  const text = schema === null ? '' : String(reply.code(status).serialize(body))
+  return { status, text, ...headersOf(operation, body) }
+}
+
+/** The headers that follow from what is answered. */
+function headersOf({ etag, location }: Operation, body: unknown): Pick<Answer, 'etag' | 'location'> {
   return {
-    status,
-    text: schema === null ? '' : String(reply.code(status).serialize(body)),
     ...(etag !== undefined && { etag: etag(body as never) }),
+    ...(location !== undefined && { location: location(body as never) }),
   }
 }
 
-function sendAnswer(reply: FastifyReply, { status, etag, text, isReplay }: KeyedAnswer): FastifyReply {
+function sendAnswer(reply: FastifyReply, { status, etag, location, text, isReplay }: KeyedAnswer): FastifyReply {
   reply.code(status)
   if (isReplay) reply.header('idempotency-replayed', 'true')
   if (etag !== undefined) reply.header('etag', etag)
+  if (location !== undefined) reply.header('location', location)
   return text === '' ? reply.send() : sendText(reply, text)
 }
 

@@ -16,6 +16,7 @@ export const createIdentityProvider = operation({
   keyOfSession: true,
   body: NewIdentityProvider,
   replies: { 201: IdentityProvider },
+  location: ({ id }) => `/v1/identity-providers/${id}`,
   errors: [],
   etag: recordTag,
   async run(ctx, { body }) {

@@ -21,6 +21,7 @@ export const createInvitation = operation({
   freshSignIn: true,
   body: InvitationInput,
   replies: { 201: MadeInvitation },
+  location: ({ user_id }) => `/v1/users/${user_id}`,
   errors: ['user_exists', 'unprocessable'],
   changes: 'authority',
   run(ctx, { body }) {

@@ -13,6 +13,7 @@ export const createEmailChannel = operation({
   scope: 'notification_channels:write',
   body: NewEmailChannel,
   replies: { 201: EmailChannel },
+  location: ({ id }) => `/v1/notification-channels/${id}`,
   errors: ['unprocessable'],
   etag: channelTag,
   run: (ctx, { body }) =>

@@ -22,6 +22,7 @@ export const createWebhookChannel = operation({
   keyOfSession: true,
   body: NewWebhookChannel,
   replies: { 201: WebhookChannelWithSecret },
+  location: ({ id }) => `/v1/notification-channels/${id}`,
   errors: ['unprocessable'],
   etag: channelTag,
   async run(ctx, { body }) {

@@ -19,6 +19,7 @@ export const createPolicy = operation({
     priority: Type.Optional(PolicyPriority),
   }),
   replies: { 201: Policy },
+  location: ({ id }) => `/v1/policies/${id}`,
   errors: ['priority_taken'],
   etag: policyTag,
   async run(ctx, { body }) {

@@ -21,6 +21,7 @@ export const createRule = operation({
   body: RuleInput,
   withoutIgnored,
   replies: { 201: Rule },
+  location: ({ id, policy_id }) => `/v1/policies/${policy_id}/rules/${id}`,
   errors: ['case_broken', 'invalid_policy', 'not_found', 'unprocessable'],
   etag: ruleTag,
   async run(ctx, { params, body }) {

@@ -24,6 +24,7 @@ export const createProvisioner = (types: Readonly<Record<ProvisionerType, Driver
     keyOfSession: true,
     body: NewProvisioner,
     replies: { 201: ProvisionerWithSecrets },
+    location: ({ id }) => `/v1/provisioners/${id}`,
     errors: ['case_broken', 'resource_already_served'],
     changes: 'authority',
     etag: versionTag,

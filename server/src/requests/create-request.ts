@@ -12,6 +12,7 @@ export const createRequest = operation({
   scope: 'requests:create',
   body: RequestInput,
   replies: { 201: CreatedRequest },
+  location: ({ id }) => `/v1/requests/${id}`,
   errors: ['policy_denied', 'unprocessable', 'version_conflict'],
   run: (ctx, { body }) => makeRequest(ctx, () => evaluateRequest(ctx, body)),
 })

@@ -14,6 +14,7 @@ export const extendGrant = operation({
   params: IdParams,
   body: ExtensionInput,
   replies: { 201: CreatedRequest },
+  location: ({ id }) => `/v1/requests/${id}`,
   errors: [
     'policy_denied',
     'not_found',

@@ -13,6 +13,7 @@ export const createRole = operation({
   scope: 'roles:write',
   body: NewRoleInput,
   replies: { 201: Role },
+  location: ({ id }) => `/v1/roles/${id}`,
   errors: ['unprocessable'],
   etag: roleTag,
   async run(ctx, { body }) {

@@ -18,6 +18,7 @@ export const createUser = operation({
   freshSignIn: true,
   body: NewUserInput,
   replies: { 201: User },
+  location: ({ id }) => `/v1/users/${id}`,
   errors: ['user_exists', 'unprocessable'],
   changes: 'authority',
   etag: recordTag,

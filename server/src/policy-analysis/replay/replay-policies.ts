@@ -22,6 +22,7 @@ export const replayPolicies = operation({
   withoutIgnored: withoutIgnoredInDraft,
   bodyLimit: maxDraftBodyBytes,
   replies: { 202: Replay },
+  location: ({ id }) => `/v1/policies/replay/${id}`,
   errors: ['invalid_policy', 'unprocessable', 'replay_in_progress'],
   async run(ctx, { body: { draft, days = usualDays } }) {
     requireAuditReader(ctx.actor)
