@@ -910,7 +910,6 @@ create table notification_mail (
   kind text not null,
   state text not null default 'pending'::text,
   attempts integer not null default 0,
-  attempted_at timestamp with time zone,
   last_error text,
   created_at timestamp with time zone not null default clock_timestamp(),
   sent_at timestamp with time zone,
@@ -926,8 +925,9 @@ create table notification_mail (
   constraint notification_mail_state_ck CHECK (state = ANY (ARRAY['pending'::text, 'sent'::text, 'failed'::text])),
   constraint notification_mail_waits_ck CHECK ((state = 'pending'::text) = (next_look_at IS NOT NULL))
 );
-CREATE INDEX notification_mail_attempts_ix ON notification_mail USING btree (tenant_id, user_id, kind, attempted_at);
 CREATE INDEX notification_mail_due_ix ON notification_mail USING btree (next_look_at) WHERE next_look_at IS NOT NULL;
+CREATE INDEX notification_mail_sent_ix ON notification_mail USING btree (tenant_id, user_id, kind, sent_at) WHERE sent_at IS NOT NULL;
+CREATE INDEX notification_mail_user_id_ix ON notification_mail USING btree (tenant_id, user_id);
 alter table notification_mail enable row level security;
 alter table notification_mail force row level security;
 create policy notification_mail_work on notification_mail to sallyport_work

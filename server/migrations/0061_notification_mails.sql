@@ -10,8 +10,6 @@ create table notification_mail (
   kind text not null,
   state text not null default 'pending' constraint notification_mail_state_ck check (state in ('pending', 'sent', 'failed')),
   attempts integer not null default 0 constraint notification_mail_attempts_ck check (attempts >= 0),
-  -- When the last attempt began: the attempts of an hour are limited.
-  attempted_at timestamptz,
   last_error text,
   created_at timestamptz not null default clock_timestamp(),
   sent_at timestamptz,
@@ -25,7 +23,9 @@ create table notification_mail (
   constraint notification_mail_user_id_fk foreign key (tenant_id, user_id) references tenant_user (tenant_id, id)
 );
 create index notification_mail_due_ix on notification_mail (next_look_at) where next_look_at is not null;
-create index notification_mail_attempts_ix on notification_mail (tenant_id, user_id, kind, attempted_at);
+-- The mails of an hour are counted.
+create index notification_mail_sent_ix on notification_mail (tenant_id, user_id, kind, sent_at) where sent_at is not null;
+create index notification_mail_user_id_ix on notification_mail (tenant_id, user_id);
 alter table notification_mail enable row level security;
 alter table notification_mail force row level security;
 create policy tenant_wall on notification_mail

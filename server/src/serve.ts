@@ -75,7 +75,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   const sealer = openSealer(rootKeys)
   const egress = openEgress(readEgressAllow(config.egress_allow))
   const egressPaths = openEgressPaths({ config, sealer, egress }, driverTypes, metrics)
-  const acting = { works: egressPaths.works, subscribers: subscribers(config.mail_server !== undefined) }
+  const sends_mail = config.mail_server !== undefined
+  const acting = { works: egressPaths.works, subscribers: subscribers(sends_mail) }
   const hasDatabase = answersInTime(() => watching.probe())
   let ready = true
   let listening: Listening | undefined
@@ -97,7 +98,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       sealer,
       egress,
       public_url: config.public_url,
-      sends_mail: config.mail_server !== undefined,
+      sends_mail,
       ...signInParts({ ...options, sealer, egress, admissions }, () => server.log),
       discovery: await openDiscovery({ database, rootKeys }),
       streams: streamHub,

@@ -1,7 +1,6 @@
 import type { DueWork } from '../jobs/work-list.ts'
 import type { Sealer } from '../kernel/context.ts'
 import { type Mail, writeMail } from '../mail/mail-layout.ts'
-import { rehearsalNote } from '../mail/rehearsal-note.ts'
 import { type Mailing, sendDueMails } from '../mail/send-due-mail.flow.ts'
 import { invitationMessage } from '../messages/invitation-message.ts'
 import { secretLink } from '../sessions/session-secret.ts'
@@ -41,9 +40,9 @@ function composeInvitation(due: Omit<DueMail, 'sealed' | 'attempts' | 'is_live'>
   const { tenant, name, email, inviter, expires_at, zone, mode } = due
   const message = invitationMessage({ tenant, invited: { name, email }, inviter, expires_at, zone })
   return writeMail(message, {
-    subject_prefix: undefined,
     link,
     opening: { label: 'Accept the invitation', does: 'opening it does not use it up' },
-    why: `You get this mail because ${email} was invited to Sallyport.${rehearsalNote(mode)}`,
+    why: `You get this mail because ${email} was invited to Sallyport.`,
+    mode,
   })
 }

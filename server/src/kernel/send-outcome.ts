@@ -1,5 +1,5 @@
 /** The outcome of an attempt to send a message. `why` and `said` may be stored and shown: one line, without secrets. */
-export type Outcome =
+export type SendOutcome =
   | { kind: 'delivered'; said: string | null }
   /** Permanent failure: no automatic retry. */
   | { kind: 'refused'; why: string }
@@ -16,4 +16,4 @@ export const failedHere = {
   kind: 'try_again',
   holds_up: 'this',
   why: 'the service failed to send it; its log says why',
-} as const satisfies Outcome
+} as const satisfies SendOutcome

@@ -1,17 +1,20 @@
 import { type Html, html } from '../kernel/html.ts'
 import { type Message, plain, quoted, titleLine } from '../messages/message.ts'
+import type { Mode } from '../tenants/mode.ts'
 import { connectPart, type MailPart } from './mail-connect.ts'
 import { htmlTable, type Rows, textTable } from './mail-table.ts'
 
 /** What a mail adds to its message. */
 export type MailFrame = {
-  subject_prefix: string | undefined
+  subject_prefix?: string | undefined
   /** The page of its subject; undefined when there is none. Opening it decides nothing. */
   link: string | undefined
   /** What the link is for; absent: it shows the subject and decides nothing. */
   opening?: Opening
   /** Why the reader gets it. */
   why: string
+  /** That of the tenant; its mails say when it rehearses. */
+  mode?: Mode
 }
 
 /** The words of a link: those of the button, and what opening it does. */
@@ -24,12 +27,24 @@ export type Mail = { subject: string; text: string; html: string }
 export function writeMail({ title, sentence, facts, quotes, next, connect }: Message, frame: MailFrame): Mail {
   const { subject_prefix, link, opening = showing } = frame
   const rows = [...facts, ...quotes.map(([label, words]) => [label, quoted(words)] as const)]
-  const parts = { sentence, rows, next, connect: connect && connectPart(connect), link, opening, why: plain(frame.why) }
+  const parts = {
+    sentence,
+    rows,
+    next,
+    connect: connect && connectPart(connect),
+    link,
+    opening,
+    why: plain(whyOf(frame)),
+  }
   return {
     subject: titleLine(subject_prefix === undefined ? title : `${subject_prefix} ${title}`),
     text: textOf(parts),
     html: htmlOf(parts).text,
   }
+}
+
+function whyOf({ why, mode }: MailFrame): string {
+  return mode === 'rehearsal' ? `${why} This is a rehearsal: the access is simulated.` : why
 }
 
 /** The parts of a mail; each text is one line. */

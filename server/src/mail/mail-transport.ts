@@ -3,7 +3,7 @@ import { createTransport } from 'nodemailer'
 import type { MailServer } from '../config/mail-config.ts'
 import { sanitizeText } from '../kernel/foreign-text.ts'
 import { createSemaphore } from '../kernel/semaphore.ts'
-import type { Outcome } from '../kernel/send-outcome.ts'
+import type { SendOutcome } from '../kernel/send-outcome.ts'
 import { outcomeOf, type SmtpFault } from './smtp-outcome.ts'
 
 /** One mail to one recipient. */
@@ -25,7 +25,7 @@ export type MailTransport = {
   /** Milliseconds that `send` takes, at most. */
   maxMs: number
   /** Never throws. */
-  send(letter: Letter, signal: AbortSignal): Promise<Outcome>
+  send(letter: Letter, signal: AbortSignal): Promise<SendOutcome>
   close(): void
 }
 
@@ -78,7 +78,7 @@ export function openMailTransport(server: MailServer, name: string, deadlines = 
   const rateLimit = openRateLimiter(per_second)
   const hide = spellings(login)
 
-  const attempt = async (letter: Letter, signal: AbortSignal): Promise<Outcome> => {
+  const attempt = async (letter: Letter, signal: AbortSignal): Promise<SendOutcome> => {
     await rateLimit(signal)
     const { reply_to, message_id, subject, ...rest } = letter
     const sent = await pool.sendMail({

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { Tx } from '../kernel/context.ts'
 import { isUnreachable } from '../kernel/email-address.ts'
-import type { Outcome } from '../kernel/send-outcome.ts'
+import type { SendOutcome } from '../kernel/send-outcome.ts'
 import type { Mail } from './mail-layout.ts'
 import { openMailTransport } from './mail-transport.ts'
 import { ownDomain, senderName, senderOf } from './sender.ts'
@@ -25,17 +25,17 @@ export type Mailer = {
   /** Milliseconds that one attempt may take. */
   maxMs: number
   /** Makes one attempt, from the tenant's sender. It never throws for a fault of the mail server. */
-  send(tx: Tx, mail: MailTo, signal: AbortSignal): Promise<Outcome>
+  send(tx: Tx, mail: MailTo, signal: AbortSignal): Promise<SendOutcome>
   close(): void
 }
 
-const noServer: Outcome = {
+const noServer: SendOutcome = {
   kind: 'try_again',
   why: 'there is no mail server; the operator of this service sets one with SMTP_URL',
   holds_up: 'all',
 }
 
-const unreachable: Outcome = {
+const unreachable: SendOutcome = {
   kind: 'refused',
   why: 'no mail reaches an address under `.invalid`; it is that of a person of a rehearsal, or made up',
 }

@@ -3,7 +3,7 @@ import type { DueWork } from '../jobs/work-list.ts'
 import { backoffDelay } from '../kernel/backoff.ts'
 import type { Tx } from '../kernel/context.ts'
 import { abortedAfter, withinDeadline } from '../kernel/deadline.ts'
-import { failedHere, type Outcome } from '../kernel/send-outcome.ts'
+import { failedHere, type SendOutcome } from '../kernel/send-outcome.ts'
 import { giveUpMail, type MailTable, retryMail, saveSent } from './due-mail-store.ts'
 import type { Mailer, MailTo } from './mailer.flow.ts'
 
@@ -12,8 +12,8 @@ export type Mailing = {
   mailer: Mailer
   /** The service is stopping: no attempt begins. */
   leaving: AbortSignal
-  /** Called at the end of each attempt. `dropped`: there was no attempt, since what the mail is about had passed. */
-  onMail?(table: MailTable, outcome: Outcome['kind'] | 'dropped'): void
+  /** Called at the end of each attempt. `given_up`: it was the last one. `dropped`: the mail is not wanted, useful or allowed any more. */
+  onMail?(table: MailTable, outcome: SendOutcome['kind'] | 'given_up' | 'dropped'): void
 }
 
 /**
@@ -57,10 +57,14 @@ export function sendDueMails(mailing: Mailing, { table, begin }: DueMails): DueW
       const begun = await begin(tx, item)
       if (begun === undefined) return
       if ('wait_ms' in begun) return retryMail(tx, table, item, begun)
-      if ('drop' in begun) return drop(mailing, { tx, table, item }, begun.drop)
+      const row = { tx, table, item }
+      if ('drop' in begun) return drop(mailing, row, begun.drop)
       // Where processes die in their attempts, none of them has an outcome.
-      if (begun.attempts > maxAttempts) return giveUpMail(tx, table, item, failedHere.why)
-      const result: { outcome: Outcome | { drop: string }; fault?: unknown } = await attempt(
+      if (begun.attempts > maxAttempts) {
+        mailing.onMail?.(table, 'given_up')
+        return giveUpMail(tx, table, item, failedHere.why)
+      }
+      const result: { outcome: SendOutcome | { drop: string }; fault?: unknown } = await attempt(
         mailing,
         tx,
         begun,
@@ -70,9 +74,9 @@ export function sendDueMails(mailing: Mailing, { table, begin }: DueMails): DueW
         (fault: unknown) => ({ outcome: failedHere, fault }),
       )
       const { outcome } = result
-      if ('drop' in outcome) return drop(mailing, { tx, table, item }, outcome.drop)
-      mailing.onMail?.(table, outcome.kind)
-      await save({ tx, table, item }, begun.attempts, outcome)
+      if ('drop' in outcome) return drop(mailing, row, outcome.drop)
+      mailing.onMail?.(table, isLast(begun.attempts, outcome) ? 'given_up' : outcome.kind)
+      await save(row, begun.attempts, outcome)
       if ('fault' in result) throw result.fault
     },
   }
@@ -91,7 +95,7 @@ async function attempt(
   tx: Tx,
   { compose }: Extract<BegunMail, { attempts: number }>,
   cut: AbortSignal,
-): Promise<Outcome | { drop: string }> {
+): Promise<SendOutcome | { drop: string }> {
   const mail = await compose()
   if ('drop' in mail) return mail
   return withinDeadline(
@@ -101,10 +105,15 @@ async function attempt(
   )
 }
 
-async function save({ tx, table, item }: Row, attempts: number, outcome: Outcome): Promise<void> {
+/** A temporary failure that is not followed by another attempt. */
+function isLast(attempts: number, { kind }: SendOutcome): boolean {
+  return kind === 'try_again' && attempts >= maxAttempts
+}
+
+async function save({ tx, table, item }: Row, attempts: number, outcome: SendOutcome): Promise<void> {
   if (outcome.kind === 'delivered') return saveSent(tx, table, item)
   const { why } = outcome
-  if (outcome.kind !== 'try_again' || attempts >= maxAttempts) return giveUpMail(tx, table, item, why)
+  if (outcome.kind !== 'try_again' || isLast(attempts, outcome)) return giveUpMail(tx, table, item, why)
   const wait_ms = Math.max(backoffDelay(backoff, attempts - 1, Math.random()), outcome.after_ms ?? 0)
   return retryMail(tx, table, item, { why, wait_ms })
 }

@@ -1,5 +1,5 @@
 import { sanitizeText } from '../kernel/foreign-text.ts'
-import type { Outcome } from '../kernel/send-outcome.ts'
+import type { SendOutcome } from '../kernel/send-outcome.ts'
 
 /** The failure of one mail, as the mail library reports it. */
 export type SmtpFault = {
@@ -19,7 +19,7 @@ export type SmtpFault = {
  * DATA) is final. Every other failure is a problem of the server or of its configuration: it passes or is fixed, and no mail
  * is lost. `hide`: texts that must not be stored.
  */
-export function outcomeOf(fault: SmtpFault, hide: readonly string[]): Outcome {
+export function outcomeOf(fault: SmtpFault, hide: readonly string[]): SendOutcome {
   const text = sanitizeText(fault.response, hide)
   const final = finalReason(fault)
   if (final !== undefined) return { kind: 'refused', why: text === null ? final : `${final}: ${text}` }

@@ -145,7 +145,7 @@ export const metricTable = {
     kind: 'counter',
     labels: ['list', 'outcome'],
     means:
-      'attempts to send a mail to a person, by work list (`invitation_mail`, `notification_mail`): `delivered`, `refused` permanently, `try_again` (retried later), or `dropped` without an attempt, because what it is about had passed',
+      'attempts to send a mail to a person, by work list (`invitation_mail`, `notification_mail`): `delivered`, `refused` permanently, `try_again` (retried later), `given_up` after the last attempt, or `dropped` without one, because it is not wanted, useful or allowed any more',
   },
   sallyport_deliveries_waiting: {
     kind: 'gauge',

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { EventType } from '../events/catalogue.ts'
 import type { Actor, Egress, Sealer, Tx } from '../kernel/context.ts'
-import type { Outcome } from '../kernel/send-outcome.ts'
+import type { SendOutcome } from '../kernel/send-outcome.ts'
 import type { ChannelType, NotificationChannel } from './notification-channel.ts'
 
 /** The event to deliver, as in the audit log: ids and plain facts, no names. */
@@ -41,7 +41,7 @@ export type Carrier = {
    * Makes one attempt. It never throws for a fault of the receiver. `signal` aborts it when the service stops.
    * @param tx the tenant's transaction, to look up the names that a text needs
    */
-  carry(tx: Tx, channel: NotificationChannel, delivery: Delivery, signal: AbortSignal): Promise<Outcome>
+  carry(tx: Tx, channel: NotificationChannel, delivery: Delivery, signal: AbortSignal): Promise<SendOutcome>
   close(): Promise<void>
 }
 

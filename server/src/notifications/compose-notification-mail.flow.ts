@@ -1,7 +1,6 @@
 import type { Tx } from '../kernel/context.ts'
 import { type Mail, type Opening, writeMail } from '../mail/mail-layout.ts'
 import { linkTo } from '../mail/message-link.ts'
-import { rehearsalNote } from '../mail/rehearsal-note.ts'
 import type { EventFacts } from '../messages/event-facts.ts'
 import type { Message } from '../messages/message.ts'
 import { grantMessage, isGrantEvent, isRequestEvent, recordMessage, requestMessage } from '../messages/message-table.ts'
@@ -9,6 +8,7 @@ import { findChannelFacts, findGrantFacts, findRequestFacts, findUserFacts } fro
 import type { DueNotification } from './notification-mail-store.ts'
 import {
   type Audience,
+  audienceOf,
   audiences,
   channelEvent,
   isMailed,
@@ -21,7 +21,7 @@ import {
 /** A message to a person of its audience. */
 type Addressed = { to: Audience; message: Message; opening?: Opening }
 
-const extending: Opening = { label: 'Extend it', does: 'opening it extends nothing' }
+const extending: Opening = { label: 'Extend it', does: 'opening it shows how, and changes nothing' }
 
 /**
  * The mail of a notification: it says what the notification says, in the person's time zone, and how to connect in full. Undefined where
@@ -37,12 +37,12 @@ export async function composeNotificationMail(
   const { to, message, opening } = addressed
   const { tenant, kind, mode, event } = due
   return writeMail(message, {
-    subject_prefix: undefined,
     link: linkTo(public_url, event),
     ...(opening && { opening }),
     why:
-      `You get this mail because ${audiences[to].because} in ${tenant}. Your notification preferences say what is mailed to you; ` +
-      `this is of the kind ${kind}.${rehearsalNote(mode)}`,
+      `You get this mail because ${audiences[to].because(tenant)}. Your notification preferences say what is mailed to you ` +
+      `(PUT /v1/users/me/notification-preferences); this mail is of the kind ${kind}.`,
+    mode,
   })
 }
 
@@ -75,6 +75,6 @@ function addressed<To extends Audience, Facts extends EventFacts & { is_own?: bo
   write: (facts: Facts) => Message,
 ): Addressed | undefined {
   if (facts === undefined || !isMailed(rule, facts)) return undefined
-  if (!isStillOf(rule.to, due, facts.is_own ?? false)) return undefined
-  return { to: rule.to, message: write({ ...facts, zone: due.zone }) }
+  const to = audienceOf(rule.to, facts.is_own ?? false)
+  return isStillOf(to, due) ? { to, message: write({ ...facts, zone: due.zone }) } : undefined
 }

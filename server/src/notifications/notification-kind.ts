@@ -1,21 +1,29 @@
 /**
- * The kinds of notifications, by which people choose what is also mailed to them. `mailed`: whether it is while a person has not chosen.
+ * The kinds of notifications, by which people choose what is also mailed to them. `mailed_by_default`: whether it is while a
+ * person has not chosen.
  * docs/reference/notifications.md is generated from this table.
  */
 export const notificationKinds = {
-  decision_needed: { mailed: true, means: 'a request waits for your decision' },
-  emergency: { mailed: true, means: 'a user took access in an emergency, without an approver' },
-  request_decided: { mailed: true, means: 'your request was approved or denied, has expired, or was cancelled' },
-  comment: { mailed: true, means: 'a comment on your request, or by its requester on a request that you may decide' },
-  access_active: { mailed: true, means: 'your access has begun, and how to connect' },
-  access_ending: { mailed: true, means: 'your access ends soon' },
-  access_ended: { mailed: false, means: 'your access has ended' },
+  decision_needed: { mailed_by_default: true, means: 'a request waits for your decision' },
+  emergency: { mailed_by_default: true, means: 'a user took access in an emergency, without an approver' },
+  request_decided: {
+    mailed_by_default: true,
+    means: 'your request was approved or denied, has expired, or was cancelled',
+  },
+  comment: {
+    mailed_by_default: true,
+    means: 'a comment on your request, or by its requester on a request that you may decide',
+  },
+  access_active: { mailed_by_default: true, means: 'your access has begun, and how to connect' },
+  access_ending: { mailed_by_default: true, means: 'your access ends soon' },
+  access_revoked: { mailed_by_default: true, means: 'your access was ended before its time' },
+  access_ended: { mailed_by_default: false, means: 'your access has ended on time' },
   access_failed: {
-    mailed: true,
+    mailed_by_default: true,
     means: 'your access could not be given or taken away, or was changed at its target by hand',
   },
-  administration: { mailed: true, means: 'something that you administer needs you' },
-} as const satisfies Record<string, { mailed: boolean; means: string }>
+  administration: { mailed_by_default: true, means: 'something that you administer needs you' },
+} as const satisfies Record<string, { mailed_by_default: boolean; means: string }>
 
 export type NotificationKind = keyof typeof notificationKinds
 
@@ -25,5 +33,5 @@ export const kindNames = Object.keys(notificationKinds) as NotificationKind[]
 export type MailChoices = Partial<Record<NotificationKind, boolean>>
 
 export function isChosen(kind: NotificationKind, choices: MailChoices): boolean {
-  return choices[kind] ?? notificationKinds[kind].mailed
+  return choices[kind] ?? notificationKinds[kind].mailed_by_default
 }

@@ -10,24 +10,26 @@ import type { Mode } from '../tenants/mode.ts'
 import { isActive } from '../users/active-store.ts'
 import { kindNames, type MailChoices, type NotificationKind, notificationKinds } from './notification-kind.ts'
 
-/** Mails of one kind to one person in an hour, about: attempts in flight at the same moment may be a few more. Further ones wait. */
+/** Mails of one kind to one person in an hour, about: those in flight at the same moment may be a few more. Further ones wait. */
 export const maxMailsAnHour = 30
 /** A mail that waited this long is not sent. */
 const keptHours = 24
 
-const defaults = JSON.stringify(Object.fromEntries(kindNames.map((kind) => [kind, notificationKinds[kind].mailed])))
+const defaults = JSON.stringify(
+  Object.fromEntries(kindNames.map((kind) => [kind, notificationKinds[kind].mailed_by_default])),
+)
 
 /**
- * Inserts the mails of new notifications (`notified`: rows with `id`, `user_id` and `mailed`), for active people who want mails of the kind and
+ * Inserts the mails of new notifications (`notified`: rows with `id`, `user_id` and `mail_kind`), for active people who want mails of the kind and
  * whose address is verified: a mail to another address would reach another person.
  */
 export function mailsOf(tx: Tx, notified: Statement): Statement {
   return sql`insert into notification_mail (tenant_id, id, user_id, kind)
-    select ${tx.tenant_id}::uuid, id, notified.user_id, notified.mailed from ${notified}
-    where notified.mailed is not null and exists (select from tenant_user u
+    select ${tx.tenant_id}::uuid, id, notified.user_id, notified.mail_kind from ${notified}
+    where notified.mail_kind is not null and exists (select from tenant_user u
       where u.tenant_id = ${tx.tenant_id}::uuid and u.id = notified.user_id and u.email_verified
         and ${isActive(sql`u`)}
-        and coalesce(u.mail_choices -> notified.mailed, ${defaults}::jsonb -> notified.mailed) = 'true'::jsonb)`
+        and coalesce(u.mail_choices -> notified.mail_kind, ${defaults}::jsonb -> notified.mail_kind) = 'true'::jsonb)`
 }
 
 /** A mail that is due, its notification's event, and its reader as they are now. */
@@ -65,7 +67,7 @@ export async function beginMail(tx: Tx, item: WorkItem): Promise<DueNotification
         select m.id, m.user_id, m.kind, m.attempts, m.created_at, ${waitsFor(tx)} as wait_ms
         from notification_mail m where ${isHeld(tx, item)} and m.state = 'pending'),
       begun as (
-        update notification_mail m set attempts = m.attempts + 1, attempted_at = clock_timestamp()
+        update notification_mail m set attempts = m.attempts + 1
         where ${isHeld(tx, item)} and m.state = 'pending' and (select wait_ms from m) is null)
       select m.kind, m.attempts + 1 as attempts, m.wait_ms,
         m.created_at < clock_timestamp() - make_interval(hours => ${keptHours}) as is_over,
@@ -88,8 +90,8 @@ export async function beginMail(tx: Tx, item: WorkItem): Promise<DueNotification
 
 /** Milliseconds until the mail `m` is within the limit of an hour; null: it is. */
 function waitsFor({ tenant_id }: Tx): Statement {
-  return sql`(select 1000 * extract(epoch from x.attempted_at + interval '1 hour' - clock_timestamp())::float8
+  return sql`(select 1000 * extract(epoch from x.sent_at + interval '1 hour' - clock_timestamp())::float8
     from notification_mail x where x.tenant_id = ${tenant_id} and x.user_id = m.user_id and x.kind = m.kind
-      and x.id <> m.id and x.attempted_at > clock_timestamp() - interval '1 hour'
-    order by x.attempted_at desc offset ${maxMailsAnHour - 1} limit 1)`
+      and x.sent_at > clock_timestamp() - interval '1 hour'
+    order by x.sent_at desc offset ${maxMailsAnHour - 1} limit 1)`
 }

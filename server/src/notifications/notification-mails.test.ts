@@ -75,7 +75,7 @@ suite('a notification is mailed', () => {
 
   test('as the person chose, at that time', async () => {
     await prefer(people.approver, { decision_needed: { mail: false } })
-    const id = await on.ask(on.account('700000000005', { action: 'Admin', break_glass: true, reason: 'all is down' }))
+    await on.ask(on.account('700000000005', { action: 'Admin', break_glass: true, reason: 'all is down' }))
     await on.ask(on.account('700000000006'))
     await notify()
     // The choice is of one kind: an emergency is another.
@@ -90,25 +90,38 @@ suite('a notification is mailed', () => {
       (await failed()).map(({ user_id, last_error }) => [user_id, last_error]),
       Array(2).fill([people.admin.user_id, 'the person wants no mails of this kind']),
     )
-    assert.ok(id)
   })
 
-  test('not by default when access ended, and with that choice it is', async () => {
-    const first = await on.given('700000000007', { minutes: 0 })
-    await on.call(people.approver, 'POST', `/v1/grants/${first.id}/revoke`, { reason: 'over' })
-    const second = await on.given('700000000008', { minutes: 0 })
+  test('when another user ended access, and by choice alone when it ended on time', async () => {
+    const [revoked, first, second, given_back] = [
+      await on.given('700000000007', { minutes: 0 }),
+      await on.given('700000000008', { minutes: 0 }),
+      await on.given('700000000009', { minutes: 0 }),
+      await on.given('700000000010', { minutes: 0 }),
+    ]
+    for (const [person, grant] of [
+      [owner, revoked],
+      [people.user, given_back],
+    ] as const) {
+      const reply = await on.call(person, 'POST', `/v1/grants/${grant.id}/revoke`, { reason: 'over' })
+      assert.equal(reply.status, 200, reply.text)
+    }
+    await on.age(first.request, 60)
+    await on.grantsAre(first.request, 'expired', 'deprovisioned')
     await notify()
-    const kinds = async () => (await waiting()).map(({ kind }) => kind)
-    assert.ok(!(await kinds()).includes('access_ended'))
     await prefer(people.user, { access_ended: { mail: true } })
-    const revoked = await on.call(owner, 'POST', `/v1/grants/${second.id}/revoke`, { reason: 'over' })
-    assert.equal(revoked.status, 200, revoked.text)
+    await on.age(second.request, 60)
+    await on.grantsAre(second.request, 'expired', 'deprovisioned')
     await mail()
-    assert.ok((await subjectsOf(people.user)).includes('Owner ended List on account 700000000008 of user early'))
+    const ends = (await subjectsOf(people.user)).filter((subject) => /ended|gave back/.test(String(subject)))
+    assert.deepEqual(ends, [
+      'List on account 700000000009 of user ended on time',
+      'Owner ended List on account 700000000007 of user early',
+    ])
   })
 
   test('once, however often the event is delivered', async () => {
-    await on.ask(on.account('700000000009'))
+    await on.ask(on.account('700000000011'))
     await notify()
     const before = await waiting()
     await house.asSuperuser('update event_cursor set (xid, seq) = (0::text::xid8, 0)')

@@ -23,7 +23,8 @@ export async function saveMailChoices(
   choices: MailChoices,
 ): Promise<MailedUser | undefined> {
   const { tx } = ctx
-  const data = { fields: ['notification_preferences'] }
+  // Who turns off the mails of another person leaves a trace of which.
+  const data = { fields: ['notification_preferences'], mail_choices: choices }
   const event = { type: 'user.updated', subject_type: 'user', subject_id: user_id, data } as const
   const chosen = sql`${JSON.stringify(choices)}::jsonb`
   const [[saved]] = await tx.write([

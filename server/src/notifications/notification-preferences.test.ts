@@ -24,7 +24,9 @@ const stored = async ({ user_id }: Person) => {
   )
   return row?.mail_choices
 }
-const defaults = Object.fromEntries(kindNames.map((kind) => [kind, { mail: notificationKinds[kind].mailed }]))
+const defaults = Object.fromEntries(
+  kindNames.map((kind) => [kind, { mail: notificationKinds[kind].mailed_by_default }]),
+)
 
 suite('notification preferences', () => {
   test('are the defaults, with the address and why it gets no mail', async () => {
@@ -47,7 +49,9 @@ suite('notification preferences', () => {
     assert.equal(reply.status, 200, reply.text)
     assert.deepEqual((reply.body as Preferences).kinds, { ...defaults, ...kinds })
     assert.deepEqual(await stored(approver), { comment: false, access_ended: true })
-    assert.deepEqual(await eventsOf(approver), [{ data: { fields: ['notification_preferences'] } }])
+    assert.deepEqual(await eventsOf(approver), [
+      { data: { fields: ['notification_preferences'], mail_choices: { comment: false, access_ended: true } } },
+    ])
     assert.deepEqual((await read(owner)).kinds, defaults)
     // What was read can be sent back, and changes nothing.
     assert.equal((await call(approver, 'PUT', await read(approver))).status, 200)

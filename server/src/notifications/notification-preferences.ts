@@ -5,8 +5,8 @@ import { isChosen, kindNames, type MailChoices, type NotificationKind, notificat
 
 /** Whether notifications of a kind are mailed. */
 const Choice = (kind: NotificationKind) => {
-  const { means, mailed } = notificationKinds[kind]
-  const description = `${means}; ${mailed ? 'mailed' : 'not mailed'} by default`
+  const { means, mailed_by_default } = notificationKinds[kind]
+  const description = `${means}; ${mailed_by_default ? 'mailed' : 'not mailed'} by default`
   return Type.Object({ mail: Type.Boolean() }, { description, additionalProperties: false })
 }
 
@@ -77,7 +77,7 @@ function obstacleOf(
 export function choicesIn({ kinds }: NotificationPreferencesInput): MailChoices {
   const chosen = kindNames.flatMap((kind) => {
     const mail = kinds[kind]?.mail
-    return mail === undefined || mail === notificationKinds[kind].mailed ? [] : [[kind, mail] as const]
+    return mail === undefined || mail === notificationKinds[kind].mailed_by_default ? [] : [[kind, mail] as const]
   })
   return Object.fromEntries(chosen)
 }

@@ -10,62 +10,67 @@ import type { NotificationKind } from './notification-kind.ts'
 type About = {
   means: string
   /** Why a reader gets the mail: `You get this mail because …`. */
-  because: string
-  /** Who is in the audience holds one of these now; absent: it is about something of their own. */
+  because(tenant: string): string
+  /** Who is in the audience holds one of these; absent: it is about something of their own. */
   scopes?: readonly Scope[]
 }
 
-const decides: readonly Scope[] = ['requests:approve']
+/** Who holds this may decide requests, where policy permits it. */
+export const decidingScope = 'requests:approve' satisfies Scope
 
 /** Who is notified. */
 export const audiences = {
-  requester: { means: 'the requester', because: 'it is your request' },
-  holder: { means: 'the holder of the access', because: 'it is your access' },
+  requester: { means: 'the requester', because: (tenant) => `it is your request in ${tenant}` },
+  holder: { means: 'the holder of the access', because: (tenant) => `it is your access in ${tenant}` },
   eligible_approvers: {
     means:
       'users who may decide this request, by policy, except those whose [groups are not notified](../guides/notifications.md#groups-that-are-not-notified)',
-    because: 'you may decide this request',
-    scopes: decides,
-  },
-  other_side: {
-    means: 'the requester; of the requester’s own comment, users who may decide this request, as above',
-    because: 'it is a request of yours, or one that you may decide',
+    because: (tenant) => `you may decide this request in ${tenant}`,
+    scopes: [decidingScope],
   },
   every_approver: {
     means: 'every user with `requests:approve`, except the requester',
-    because: 'you may approve requests',
-    scopes: decides,
+    because: (tenant) => `you may approve requests in ${tenant}`,
+    scopes: [decidingScope],
   },
   administrators: {
     means: 'every user with `policies:write` or `users:write`',
-    because: 'you may change policies or users',
+    because: (tenant) => `you may change policies or users in ${tenant}`,
     // They can fix a request that no user may decide: by changing a rule, or by appointing an approver.
     scopes: ['policies:write', 'users:write'],
   },
   channel_keepers: {
     means: 'every user with `notification_channels:write`',
-    because: 'you may change notification channels',
+    because: (tenant) => `you may change notification channels in ${tenant}`,
     scopes: ['notification_channels:write'],
   },
   owners: {
     means: 'every owner of the tenant, except the user concerned, and the one who did it other than by an API key',
-    because: 'you are an owner',
+    because: (tenant) => `you are an owner of ${tenant}`,
   },
 } as const satisfies Record<string, About>
 export type Audience = keyof typeof audiences
 export type RequestAudience = Exclude<Audience, 'holder' | 'channel_keepers' | 'owners'>
 
+/** Of a comment, the audience depends on who wrote it. */
+export const otherSide = 'the requester; of the requester’s own comment, users who may decide this request, as above'
+
+/** Whom a rule names. `is_own`: the requester caused the event. */
+export function audienceOf<To extends Audience>(to: To | 'other_side', is_own: boolean): To | RequestAudience {
+  return to === 'other_side' ? (is_own ? 'eligible_approvers' : 'requester') : (to as To)
+}
+
 type Condition<Facts> = { means: string; holds(facts: Facts): boolean }
 
 /**
- * `when`: the condition on which people are notified. `mailed`: on which the notification is mailed too. It is asked when the
+ * `when`: the condition on which people are notified. `mail_when`: on which the notification is mailed too. It is asked when the
  * notification is written, and both are asked again before the mail is sent: a mail that comes late must still be of use.
  */
 export type Rule<To extends Audience, Facts> = {
-  to: To
+  to: To | (To extends RequestAudience ? 'other_side' : never)
   kind: NotificationKind
   when?: Condition<Facts>
-  mailed?: Condition<Facts>
+  mail_when?: Condition<Facts>
 }
 
 export const channelEvent = 'notification_channel.disabled' satisfies EventType
@@ -101,21 +106,21 @@ const goesOn = { means: 'it goes on', holds: ({ status }: GrantFacts) => status 
 
 /** Who is notified of what. */
 export const notificationRules: Rules = {
-  'request.created': { to: 'eligible_approvers', kind: 'decision_needed', when: aPersonDecides, mailed: stillWaits },
+  'request.created': { to: 'eligible_approvers', kind: 'decision_needed', when: aPersonDecides, mail_when: stillWaits },
   'request.reminded': { to: 'eligible_approvers', kind: 'decision_needed', when: stillWaits },
   'request.commented': { to: 'other_side', kind: 'comment', when: otherSideIsThere },
   'request.unapprovable': { to: 'administrators', kind: 'administration', when: stillWaits },
   'request.break_glass': { to: 'every_approver', kind: 'emergency' },
-  'request.approved': { to: 'requester', kind: 'request_decided', mailed: aPersonDecided },
+  'request.approved': { to: 'requester', kind: 'request_decided', mail_when: aPersonDecided },
   'request.denied': { to: 'requester', kind: 'request_decided' },
   'request.expired': { to: 'requester', kind: 'request_decided' },
   'request.cancelled': { to: 'requester', kind: 'request_decided', when: byAnotherUser },
   // The requester has the answer already, and there is no request.
   'request.refused': null,
-  'grant.activated': { to: 'holder', kind: 'access_active', mailed: goesOn },
-  'grant.expiring': { to: 'holder', kind: 'access_ending', when: notExtended, mailed: goesOn },
+  'grant.activated': { to: 'holder', kind: 'access_active', mail_when: goesOn },
+  'grant.expiring': { to: 'holder', kind: 'access_ending', when: notExtended, mail_when: goesOn },
   'grant.expired': { to: 'holder', kind: 'access_ended', when: notExtended },
-  'grant.revoked': { to: 'holder', kind: 'access_ended', mailed: byAnotherUser },
+  'grant.revoked': { to: 'holder', kind: 'access_revoked', mail_when: byAnotherUser },
   'grant.failed': { to: 'holder', kind: 'access_failed' },
   'grant.drifted': { to: 'holder', kind: 'access_failed' },
   // The result is a separate event: active, or failed again.
@@ -136,7 +141,7 @@ export function applies<To extends Audience, Facts>({ when }: Rule<To, Facts>, f
 
 /** Whether the notification is to be mailed, if the person wants that. */
 export function isMailed<To extends Audience, Facts>(rule: Rule<To, Facts>, facts: Facts): boolean {
-  return applies(rule, facts) && (rule.mailed === undefined || rule.mailed.holds(facts))
+  return applies(rule, facts) && (rule.mail_when === undefined || rule.mail_when.holds(facts))
 }
 
 /** What a person has and is now. */
@@ -144,10 +149,10 @@ export type Reader = { scopes: readonly string[]; is_owner: boolean }
 
 /**
  * Whether the reader still belongs to those who are notified, as far as their rights say: they may have lost them since. Policy is not
- * asked again. `is_own`: the requester caused the event.
+ * asked again.
  */
-export function isStillOf(audience: Audience, { scopes, is_owner }: Reader, is_own: boolean): boolean {
+export function isStillOf(audience: Audience, { scopes, is_owner }: Reader): boolean {
   if (audience === 'owners') return is_owner
-  const about: About = audiences[audience === 'other_side' && is_own ? 'eligible_approvers' : audience]
+  const about: About = audiences[audience]
   return about.scopes === undefined || about.scopes.some((scope) => scopes.includes(scope))
 }

@@ -98,7 +98,8 @@ export async function readAllNotifications(tx: Tx, user_id: string | null): Prom
   return row?.updated ?? 0
 }
 
-/** A notification of one event for one user. `mailed`: it is mailed too, to those who want mails of this kind; null: it is not. */
+/** A notification of one event for one user. `mail_kind`: it is mailed too, to those who want mails of
+ * this kind; null: it is not. */
 export type NewNotification = {
   user_id: string
   event_id: string
@@ -107,7 +108,7 @@ export type NewNotification = {
   body: string
   resource_type: 'access_request' | 'access_grant' | 'notification_channel' | 'user'
   resource_id: string
-  mailed: NotificationKind | null
+  mail_kind: NotificationKind | null
 }
 
 const keptSince = sql`statement_timestamp() - interval '180 days'`
@@ -129,7 +130,7 @@ export async function insertNotifications(tx: Tx, notifications: readonly NewNot
   await tx.write([
     sql`with notified as (
         select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as notified (id uuid, user_id uuid,
-          event_id uuid, event_type text, title text, body text, resource_type text, resource_id uuid, mailed text)),
+          event_id uuid, event_type text, title text, body text, resource_type text, resource_id uuid, mail_kind text)),
       made as (
         insert into notification (tenant_id, ${columns}) select ${tx.tenant_id}::uuid, ${columns} from notified
         on conflict (tenant_id, event_id, user_id) do nothing returning id)

@@ -32,7 +32,7 @@ test('an insert deletes what is older than half a year in its tenant, and nothin
         event_type: 'request.created',
         title: 't',
         body: 'b',
-        mailed: null,
+        mail_kind: null,
       },
       ...{ resource_type: 'access_request', resource_id: acme.tenant_id },
     },

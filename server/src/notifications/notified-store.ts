@@ -1,9 +1,7 @@
 import { sql } from '../db/sql.ts'
 import type { Tx } from '../kernel/context.ts'
-import type { Scope } from '../permissions/permission.ts'
 import { isCurrent } from '../roles/membership-store.ts'
-
-const mayDecide: Scope = 'requests:approve'
+import { decidingScope } from './notification-rules.ts'
 
 /**
  * Of these users, those who hold `requests:approve` themselves, or by a group whose members are notified: the others may decide, and are
@@ -27,7 +25,7 @@ export async function* notifiedAmong(tx: Tx, batches: AsyncIterable<string[]>): 
             and g.id = any(array(select distinct group_id from joined))))),
       deciding as materialized (
         select r.id from role r
-        where r.tenant_id = ${tx.tenant_id}::uuid and ${mayDecide}::text = any(r.scopes)
+        where r.tenant_id = ${tx.tenant_id}::uuid and ${decidingScope}::text = any(r.scopes)
           and r.id = any(array(select role_id from own union select role_id from given)))
       select user_id from own where role_id in (select id from deciding)
       union select user_id from joined

@@ -8,6 +8,7 @@ import type { NotificationKind } from './notification-kind.ts'
 import {
   type Audience,
   applies,
+  audienceOf,
   audiences,
   channelEvent,
   isMailed,
@@ -53,60 +54,68 @@ function isOfGrant(event: DeliveredEvent): event is DeliveredEvent & { type: Gra
   return isGrantEvent(event.type)
 }
 
-async function notifyOfRequest(
-  tx: Tx,
-  type: RequestEvent,
-  event: DeliveredEvent,
-  { whoMayDecide, mails }: Notifying,
-): Promise<void> {
+async function notifyOfRequest(tx: Tx, type: RequestEvent, event: DeliveredEvent, notifying: Notifying): Promise<void> {
   const facts = await findRequestFacts(tx, event)
   const rule = notificationRules[type]
   if (facts === undefined || !applies(rule, facts)) return
   const { requester_id } = facts
   const requester = () => [[requester_id]]
-  const eligible = () => notifiedAmong(tx, whoMayDecide(tx, event.subject_id, new Date(event.at)))
+  const eligible = () => notifiedAmong(tx, notifying.whoMayDecide(tx, event.subject_id, new Date(event.at)))
   const people: Record<RequestAudience, () => Batches> = {
     requester,
     eligible_approvers: eligible,
-    other_side: facts.is_own ? eligible : requester,
     every_approver: () => listHolders(tx, audiences.every_approver.scopes, requester_id),
     administrators: () => listHolders(tx, audiences.administrators.scopes, null),
   }
-  const mailed = mails ? mailedKind(rule, facts) : null
-  await notifyAll(tx, people[rule.to](), newNotification(event, 'access_request', requestMessage(type, facts), mailed))
+  const mail_kind = mailKind(notifying, rule, facts)
+  const notification = newNotification(event, 'access_request', requestMessage(type, facts), mail_kind)
+  await notifyAll(tx, people[audienceOf(rule.to, facts.is_own)](), notification)
 }
 
-async function notifyOfChannel(tx: Tx, event: DeliveredEvent, { mails }: Notifying): Promise<void> {
+async function notifyOfChannel(tx: Tx, event: DeliveredEvent, notifying: Notifying): Promise<void> {
   const facts = await findChannelFacts(tx, event)
   if (facts === undefined) return
   const keepers = listHolders(tx, audiences.channel_keepers.scopes, null)
-  const mailed = mails ? mailedKind(notificationRules[channelEvent], facts) : null
+  const mail_kind = mailKind(notifying, notificationRules[channelEvent], facts)
   const message = recordMessage(channelEvent, facts)
-  await notifyAll(tx, keepers, newNotification(event, 'notification_channel', message, mailed))
+  await notifyAll(tx, keepers, newNotification(event, 'notification_channel', message, mail_kind))
 }
 
-async function notifyOfSuspension(tx: Tx, event: DeliveredEvent, { mails }: Notifying): Promise<void> {
+async function notifyOfSuspension(tx: Tx, event: DeliveredEvent, notifying: Notifying): Promise<void> {
   const facts = await findUserFacts(tx, event)
   if (facts === undefined) return
   // An owner whose key did it may know nothing of it: the key may be in other hands.
   const doer = event.actor_kind === 'user' ? event.actor_id : null
   const owners = await listOwners(tx, [doer, event.subject_id])
-  const mailed = mails ? mailedKind(notificationRules[suspensionEvent], facts) : null
-  await notifyAll(tx, [owners], newNotification(event, 'user', recordMessage(suspensionEvent, facts), mailed))
+  const mail_kind = mailKind(notifying, notificationRules[suspensionEvent], facts)
+  await notifyAll(tx, [owners], newNotification(event, 'user', recordMessage(suspensionEvent, facts), mail_kind))
 }
 
-function mailedKind<To extends Audience, Facts>(rule: Rule<To, Facts>, facts: Facts): NotificationKind | null {
-  return isMailed(rule, facts) ? rule.kind : null
+/** The kind of mail that goes with the notification; null: none. */
+function mailKind<To extends Audience, Facts>(
+  { mails }: Notifying,
+  rule: Rule<To, Facts>,
+  facts: Facts,
+): NotificationKind | null {
+  return mails && isMailed(rule, facts) ? rule.kind : null
 }
 
 function newNotification(
   event: DeliveredEvent,
   resource_type: NewNotification['resource_type'],
   message: Message,
-  mailed: NotificationKind | null,
+  mail_kind: NotificationKind | null,
 ): Omit<NewNotification, 'user_id'> {
   const { id: event_id, type: event_type, subject_id: resource_id } = event
-  return { event_id, event_type, title: message.title, body: paragraphOf(message), resource_type, resource_id, mailed }
+  return {
+    event_id,
+    event_type,
+    title: message.title,
+    body: paragraphOf(message),
+    resource_type,
+    resource_id,
+    mail_kind,
+  }
 }
 
 /** Sends the same notification to many users, batch by batch. */
@@ -123,7 +132,7 @@ async function notifyAll(tx: Tx, people: Batches, notification: Omit<NewNotifica
 async function notifyOfGrants(
   tx: Tx,
   events: readonly (DeliveredEvent & { type: GrantEvent })[],
-  { mails }: Notifying,
+  notifying: Notifying,
 ): Promise<void> {
   if (events.length === 0) return
   const found = await findGrantFacts(tx, events)
@@ -131,8 +140,8 @@ async function notifyOfGrants(
     const facts = found.get(event.id)
     const rule = notificationRules[event.type]
     if (facts === undefined || !applies(rule, facts)) return []
-    const mailed = mails ? mailedKind(rule, facts) : null
-    const notification = newNotification(event, 'access_grant', grantMessage(event.type, facts), mailed)
+    const mail_kind = mailKind(notifying, rule, facts)
+    const notification = newNotification(event, 'access_grant', grantMessage(event.type, facts), mail_kind)
     return [{ ...notification, user_id: facts.holder_id }]
   })
   await insertNotifications(tx, notifications)

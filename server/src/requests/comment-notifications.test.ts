@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { deliverAll } from '../../test/support/deliver.ts'
 import { openHouse, type Person } from '../../test/support/house.ts'
+import { notifyAll } from '../../test/support/notify-all.ts'
 import { requestStage } from '../../test/support/request-stage.ts'
-import { untilEventsSettle } from '../../test/support/settled.ts'
-import { notifyPeople } from '../notifications/notify-people.subscriber.ts'
-import { whoMayDecide } from './possible-approvers.flow.ts'
 
 const house = await openHouse()
 const on = await requestStage(house, 'notified of comments')
@@ -16,12 +13,7 @@ await on.rule(`forbid (principal, action == Action::"approve", resource in cloud
 
 type Item = { event_type: string; title: string; body: string; resource_id: string }
 
-async function notify(): Promise<void> {
-  await untilEventsSettle(house)
-  await deliverAll(house.database, notifyPeople({ whoMayDecide, mails: false }), (_subscriber, _event, error) => {
-    throw error
-  })
-}
+const notify = () => notifyAll(house)
 
 /** The notifications of a person about comments on this request, oldest first. */
 async function notified(person: Person, request_id: string): Promise<Item[]> {

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { deliverAll } from '../../test/support/deliver.ts'
 import { after, codeOf, extensionStage, hour, minute } from '../../test/support/extension-stage.ts'
 import { openHouse } from '../../test/support/house.ts'
+import { notifyAll } from '../../test/support/notify-all.ts'
 import { startWorkersWith } from '../../test/support/workers.ts'
-import { notifyPeople } from '../notifications/notify-people.subscriber.ts'
-import { whoMayDecide } from './possible-approvers.flow.ts'
 
 /** Access lasts longer without a gap: an extension is a request that policy answers for the whole time. */
 const house = await openHouse()
@@ -20,10 +18,7 @@ startWorkersWith(house, ({ verify }) => ({
 const on = await extensionStage(house, 'extended')
 const { owner, people, tenant_id, given, age, endOf, extend, extended, requestsExtending } = on
 
-const notify = () =>
-  deliverAll(house.database, notifyPeople({ whoMayDecide, mails: false }), (_subscriber, _event, error) =>
-    assert.fail(String(error)),
-  )
+const notify = () => notifyAll(house)
 const notificationsOf = async (grant: string) => {
   const rows = await house.asSuperuser<{ event_type: string }>(
     'select event_type from notification where tenant_id = $1 and resource_id = $2 order by id',

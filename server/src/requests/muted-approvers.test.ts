@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { deliverAll } from '../../test/support/deliver.ts'
 import { openHouse, type Person } from '../../test/support/house.ts'
+import { notifyAll } from '../../test/support/notify-all.ts'
 import { requestStage } from '../../test/support/request-stage.ts'
-import { untilEventsSettle } from '../../test/support/settled.ts'
 import { newId } from '../kernel/id.ts'
-import { notifyPeople } from '../notifications/notify-people.subscriber.ts'
-import { whoMayDecide } from './possible-approvers.flow.ts'
 
 const house = await openHouse()
 const on = await requestStage(house, 'not notified')
@@ -103,10 +100,7 @@ const muted = named('by a muted group')
 
 /** Which of the approvers of the table were notified of an event of this request. */
 async function notifiedOf(request_id: string, event_type: string): Promise<string[]> {
-  await untilEventsSettle(house)
-  await deliverAll(house.database, notifyPeople({ whoMayDecide, mails: false }), (_subscriber, _event, error) => {
-    throw error
-  })
+  await notifyAll(house)
   const rows = await house.asSuperuser<{ user_id: string }>(
     'select user_id from notification where tenant_id = $1 and resource_id = $2 and event_type = $3',
     [tenant_id, request_id, event_type],
@@ -162,10 +156,7 @@ suite('those who may decide by muted groups alone', () => {
     const id = await on.ask(body, muted)
     await on.created(people.approver, `/v1/requests/${id}/comments`, { text: 'why?' })
     await on.approve(id)
-    await untilEventsSettle(house)
-    await deliverAll(house.database, notifyPeople({ whoMayDecide, mails: false }), (_subscriber, _event, error) =>
-      assert.fail(`${error}`),
-    )
+    await notifyAll(house)
     const rows = await house.asSuperuser<{ event_type: string }>(
       'select event_type from notification where tenant_id = $1 and resource_id = $2 and user_id = $3 order by 1',
       [tenant_id, id, muted.user_id],

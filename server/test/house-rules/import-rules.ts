@@ -29,7 +29,7 @@ export const verbs: Rule = {
 
 /** Adapters: they are driven from outside and read the data they need themselves. They are neither nouns nor flows. */
 const adapters: Exceptions = {
-  'server/src/notification-channels/mail/email-carrier.ts': 'a carrier reads the sender that it may use',
+  'server/src/notification-channels/email/email-carrier.ts': 'a carrier reads the sender that it may use',
   'server/src/notification-channels/webhook/webhook-carrier.ts':
     'a carrier reads the address and secrets valid at the moment of sending',
   'server/src/stream/stream-hub.ts': 'the stream hub reads what open streams wait for',

@@ -1,6 +1,6 @@
 import { writeMail } from '../../src/mail/mail-layout.ts'
 import { isRecordEvent, isRequestEvent } from '../../src/messages/message-table.ts'
-import { withheldOfRequest } from '../../src/notification-channels/mail/mail-facts-store.ts'
+import { withheldOfRequest } from '../../src/notification-channels/email/mail-facts-store.ts'
 import { code, type Page, table } from './markdown.ts'
 import { type MessageEvent, messageEvents, messageWith, sampleFacts } from './sample-messages.ts'
 

@@ -4,14 +4,11 @@ import { dueWork } from '../../src/app.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { openMailer } from '../../src/mail/mailer.flow.ts'
 import { mailNotification } from '../../src/notifications/mail-notification.job.ts'
-import { notifyPeople } from '../../src/notifications/notify-people.subscriber.ts'
-import { whoMayDecide } from '../../src/requests/possible-approvers.flow.ts'
-import { deliverAll } from './deliver.ts'
 import { testDrivers } from './drivers.ts'
 import { extensionStage } from './extension-stage.ts'
 import { type House, openHouse, type Person } from './house.ts'
 import { type MailPeer, readMail, startMailPeer } from './mail-peer.ts'
-import { untilEventsSettle } from './settled.ts'
+import { notifyAll } from './notify-all.ts'
 import { until } from './wait.ts'
 import { noPost, startWorkers } from './workers.ts'
 
@@ -35,13 +32,7 @@ export async function notifiedStage(name: string) {
   const on = await extensionStage(house, name)
   const { owner, people, tenant_id } = on
 
-  /** Writes the notifications of all events so far. */
-  async function notify(mails = true): Promise<void> {
-    await untilEventsSettle(house)
-    await deliverAll(house.database, notifyPeople({ whoMayDecide, mails }), (_subscriber, _event, error) => {
-      throw error
-    })
-  }
+  const notify = (mails = true) => notifyAll(house, mails)
   const rows = () =>
     house.asSuperuser<{
       id: string

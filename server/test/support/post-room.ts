@@ -4,7 +4,7 @@ import { emit, type NewEvent } from '../../src/events/emit.ts'
 import { claimDue } from '../../src/jobs/claim.ts'
 import { systemActor } from '../../src/kernel/context.ts'
 import { newId } from '../../src/kernel/id.ts'
-import type { Outcome } from '../../src/kernel/send-outcome.ts'
+import type { SendOutcome } from '../../src/kernel/send-outcome.ts'
 import type { Carrier, Carriers, Delivery } from '../../src/notification-channels/carrier.ts'
 import { type DeliveryDependencies, deliverDue } from '../../src/notification-channels/delivery/deliver-queue.job.ts'
 import { notifyChannels } from '../../src/notification-channels/delivery/notify-channels.subscriber.ts'
@@ -13,9 +13,9 @@ import type { House, TestTenant } from './house.ts'
 import { until } from './wait.ts'
 import { noPost, startWorkers } from './workers.ts'
 
-type Behave = (delivery: Delivery, channel: { id: string }) => Outcome | Promise<Outcome>
+type Behave = (delivery: Delivery, channel: { id: string }) => SendOutcome | Promise<SendOutcome>
 
-const delivered: Outcome = { kind: 'delivered', said: '250 taken' }
+const delivered: SendOutcome = { kind: 'delivered', said: '250 taken' }
 
 type TestCarrier = Carrier & {
   behave: Behave

@@ -19,6 +19,7 @@ import {
   audiences,
   notificationRules,
   notifiedEvents,
+  otherSide,
   type Rule,
 } from '../../src/notifications/notification-rules.ts'
 import { permissionGroups } from '../../src/permissions/permission.ts'
@@ -137,8 +138,8 @@ Where mail is set up, notifications are [mailed too](../guides/notifications.md#
 ${table(
   ['kind', 'what happened', 'mailed by default'],
   kindNames.map((kind) => {
-    const { means, mailed } = notificationKinds[kind]
-    return [code(kind), means, mailed ? 'yes' : 'no']
+    const { means, mailed_by_default } = notificationKinds[kind]
+    return [code(kind), means, mailed_by_default ? 'yes' : 'no']
   }),
 )}`,
   }
@@ -146,7 +147,7 @@ ${table(
 
 function notifiedRows<Type extends string, Facts>(
   type: Type,
-  { to, kind, when, mailed }: Rule<Audience, Facts>,
+  { to, kind, when, mail_when }: Rule<Audience, Facts>,
   samples: readonly Facts[],
   write: (type: Type, facts: Facts) => Message,
 ): string[][] {
@@ -156,8 +157,8 @@ function notifiedRows<Type extends string, Facts>(
     const message = write(type, facts)
     return [
       code(type),
-      audiences[to].means + (when === undefined ? '' : `, if ${when.means}`),
-      code(kind) + (mailed === undefined ? '' : `; mailed if ${mailed.means}`),
+      (to === 'other_side' ? otherSide : audiences[to].means) + (when === undefined ? '' : `, if ${when.means}`),
+      code(kind) + (mail_when === undefined ? '' : `; mailed if ${mail_when.means}`),
       message.title,
       paragraphOf(message),
     ]

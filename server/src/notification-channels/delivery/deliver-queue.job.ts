@@ -2,7 +2,7 @@ import type { WorkItem } from '../../jobs/claim.ts'
 import type { DueWork } from '../../jobs/work-list.ts'
 import type { Tx, WorkCtx } from '../../kernel/context.ts'
 import { abortedAfter, withinDeadline } from '../../kernel/deadline.ts'
-import { failedHere, type Outcome } from '../../kernel/send-outcome.ts'
+import { failedHere, type SendOutcome } from '../../kernel/send-outcome.ts'
 import type { Carrier, Carriers, Delivery } from '../carrier.ts'
 import type { ChannelType, NotificationChannel } from '../notification-channel.ts'
 import { channelTypes, waitMs } from './delivery.ts'
@@ -24,7 +24,7 @@ export type DeliveryDependencies = {
   /** The service is stopping: attempts in flight may finish, and no new attempt begins. */
   leaving: AbortSignal
   /** Called at the end of each attempt. */
-  onOutcome?(channel_type: ChannelType, kind: Outcome['kind']): void
+  onOutcome?(channel_type: ChannelType, kind: SendOutcome['kind']): void
 }
 
 /** After this many deliveries, or this long, the run ends and other recipient queues of the tenant get their run. */
@@ -81,7 +81,7 @@ function whyClosed({ channel, recipient }: OpenQueue): string | undefined {
 }
 
 /** When the recipient cannot be reached, the whole queue waits, longer after each failure. */
-function afterwards({ failures }: OpenQueue, last: Outcome | undefined): { failures: number; wait_ms: number } {
+function afterwards({ failures }: OpenQueue, last: SendOutcome | undefined): { failures: number; wait_ms: number } {
   if (last?.kind !== 'try_again' || last.holds_up !== 'all') return { failures: 0, wait_ms: 0 }
   return { failures: failures + 1, wait_ms: waitMs(failures + 1, Math.random(), last.after_ms) }
 }
@@ -127,7 +127,7 @@ async function attempt(
   channel: NotificationChannel,
   delivery: Delivery,
   cut: AbortSignal,
-): Promise<Outcome> {
+): Promise<SendOutcome> {
   const { maxMs } = carrier
   return withinDeadline(
     maxMs + graceMs,

@@ -3,7 +3,7 @@ import { afterEach, suite, test } from 'node:test'
 import { openHouse } from '../../../test/support/house.ts'
 import { openPostRoom, openTestCarrier } from '../../../test/support/post-room.ts'
 import { until } from '../../../test/support/wait.ts'
-import type { Outcome } from '../../kernel/send-outcome.ts'
+import type { SendOutcome } from '../../kernel/send-outcome.ts'
 
 const house = await openHouse()
 const room = openPostRoom(house)
@@ -19,7 +19,7 @@ const areAll = (id: string, count: number, status: string) =>
     return seen.length === count && seen.every((one) => one === status)
   })
 
-const tryAgain = (holds_up: 'this' | 'all'): Outcome => ({ kind: 'try_again', why: '451 later', holds_up })
+const tryAgain = (holds_up: 'this' | 'all'): SendOutcome => ({ kind: 'try_again', why: '451 later', holds_up })
 
 suite('an event', () => {
   test('makes one delivery for each channel and recipient, even if it is handed over twice (F9)', async () => {
@@ -185,7 +185,7 @@ suite('a recipient', () => {
 type Shown = Record<string, unknown> & { id: string }
 
 suite('a delivery', () => {
-  const failing: [string, Outcome | Error, RegExp][] = [
+  const failing: [string, SendOutcome | Error, RegExp][] = [
     ['that is refused fails at once', { kind: 'refused', why: '550 nobody here' }, /^550 nobody here$/],
   ]
   for (const [name, outcome, why] of failing) {
@@ -194,7 +194,7 @@ suite('a delivery', () => {
       const id = await channel(tenant, ['a@example.com'], { event_filters: ['group.created'] })
       await happen(tenant, 1)
       await createDeliveries()
-      room.send({ email: openTestCarrier(() => outcome as Outcome) })
+      room.send({ email: openTestCarrier(() => outcome as SendOutcome) })
       await areAll(id, 1, 'failed')
       assert.match(String((await deliveries(id))[0]?.last_error), why)
     })

@@ -2,7 +2,7 @@ import { sql } from '../../db/sql.ts'
 import type { WorkItem } from '../../jobs/claim.ts'
 import type { Statement, Tx, WorkCtx } from '../../kernel/context.ts'
 import { maxTextLength } from '../../kernel/foreign-text.ts'
-import type { Outcome } from '../../kernel/send-outcome.ts'
+import type { SendOutcome } from '../../kernel/send-outcome.ts'
 import type { DeliveredEvent, Delivery } from '../carrier.ts'
 import type { NotificationChannel } from '../notification-channel.ts'
 import { channelRecord, switchOff } from '../notification-channel-store.ts'
@@ -75,7 +75,7 @@ function isAsRead(tx: Tx, { channel, version }: OpenQueue): Statement {
 }
 
 /** The end of the last attempt, which is stored in the transaction that begins the next one. */
-export type Ended = { delivery: DueDelivery; outcome: Outcome }
+export type Ended = { delivery: DueDelivery; outcome: SendOutcome }
 
 /**
  * Records the start of an attempt, and the end of the previous one. False when none may begin: the queue was lost, or its
@@ -108,7 +108,7 @@ export function endings(ctx: WorkCtx, item: WorkItem, queue: OpenQueue, ended: E
   return [end, switchOff(ctx, queue.channel, queue.version, ours(tx, item))]
 }
 
-function changeOf(outcome: Outcome, { attempts }: DueDelivery): Statement {
+function changeOf(outcome: SendOutcome, { attempts }: DueDelivery): Statement {
   if (outcome.kind === 'delivered') {
     const response = outcome.said?.slice(0, maxTextLength) ?? null
     return sql`status = 'delivered', finished_at = clock_timestamp(), next_attempt_at = null, last_error = null,

@@ -7,7 +7,7 @@ import { until } from '../../../test/support/wait.ts'
 import { emit } from '../../events/emit.ts'
 import { releaseLeases } from '../../jobs/release-leases.ts'
 import { systemActor } from '../../kernel/context.ts'
-import type { Outcome } from '../../kernel/send-outcome.ts'
+import type { SendOutcome } from '../../kernel/send-outcome.ts'
 import { insertDeliveries } from './fan-out-store.ts'
 
 const house = await openHouse()
@@ -18,7 +18,7 @@ const groups = { event_filters: ['group.created'] }
 
 afterEach(room.clear)
 
-const taken: Outcome = { kind: 'delivered', said: null }
+const taken: SendOutcome = { kind: 'delivered', said: null }
 
 /** A carrier that waits in its first delivery until the test releases it. */
 function heldCarrier() {

@@ -1,7 +1,7 @@
 import { jsonFieldsOf } from '../../egress/json-fields.ts'
 import { retryAfterMs } from '../../egress/retry-after.ts'
 import { maxTextLength, sanitizeText } from '../../kernel/foreign-text.ts'
-import type { Outcome } from '../../kernel/send-outcome.ts'
+import type { SendOutcome } from '../../kernel/send-outcome.ts'
 
 /** The receiver is overloaded, or its proxy cannot reach it: every other message would fail too. */
 const unavailableStatuses = [429, 502, 503, 504]
@@ -12,7 +12,7 @@ const maxRequestedWaitMs = 3_600_000
  * The outcome of an attempt, by the answer. A message that was not accepted is tried again: a refusal is more often a fault
  * of the receiver than of the message. `hide`: texts that must not appear in the outcome.
  */
-export async function outcomeOf(response: Response, now: Date, hide: readonly string[]): Promise<Outcome> {
+export async function outcomeOf(response: Response, now: Date, hide: readonly string[]): Promise<SendOutcome> {
   const { status } = response
   if (status >= 200 && status < 300) return { kind: 'delivered', said: `the receiver answered ${status}` }
   const why = await wordsOf(response, hide)

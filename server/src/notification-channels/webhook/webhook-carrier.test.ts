@@ -7,7 +7,7 @@ import { freePort } from '../../../test/support/sallyport.ts'
 import { readEgressAllow } from '../../egress/allow-list.ts'
 import { openEgress } from '../../egress/egress.ts'
 import { newId } from '../../kernel/id.ts'
-import type { Outcome } from '../../kernel/send-outcome.ts'
+import type { SendOutcome } from '../../kernel/send-outcome.ts'
 import { openSealer } from '../../secrets/sealer.ts'
 import type { DeliveredEvent, Delivery } from '../carrier.ts'
 import type { WebhookChannelWithSecret } from '../webhook-channel.ts'
@@ -138,7 +138,7 @@ suite('an answer', () => {
     { kind: 'try_again', holds_up: 'this' },
   ] as const
   const inTwoHours = new Date(Date.now() + 7_200_000).toUTCString()
-  const cases: [string, number, Record<string, string>, string, Outcome][] = [
+  const cases: [string, number, Record<string, string>, string, SendOutcome][] = [
     ['200', 200, {}, 'ok', { kind: 'delivered', said: 'the receiver answered 200' }],
     ['202', 202, {}, '', { kind: 'delivered', said: 'the receiver answered 202' }],
     ['410: the receiver is gone', 410, {}, '', { kind: 'gone', ...why('410') }],

@@ -1,7 +1,7 @@
 import { NotReached, postSigned } from '../../egress/signed-post.ts'
 import type { Egress, Sealer, Tx } from '../../kernel/context.ts'
 import { piecesOf } from '../../kernel/foreign-text.ts'
-import type { Outcome } from '../../kernel/send-outcome.ts'
+import type { SendOutcome } from '../../kernel/send-outcome.ts'
 import type { Carrier, Delivery } from '../carrier.ts'
 import type { NotificationChannel } from '../notification-channel.ts'
 import { findWebhookToCall } from '../notification-channel-store.ts'
@@ -29,7 +29,7 @@ async function carry(
   { id }: NotificationChannel,
   delivery: Delivery,
   { leaving, signal }: { leaving: AbortSignal; signal: AbortSignal },
-): Promise<Outcome> {
+): Promise<SendOutcome> {
   // Address, headers and secrets come from one read: secret headers never go to a previous or later address of the channel.
   const found = await findWebhookToCall(tx, id)
   if (found === undefined) return { kind: 'refused', why: 'the channel was deleted' }

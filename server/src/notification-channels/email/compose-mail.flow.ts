@@ -1,7 +1,6 @@
 import type { Tx } from '../../kernel/context.ts'
 import { type Mail, writeMail } from '../../mail/mail-layout.ts'
 import { linkTo } from '../../mail/message-link.ts'
-import { rehearsalNote } from '../../mail/rehearsal-note.ts'
 import type { Message } from '../../messages/message.ts'
 import {
   bareMessage,
@@ -31,7 +30,8 @@ export async function composeMail(
   return writeMail(message, {
     subject_prefix: channel.config.subject_prefix,
     link: linkTo(public_url, event),
-    why: `You get this mail because the channel “${channel.name}” of Sallyport is notified of ${event.type}. Event ${event.id}.${rehearsalNote(mode)}`,
+    why: `You get this mail because the channel “${channel.name}” of Sallyport is notified of ${event.type}. Event ${event.id}.`,
+    mode,
   })
 }
 
