@@ -5,6 +5,7 @@ import { newId } from '../src/kernel/id.ts'
 import { type SystemRoleId, systemRoles } from '../src/roles/role.ts'
 import { makeSessionSecret } from '../src/sessions/session-secret.ts'
 import { operations } from './support/house.ts'
+import { inTurns } from './support/in-turns.ts'
 import { browserOf, fromOwnPage } from './support/presented.ts'
 import { addressed, sampleBodies } from './support/samples.ts'
 import { openStage } from './support/stage.ts'
@@ -51,6 +52,14 @@ const browsers = Object.fromEntries(
   ),
 ) as Record<SystemRoleId, { headers: Record<string, string> }>
 
+/** In a usual run: of each operation and role one kind of credential, each kind with some role; and some malformed headers. */
+const someKinds = inTurns(['token', 'api_key', 'browser'] as const, 1)
+const someMalformed = inTurns(['null', '', `{${tenant_id}}`, tenant_id.replaceAll('-', '')], 2)
+const someSites = inTurns(
+  [{}, { 'sec-fetch-site': 'same-site' }, { origin: 'http://127.0.0.1:8081' }, { origin: 'null' }],
+  2,
+)
+
 for (const [operationId, operation] of Object.entries(operations)) {
   const request = callOf(operationId, operation)
   const { credential, tenantHeader } = operation
@@ -83,8 +92,7 @@ for (const [operationId, operation] of Object.entries(operations)) {
     const { token, api_key } = owner
     const both = await house.call({ ...request, token, api_key, tenant_id })
     assert.deepEqual([both.status, both.body.code], [400, 'ambiguous_credentials'])
-    const malformed = ['null', '', `{${tenant_id}}`, tenant_id.replaceAll('-', '')]
-    for (const header of tenantHeader === 'optional' ? malformed : [undefined, ...malformed]) {
+    for (const header of [...(tenantHeader === 'optional' ? [] : [undefined]), ...someMalformed()]) {
       const without = await house.call({ ...request, token, ...(header !== undefined && { tenant_id: header }) })
       assert.deepEqual([without.status, without.body.code], [400, 'invalid_input'], `X-Tenant-ID: ${header}`)
     }
@@ -123,12 +131,7 @@ for (const [operationId, operation] of Object.entries(operations)) {
     assert.deepEqual([elsewhere.status, elsewhere.body.code], [421, 'misdirected_request'])
     // A page of another site cannot read what its request makes the browser fetch.
     if (operation.method === 'GET') return
-    for (const from of [
-      {},
-      { 'sec-fetch-site': 'same-site' },
-      { origin: 'http://127.0.0.1:8081' },
-      { origin: 'null' },
-    ]) {
+    for (const from of someSites()) {
       const reply = await house.call({ ...request, ...sent, headers: { ...unsaid, ...from } as typeof headers })
       assert.deepEqual([reply.status, reply.body.code], [403, 'forbidden'], JSON.stringify(from))
       assert.match(String(reply.body.message), /another site/)
@@ -141,7 +144,13 @@ for (const [operationId, operation] of Object.entries(operations)) {
     test(`${operationId} ${may ? 'lets' : 'refuses'} ${role}, who ${may ? 'holds' : 'lacks'} ${operation.scope}`, async () => {
       const { token, api_key } = tenant.people[role as SystemRoleId]
       // A browser's session names the tenant itself.
-      for (const one of [{ token, tenant_id }, { api_key, tenant_id }, browsers[role as SystemRoleId]]) {
+      const callers = {
+        token: { token, tenant_id },
+        api_key: { api_key, tenant_id },
+        browser: browsers[role as SystemRoleId],
+      }
+      for (const kind of someKinds()) {
+        const one = callers[kind]
         // The invalid body shows that the permission is checked before the body, and ensures that nothing changes.
         const reply = await house.call({ ...request, ...one, body: may ? request.body : '{' })
         const refused = reply.status === 403 && reply.body.code === 'forbidden' && 'scope' in Object(reply.body.details)

@@ -61,7 +61,6 @@ function requireRefused(reply: Reply, statuses: readonly number[], what: string)
 
 /** Values that the database would refuse, by the format or type of the parameter. */
 const oddValues: Readonly<Record<string, readonly string[]>> = {
-  'date-time': oddDates,
   uuid: ['0', '{}', 'me', '00000000-0000-0000-0000-00000000000g'],
   boolean: ['1', 'yes', 'TRUE'],
   integer: ['1.5', '1e3', '0x10', '-0', '9'.repeat(30)],
@@ -87,7 +86,10 @@ const hostileParts = ['%00', '..%2f..%2fetc%2fpasswd', "'%20or%201=1--", 'a'.rep
 
 /** In a usual run each place is tried with some of them. */
 const someParts = inTurns(hostileParts, 3)
-const someTexts = inTurns(oddTexts, 5)
+const someTexts = inTurns(oddTexts, 3)
+const someDates = inTurns(oddDates, 4)
+/** Of a cursor, the letters whose place leaves one of these when divided by eight. */
+const someLetters = inTurns([0, 1, 2, 3, 4, 5, 6, 7], 1)
 
 for (const [name, operation] of Object.entries(operations)) {
   const { method, path } = operation
@@ -119,7 +121,7 @@ for (const [name, operation] of Object.entries(operations)) {
   }
 
   for (const [parameter, { format, type = '' }] of Object.entries(properties)) {
-    const odd = oddValues[format ?? type] ?? []
+    const odd = format === 'date-time' ? someDates() : (oddValues[format ?? type] ?? [])
     test(`${name} answers an odd \`${parameter}\` without a fault (I3, I7)`, async () => {
       for (const value of [...odd, ...someTexts()]) {
         const query = `${parameter}=${encodeURIComponent(value)}`
@@ -147,8 +149,13 @@ for (const [name, operation] of Object.entries(operations)) {
     assert.ok(typeof cursor === 'string', `make a second record for ${name}: ${first.text}`)
     assert.equal((await call(`${url}?limit=1&cursor=${cursor}`)).status, 200)
     const foreign = await call('/v1/roles?limit=1')
+    const turn = someLetters()
+    const bent = Array.from(cursor, (letter, at) => ({
+      at,
+      text: cursor.slice(0, at) + (letter === 'A' ? 'B' : 'A') + cursor.slice(at + 1),
+    }))
     const broken = [
-      ...Array.from(cursor, (letter, at) => cursor.slice(0, at) + (letter === 'A' ? 'B' : 'A') + cursor.slice(at + 1)),
+      ...bent.filter(({ at }) => turn.includes(at % 8)).map(({ text }) => text),
       cursor.slice(0, -1),
       cursor.slice(0, 10),
       `${cursor}A`,

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { operations } from '../../src/operations.ts'
 import { fullBody } from '../support/full-bodies.ts'
+import { inTurns } from '../support/in-turns.ts'
+import { placesOnce } from '../support/places-once.ts'
 import { startOnTestServer } from '../support/sallyport.ts'
 import { textFields, withText } from '../support/text-fields.ts'
 
@@ -11,6 +13,10 @@ const sallyport = await startOnTestServer({ LOG_LEVEL: 'trace' })
 const ada = await sallyport.join('Ada', ['admin'])
 const id = '018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11'
 
+const isWalked = placesOnce()
+/** In a usual run each place is tried with two of them. */
+const someTexts = inTurns([canary, `${canary}@example.com`, `https://${canary}.example`, `${canary}\u0000`], 2)
+
 test('no line of the log contains text of a body, or a credential (T14)', async () => {
   const key = sallyport.client({ api_key: sallyport.bootstrap.api_key })
   let taken = 0
@@ -19,8 +25,8 @@ test('no line of the log contains text of a body, or a credential (T14)', async 
     const url = path.replaceAll(/\{\w+\}/g, id)
     for (const way of textFields(body)) {
       // A hash costs more than everything else: passwords are tried below.
-      if (way.join().includes('password')) continue
-      for (const text of [canary, `${canary}@example.com`, `https://${canary}.example`, `${canary}\u0000`]) {
+      if (way.join().includes('password') || !isWalked(operationId, way)) continue
+      for (const text of someTexts()) {
         const { status } = await call(method, url, withText(fullBody(operationId), way, text))
         if (status < 300) taken += 1
       }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { jsonSchemaOf } from '../../src/http/schema.ts'
 import { operations, type Person, type TestTenant } from '../support/house.ts'
+import { inTurns } from '../support/in-turns.ts'
 import { addressed, makeRecords, type Records, sampleBodies } from '../support/samples.ts'
 import { openStage } from '../support/stage.ts'
 
@@ -72,6 +73,9 @@ async function requireRefused(url: string, cursor: string, why: string): Promise
   const { fields } = reply.body.details as { fields: { pointer: string; why: string }[] }
   assert.deepEqual(fields, [{ pointer: 'cursor', why: expected }], 'one answer for every cause')
 }
+/** In a usual run each cursor is tried with some of its bytes changed, and at some of the other lists. */
+const someBytes = inTurns([0, 1, 2, 3, 4, 5, 6, 7], 1)
+const someLists = inTurns(lists, 6)
 const expected = 'is not a cursor of this list with these filters; leave it out to start from the first page'
 
 for (const [operationId, { path, query }] of lists) {
@@ -94,7 +98,9 @@ for (const [operationId, { path, query }] of lists) {
     test('is refused with a bit changed, cut, lengthened, or spelt another way (T8)', async () => {
       const cursor = await cursorOf(ours, url)
       const bytes = Buffer.from(cursor, 'base64url')
+      const turn = someBytes()
       for (let at = 0; at < bytes.length; at += 1) {
+        if (!turn.includes(at % 8)) continue
         const bent = Buffer.from(bytes)
         bent.writeUInt8(bent.readUInt8(at) ^ 1, at)
         await requireRefused(url, bent.toString('base64url'), `byte ${at}`)
@@ -109,7 +115,7 @@ for (const [operationId, { path, query }] of lists) {
 
     test('is refused by every other list (T8)', async () => {
       const cursor = await cursorOf(ours, url)
-      for (const [otherId, other] of lists) {
+      for (const [otherId, other] of someLists()) {
         if (otherId !== operationId) await requireRefused(addressed(other.path, ourRecords), cursor, otherId)
       }
       const elsewhere = addressed(path, otherRecords)

@@ -43,7 +43,7 @@ suite('nested conditions', () => {
       (build) => endure({ effect: 'permit', conditions: `when { ${build('context.has_reason', 28)} }` }),
       (build) => endure({ policy_text: whole(build('context.has_reason', 3_000)) }),
     ],
-    2,
+    1,
   )
   for (const [name, build] of Object.entries(builders))
     test(`${name}: refused, or used in a decision`, async () => {

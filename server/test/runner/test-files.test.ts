@@ -11,6 +11,7 @@ const [plain, store, long, of15] = [
 ]
 const drawing = "import { fc } from '../../test/support/chance.ts'\n"
 const racing = "import { rounds } from '../support/race.ts'\n"
+const inTurns = "import { inTurns } from './support/in-turns.ts'\n"
 
 const trials: [string, Partial<Selection>, string, string, boolean][] = [
   ['the usual run takes a test', {}, plain, '', true],
@@ -22,6 +23,7 @@ const trials: [string, Partial<Selection>, string, string, boolean][] = [
   ['the long run takes the long tests', { long: true }, long, '', true],
   ['the long run takes a random test', { long: true }, plain, drawing, true],
   ['the long run takes a race', { long: true }, plain, racing, true],
+  ['the long run takes a test that tries some items in turns', { long: true }, plain, inTurns, true],
   ['the long run takes no other test', { long: true }, plain, '', false],
   ['the run on PostgreSQL 15 takes a store', { on15: true }, store, '', true],
   ['the run on PostgreSQL 15 takes a test about it', { on15: true }, of15, '', true],

@@ -24,8 +24,8 @@ const isLong = (file: string) => file.endsWith('.long.test.ts')
 /** Is about PostgreSQL 15 itself, as a target. */
 const isOf15 = (file: string) => file.endsWith('-15.test.ts')
 
-/** Has random tests or races: the long run repeats them many times as often. */
-const drawsByChance = /from '(?:\.\.?\/)+(?:test\/)?support\/(?:chance|race)\.ts'/
+/** Has random tests or races, which the long run repeats many times as often, or tries in a usual run some items of many. */
+const drawsByChance = /from '(?:\.\.?\/)+(?:test\/)?support\/(?:chance|race|in-turns|places-once)\.ts'/
 
 /** The wanted test files of the repository at `root`, ordered by path. */
 export async function findTestFiles(root: string, selection: Selection): Promise<string[]> {
