@@ -25,14 +25,15 @@ test('the document is OpenAPI 3.1, and every reference in it leads somewhere', a
 
 test('every schema in the document is JSON Schema of 2020-12', () => {
   // OpenAPI's own schema accepts any object as a schema.
-  const schemas = [...schemasWithin(document)]
-  assert.ok(schemas.length > 100, `found only ${schemas.length}`)
+  // Many parameters and replies have the same one.
+  const schemas = new Set(Array.from(schemasWithin(document), (schema) => JSON.stringify(schema)))
+  assert.ok(schemas.size > 100, `found only ${schemas.size}`)
   const ajv = new Ajv2020({ strictSchema: true, strictTypes: false, validateFormats: false })
   ajv.addKeyword('components')
   ajv.addSchema({ $id: 'https://sallyport/document', components: document.components }, undefined, undefined, false)
   for (const schema of schemas) {
-    const absolute = JSON.stringify(schema).replaceAll('"#/', '"https://sallyport/document#/')
-    assert.doesNotThrow(() => ajv.compile(JSON.parse(absolute)), JSON.stringify(schema))
+    const absolute = schema.replaceAll('"#/', '"https://sallyport/document#/')
+    assert.doesNotThrow(() => ajv.compile(JSON.parse(absolute)), schema)
   }
 })
 

@@ -23,3 +23,14 @@ export function patternsOf({ path, text }: Source): Pattern[] {
   }))
   return [...literals, ...keywords]
 }
+
+/**
+ * Whether the form of an expression rules out that it backtracks: it repeats nothing, or it begins at the start of the text and
+ * repeats one character or one class of them, once, without an alternative.
+ */
+export function repeatsAtMostOnce(source: string): boolean {
+  const letters = source.replaceAll(/\\(?:u\{[^}]*\}|[pP]\{[^}]*\}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|.)/gs, 'x')
+  const plain = letters.replaceAll(/\[[^\]]*\]/g, 'x').replaceAll(/\(\?(?:[:=!]|<[=!]|<\w+>)/g, '(')
+  const repeated = plain.match(/[*+?{]/g) ?? []
+  return repeated.length === 0 || (repeated.length === 1 && /^\^[^|]*$/.test(plain) && !/\)[*+?{]/.test(plain))
+}
