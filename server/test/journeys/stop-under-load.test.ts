@@ -67,7 +67,7 @@ test('stopped under load, it answers every call that was sent, releases its leas
   const headers = await prepare(sallyport)
   // Each caller continues until an answer announces the end of its connection.
   const asking = callRepeatedly(
-    12,
+    6,
     headers,
     () => sallyport.base_url,
     (outcome) => 'status' in outcome && !outcome.closes,
