@@ -93,7 +93,10 @@ const picture = picturesOf(house, [
 /** Their ids of the kind that a place names: `group_ids` and `group` are groups, and `ids` what the operation's path addresses. */
 function sameKind(path: string, way: Way): string[] {
   const field = way.findLast((step) => step !== '[]') ?? ''
-  const [, word = ''] = /^(?:\w+_)?([a-z]+?)(?:_ids?)?$/.exec(field) ?? []
+  const [word = ''] = field
+    .replace(/_ids?$/, '')
+    .split('_')
+    .slice(-1)
   const [, collection = ''] = /^\/v1\/([\w-]+)/.exec(path) ?? []
   const kind = /^ids?$/.test(field) ? collection : word.replace(/y$/, 'ie')
   const isOfKind = (one: string) => one.split('/').some((part) => part === kind || part === `${kind}s`)
