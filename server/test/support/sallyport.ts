@@ -85,7 +85,7 @@ export function startScript(
 }
 
 /** Optimizing the policy engine's WebAssembly takes longer than a test needs its service. */
-const shortLived = ['--liftoff-only']
+const shortLived = ['--liftoff-only', '--import', new URL('keep-compiled.ts', import.meta.url).href]
 
 function spawnScript(
   name: string,
