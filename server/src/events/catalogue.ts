@@ -19,7 +19,7 @@ export const eventTable = {
   'request.unapprovable': { filterable: true, means: 'a request was created that nobody may approve' },
   'request.break_glass': { filterable: true, means: 'emergency access was taken without an approver' },
   'grant.activated': { filterable: true, means: 'the target confirmed that it holds the access' },
-  'grant.expiring': { filterable: true, means: 'access will end soon' },
+  'grant.expiring': { filterable: true, means: 'access will end soon; at most twice for a grant' },
   'grant.expired': { filterable: true, means: 'access ended on time' },
   'grant.revoked': { filterable: true, means: 'access was ended early' },
   'grant.failed': { filterable: true, means: 'access could not be given, or could not be revoked yet' },

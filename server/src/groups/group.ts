@@ -39,9 +39,7 @@ export const GroupDetail = Type.Object(
         description: 'the sign-in provider whose claims give the memberships, if one does',
       }),
     ),
-    members_notified: Type.Boolean({
-      description: 'whether members are notified of requests that they may decide by this group',
-    }),
+    members_notified: MembersNotified,
   },
   { title: 'GroupDetail' },
 )

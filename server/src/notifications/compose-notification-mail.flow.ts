@@ -1,15 +1,14 @@
 import type { Tx } from '../kernel/context.ts'
-import { type Mail, type Opening, writeMail } from '../mail/mail-layout.ts'
-import { linkTo } from '../mail/message-link.ts'
+import type { Mail } from '../mail/mail-layout.ts'
 import type { EventFacts } from '../messages/event-facts.ts'
 import type { Message } from '../messages/message.ts'
 import { grantMessage, isGrantEvent, isRequestEvent, recordMessage, requestMessage } from '../messages/message-table.ts'
 import { findChannelFacts, findGrantFacts, findRequestFacts, findUserFacts } from './notification-facts-store.ts'
+import { type Addressed, extending, writeNotificationMail } from './notification-mail.ts'
 import type { DueNotification } from './notification-mail-store.ts'
 import {
   type Audience,
   audienceOf,
-  audiences,
   channelEvent,
   isMailed,
   isStillOf,
@@ -17,11 +16,6 @@ import {
   type Rule,
   suspensionEvent,
 } from './notification-rules.ts'
-
-/** A message to a person of its audience. */
-type Addressed = { to: Audience; message: Message; opening?: Opening }
-
-const extending: Opening = { label: 'Extend it', does: 'opening it shows how, and changes nothing' }
 
 /**
  * The mail of a notification: it says what the notification says, in the person's time zone, and how to connect in full. Undefined where
@@ -33,17 +27,7 @@ export async function composeNotificationMail(
   public_url: string,
 ): Promise<Mail | undefined> {
   const addressed = await messageTo(tx, due)
-  if (addressed === undefined) return undefined
-  const { to, message, opening } = addressed
-  const { tenant, kind, mode, event } = due
-  return writeMail(message, {
-    link: linkTo(public_url, event),
-    ...(opening && { opening }),
-    why:
-      `You get this mail because ${audiences[to].because(tenant)}. Your notification preferences say what is mailed to you ` +
-      `(PUT /v1/users/me/notification-preferences); this mail is of the kind ${kind}.`,
-    mode,
-  })
+  return addressed && writeNotificationMail(addressed, due, public_url)
 }
 
 async function messageTo(tx: Tx, due: DueNotification): Promise<Addressed | undefined> {

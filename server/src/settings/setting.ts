@@ -96,7 +96,7 @@ export const settingTable = {
   'notifications.expiring_seconds': setting(
     wholeNumber(60, 86_400),
     '900',
-    'how long before access ends its holder is notified',
+    'how long before access ends its holder is first notified; they are once more five minutes before',
   ),
   'notifications.from_address': setting(addressOrNone, '', 'the sender of mail when a channel names none'),
   'notifications.reminder_seconds': setting(
