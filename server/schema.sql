@@ -908,14 +908,13 @@ create table notification_mail (
   id uuid not null,
   user_id uuid not null,
   kind text not null,
+  urgent boolean not null,
   state text not null default 'pending'::text,
   attempts integer not null default 0,
   last_error text,
   created_at timestamp with time zone not null default clock_timestamp(),
   sent_at timestamp with time zone,
   next_look_at timestamp with time zone default clock_timestamp(),
-  lease_until timestamp with time zone,
-  generation bigint not null default 0,
   constraint notification_mail_pk PRIMARY KEY (tenant_id, id),
   constraint notification_mail_id_fk FOREIGN KEY (tenant_id, id) REFERENCES notification(tenant_id, id) ON DELETE CASCADE,
   constraint notification_mail_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
@@ -925,20 +924,39 @@ create table notification_mail (
   constraint notification_mail_state_ck CHECK (state = ANY (ARRAY['pending'::text, 'sent'::text, 'failed'::text])),
   constraint notification_mail_waits_ck CHECK ((state = 'pending'::text) = (next_look_at IS NOT NULL))
 );
-CREATE INDEX notification_mail_due_ix ON notification_mail USING btree (next_look_at) WHERE next_look_at IS NOT NULL;
+CREATE INDEX notification_mail_ahead_ix ON notification_mail USING btree (tenant_id, user_id, kind, id) WHERE next_look_at IS NOT NULL;
+CREATE INDEX notification_mail_due_ix ON notification_mail USING btree (tenant_id, urgent, next_look_at) WHERE next_look_at IS NOT NULL;
 CREATE INDEX notification_mail_sent_ix ON notification_mail USING btree (tenant_id, user_id, kind, sent_at) WHERE sent_at IS NOT NULL;
 CREATE INDEX notification_mail_user_id_ix ON notification_mail USING btree (tenant_id, user_id);
 alter table notification_mail enable row level security;
 alter table notification_mail force row level security;
-create policy notification_mail_work on notification_mail to sallyport_work
-  using (true)
-  with check (true);
 create policy tenant_wall on notification_mail
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update on notification_mail to sallyport_app;
-grant select (tenant_id, id, next_look_at, lease_until, generation) on notification_mail to sallyport_work;
-grant update (lease_until, generation) on notification_mail to sallyport_work;
+
+create table notification_mail_queue (
+  tenant_id uuid not null,
+  id uuid not null default gen_random_uuid(),
+  next_look_at timestamp with time zone,
+  lease_until timestamp with time zone,
+  generation bigint not null default 0,
+  constraint notification_mail_queue_pk PRIMARY KEY (tenant_id, id),
+  constraint notification_mail_queue_tenant_id_uq UNIQUE (tenant_id),
+  constraint notification_mail_queue_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id)
+);
+CREATE INDEX notification_mail_queue_due_ix ON notification_mail_queue USING btree (next_look_at) WHERE next_look_at IS NOT NULL;
+alter table notification_mail_queue enable row level security;
+alter table notification_mail_queue force row level security;
+create policy notification_mail_queue_work on notification_mail_queue to sallyport_work
+  using (true)
+  with check (true);
+create policy tenant_wall on notification_mail_queue
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, update on notification_mail_queue to sallyport_app;
+grant select (tenant_id, id, next_look_at, lease_until, generation) on notification_mail_queue to sallyport_work;
+grant update (lease_until, generation) on notification_mail_queue to sallyport_work;
 
 create table past_gift (
   tenant_id uuid not null,

@@ -14,7 +14,7 @@ import { notifyChannels } from './notification-channels/delivery/notify-channels
 import { emailCarrier } from './notification-channels/email/email-carrier.ts'
 import { eventMessage } from './notification-channels/webhook/event-message.ts'
 import { webhookCarrier } from './notification-channels/webhook/webhook-carrier.ts'
-import { mailNotification, type NotificationMailing } from './notifications/mail-notification.job.ts'
+import { mailNotifications, type NotificationMailing } from './notifications/mail-notifications.job.ts'
 import { notifyPeople } from './notifications/notify-people.subscriber.ts'
 import { runReplay } from './policy-analysis/replay/run-replay.job.ts'
 import { awsIdentityCenter } from './provisioners/aws-identity-center/aws-identity-center.ts'
@@ -68,5 +68,6 @@ export const dueWork = (drivers: Drivers, post: Post): readonly DueWork[] => [
   endExpiredGroups,
   ...deliverDue(post),
   mailInvitation(post),
-  mailNotification(post),
+  // A process without a mail server leaves them to others.
+  ...(post.mailer.hasServer ? [mailNotifications(post)] : []),
 ]

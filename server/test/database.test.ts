@@ -148,7 +148,7 @@ const workTables: Record<string, { select: string[]; update: string[] }> = {
     update: ['lease_until', 'generation'],
   },
   notification: { select: ['user_id', 'xid'], update: [] },
-  notification_mail: {
+  notification_mail_queue: {
     select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
     update: ['lease_until', 'generation'],
   },

@@ -32,6 +32,7 @@ const leftOut = [
   'invitation',
   'invitation_mail',
   'notification_mail',
+  'notification_mail_queue',
   'grant_word',
   'user_word',
   'group_word',

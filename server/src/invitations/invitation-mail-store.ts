@@ -1,7 +1,6 @@
 import { sql } from '../db/sql.ts'
 import type { WorkItem } from '../jobs/claim.ts'
-import type { Tx } from '../kernel/context.ts'
-import { isHeld } from '../mail/due-mail-store.ts'
+import type { Statement, Tx } from '../kernel/context.ts'
 import { readSettingValues } from '../settings/setting.ts'
 import { settingsAsJson } from '../settings/setting-store.ts'
 import type { Mode } from '../tenants/mode.ts'
@@ -22,6 +21,11 @@ export type DueMail = {
   name: string
   inviter: string | null
   expires_at: string
+}
+
+/** INVARIANT: every write of a run has this condition for the row `m`, so a worker that lost the row writes nothing. */
+export function isHeld({ tenant_id }: Tx, item: WorkItem): Statement {
+  return sql`m.tenant_id = ${tenant_id} and m.id = ${item.id} and m.generation = ${item.generation}::bigint`
 }
 
 /** Records the start of an attempt, and returns what is to be mailed; undefined when the row was lost, or has ended. */

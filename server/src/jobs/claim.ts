@@ -14,7 +14,7 @@ export type WorkTable =
   | 'policy_replay'
   | 'reminder'
   | 'invitation_mail'
-  | 'notification_mail'
+  | 'notification_mail_queue'
   | 'delivery_lane'
   | 'event_queue'
   | 'claimed_groups'
@@ -50,7 +50,7 @@ export const workTables: Record<WorkTable, Statement> = {
   policy_replay: sql`policy_replay`,
   reminder: sql`reminder`,
   invitation_mail: sql`invitation_mail`,
-  notification_mail: sql`notification_mail`,
+  notification_mail_queue: sql`notification_mail_queue`,
   delivery_lane: sql`delivery_lane`,
   event_queue: sql`event_queue`,
   claimed_groups: sql`claimed_groups`,
@@ -65,7 +65,7 @@ export const partsOf: Record<WorkTable, readonly Part[]> = {
   policy_replay: [],
   reminder: [],
   invitation_mail: [],
-  notification_mail: [],
+  notification_mail_queue: [],
   delivery_lane: ['email', 'webhook'],
   event_queue: [],
   claimed_groups: [],

@@ -20,6 +20,8 @@ export type MailTo = Mail & {
 
 /** Sends the mails of all tenants, with one set of connections. */
 export type Mailer = {
+  /** Whether mail is set up. */
+  hasServer: boolean
   /** The domain of the installation's own sender. */
   domain: string
   /** Milliseconds that one attempt may take. */
@@ -45,6 +47,7 @@ export function openMailer({ mail_server, mail_from }: Pick<Config, 'mail_server
   const domain = ownDomain(mail_from)
   const transport = mail_server && openMailTransport(mail_server, domain)
   return {
+    hasServer: transport !== undefined,
     domain,
     maxMs: transport?.maxMs ?? 0,
     async send(tx, { from: asked, message_id, headers, ...mail }, signal) {

@@ -9,7 +9,10 @@ const on = await notifiedStage('Late')
 const { house, owner, people, notify, rows, waiting, failed, startMailing, mail, mailsOf, subjectsOf } = on
 
 /** Has waiting mails begin their next attempt now. */
-const hurry = () => house.asSuperuser(`update notification_mail set next_look_at = now() where state = 'pending'`)
+async function hurry(): Promise<void> {
+  await house.asSuperuser(`update notification_mail set next_look_at = now() where state = 'pending'`)
+  await house.asSuperuser('update notification_mail_queue set next_look_at = now()')
+}
 
 suite('before access ends, its holder gets', () => {
   const warned = async (grant: string, count: number) => {
@@ -162,8 +165,8 @@ suite('mails of one kind to one person', () => {
           from generate_series(1, $3::integer) returning id),
         n as (insert into notification (tenant_id, id, user_id, event_id, event_type, title, body)
           select $1, gen_random_uuid(), $2, id, 'request.created', 't', 'b' from e returning id)
-        insert into notification_mail (tenant_id, id, user_id, kind, state, sent_at, next_look_at)
-          select $1, id, $2, 'decision_needed', 'sent', now() - interval '30 minutes', null from n`,
+        insert into notification_mail (tenant_id, id, user_id, kind, urgent, state, sent_at, next_look_at)
+          select $1, id, $2, 'decision_needed', false, 'sent', now() - interval '30 minutes', null from n`,
       [on.tenant_id, approver.user_id, maxMailsAnHour],
     )
     await on.ask(on.account('710000000009'))

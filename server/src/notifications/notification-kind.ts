@@ -1,11 +1,22 @@
+type Kind = {
+  means: string
+  /** Whether notifications of the kind are mailed to a person who has not chosen. */
+  mailed_by_default: boolean
+  /** Its mails go before the others of the tenant. */
+  urgent?: boolean
+}
+
 /**
- * The kinds of notifications, by which people choose what is also mailed to them. `mailed_by_default`: whether it is while a
- * person has not chosen.
+ * The kinds of notifications, by which people choose what is also mailed to them.
  * docs/reference/notifications.md is generated from this table.
  */
 export const notificationKinds = {
   decision_needed: { mailed_by_default: true, means: 'a request waits for your decision' },
-  emergency: { mailed_by_default: true, means: 'a user took access in an emergency, without an approver' },
+  emergency: {
+    mailed_by_default: true,
+    urgent: true,
+    means: 'a user took access in an emergency, without an approver',
+  },
   request_decided: {
     mailed_by_default: true,
     means: 'your request was approved or denied, has expired, or was cancelled',
@@ -23,7 +34,8 @@ export const notificationKinds = {
     means: 'your access could not be given or taken away, or was changed at its target by hand',
   },
   administration: { mailed_by_default: true, means: 'something that you administer needs you' },
-} as const satisfies Record<string, { mailed_by_default: boolean; means: string }>
+  security: { mailed_by_default: true, urgent: true, means: 'a user of your tenant was suspended' },
+} as const satisfies Record<string, Kind>
 
 export type NotificationKind = keyof typeof notificationKinds
 
@@ -34,4 +46,9 @@ export type MailChoices = Partial<Record<NotificationKind, boolean>>
 
 export function isChosen(kind: NotificationKind, choices: MailChoices): boolean {
   return choices[kind] ?? notificationKinds[kind].mailed_by_default
+}
+
+export function isUrgent(kind: NotificationKind): boolean {
+  const { urgent = false }: Kind = notificationKinds[kind]
+  return urgent
 }

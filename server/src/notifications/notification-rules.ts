@@ -102,6 +102,12 @@ const otherSideIsThere = {
 const byAnotherUser = { means: 'another user did it', holds: ({ is_own }: { is_own: boolean }) => !is_own }
 /** Of what a rule approved, the requester has the answer, and a mail once the access begins. */
 const aPersonDecided = { means: 'a person decided', holds: aPersonDecides.holds }
+/** Otherwise the access was given after all, or has been taken away. */
+const stillSo = {
+  means: 'it is still so',
+  holds: ({ status, provisioning_status }: GrantFacts) =>
+    status === 'failed' || ((status === 'expired' || status === 'revoked') && provisioning_status !== 'deprovisioned'),
+}
 const goesOn = { means: 'it goes on', holds: ({ status }: GrantFacts) => status === 'active' }
 
 /** Who is notified of what. */
@@ -121,12 +127,12 @@ export const notificationRules: Rules = {
   'grant.expiring': { to: 'holder', kind: 'access_ending', when: notExtended, mail_when: goesOn },
   'grant.expired': { to: 'holder', kind: 'access_ended', when: notExtended },
   'grant.revoked': { to: 'holder', kind: 'access_revoked', mail_when: byAnotherUser },
-  'grant.failed': { to: 'holder', kind: 'access_failed' },
+  'grant.failed': { to: 'holder', kind: 'access_failed', mail_when: stillSo },
   'grant.drifted': { to: 'holder', kind: 'access_failed' },
   // The result is a separate event: active, or failed again.
   'grant.retried': null,
   [channelEvent]: { to: 'channel_keepers', kind: 'administration' },
-  [suspensionEvent]: { to: 'owners', kind: 'administration' },
+  [suspensionEvent]: { to: 'owners', kind: 'security' },
 }
 
 /** The events that have a notification rule. */

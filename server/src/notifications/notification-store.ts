@@ -133,7 +133,7 @@ export async function insertNotifications(tx: Tx, notifications: readonly NewNot
           event_id uuid, event_type text, title text, body text, resource_type text, resource_id uuid, mail_kind text)),
       made as (
         insert into notification (tenant_id, ${columns}) select ${tx.tenant_id}::uuid, ${columns} from notified
-        on conflict (tenant_id, event_id, user_id) do nothing returning id)
+        on conflict (tenant_id, event_id, user_id) do nothing returning id),
       ${mailsOf(tx, sql`made join notified using (id)`)}`,
     sql`delete from notification where tenant_id = ${tx.tenant_id} and id in (
       select id from notification where tenant_id = ${tx.tenant_id} and id < ${idOf(keptSince)}

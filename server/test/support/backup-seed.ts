@@ -247,5 +247,6 @@ async function seedMessages(insert: Insert, user_id: string, event_id: string): 
   const notification_id = newId()
   const texts = { event_type: 't', title: 't', body: 'b' }
   await insert('notification', { id: notification_id, user_id, event_id, ...texts })
-  await insert('notification_mail', { id: notification_id, user_id, kind: 'comment' })
+  await insert('notification_mail', { id: notification_id, user_id, kind: 'comment', urgent: false })
+  await insert('notification_mail_queue', { next_look_at: '2026-01-01Z' })
 }

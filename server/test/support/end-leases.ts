@@ -1,6 +1,7 @@
 /** The tables with leases, and the key of their rows. */
 const keys = {
   ...{ access_request: 'id', access_grant: 'id', entitlement: 'id', delivery_lane: 'id', event_queue: 'id' },
+  ...{ invitation_mail: 'id', notification_mail_queue: 'id' },
 }
 
 /**

@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach } from 'node:test'
-import { dueWork } from '../../src/app.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { openMailer } from '../../src/mail/mailer.flow.ts'
-import { mailNotification } from '../../src/notifications/mail-notification.job.ts'
-import { testDrivers } from './drivers.ts'
+import { mailNotifications } from '../../src/notifications/mail-notifications.job.ts'
 import { extensionStage } from './extension-stage.ts'
 import { type House, openHouse, type Person } from './house.ts'
 import { type MailPeer, readMail, startMailPeer } from './mail-peer.ts'
 import { notifyAll } from './notify-all.ts'
 import { until } from './wait.ts'
-import { noPost, startWorkers } from './workers.ts'
+import { startWorkers } from './workers.ts'
 
 export const public_url = 'https://sallyport.example.com'
 const env = { SMTP_MESSAGES_PER_SECOND: '0', MAIL_FROM: 'sallyport@ops.example' }
@@ -25,10 +23,7 @@ export async function notifiedStage(name: string) {
     mailer.close()
     await peer.stop()
   })
-  startWorkers(
-    house,
-    dueWork(testDrivers(), noPost).filter(({ table }) => table !== 'notification_mail'),
-  )
+  startWorkers(house)
   const on = await extensionStage(house, name)
   const { owner, people, tenant_id } = on
 
@@ -47,7 +42,7 @@ export async function notifiedStage(name: string) {
 
   let mailing: ReturnType<typeof startWorkers> | undefined
   function startMailing() {
-    mailing ??= startWorkers(house, [mailNotification({ mailer, public_url, leaving: new AbortController().signal })])
+    mailing ??= startWorkers(house, [mailNotifications({ mailer, public_url, leaving: new AbortController().signal })])
     return mailing
   }
   async function stopMailing(): Promise<void> {
@@ -65,7 +60,7 @@ export async function notifiedStage(name: string) {
     await notify()
     peer.behave = () => 'go on'
     peer.taken.length = 0
-    await house.asSuperuser('delete from notification_mail')
+    await house.asSuperuser('truncate notification_mail, notification_mail_queue')
     await house.asSuperuser(`update tenant_user set email_verified = true, mail_choices = '{}' where tenant_id = $1`, [
       tenant_id,
     ])
@@ -78,7 +73,7 @@ export async function notifiedStage(name: string) {
   }
   return {
     ...{ ...on, ...mailbox, house, peer, everybody: [owner, ...Object.values(people)] },
-    ...{ notify, rows, waiting, failed, startMailing, mail, prefer },
+    ...{ notify, rows, waiting, failed, startMailing, stopMailing, mail, prefer },
   }
 }
 

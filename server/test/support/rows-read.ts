@@ -17,14 +17,18 @@ type PlanNode = {
 /** The rows of tables that a statement reads, and its plan. */
 export type Reading = { rows: number; plan: PlanNode }
 
-/** A `Tx` that also keeps the statements read through it. */
+/** A `Tx` that also keeps the statements sent through it. */
 export function recordingTx(tx: Tx): { tx: Tx; statements: Statement[] } {
   const statements: Statement[] = []
   const read: Tx['read'] = (statement) => {
     statements.push(statement)
     return tx.read(statement)
   }
-  return { tx: { ...tx, read }, statements }
+  const write: Tx['write'] = (batch) => {
+    statements.push(...batch)
+    return tx.write(batch)
+  }
+  return { tx: { ...tx, read, write }, statements }
 }
 
 /**
