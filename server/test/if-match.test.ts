@@ -24,6 +24,7 @@ const otherBodies: Readonly<Record<string, unknown>> = {
   setAiProviderConfig: { config: { model: 'another model' } },
   setAiProviderDefault: { type: 'provider_b' },
   setGroupRoleMappings: { role_ids: ['user'] },
+  setOwnNotificationPreferences: { kinds: { comment: { mail: false } } },
   setUserRoles: { roles: ['approver'] },
   updateOwnPreferences: { time_format: '12h' },
   updateOwnProfile: { display_name: 'You' },

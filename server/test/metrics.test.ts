@@ -8,7 +8,8 @@ import { watch } from '../src/metrics/watch.ts'
 import { operations } from '../src/operations.ts'
 import { limitConnections, testDatabase } from './support/database.ts'
 import { readExposition } from './support/exposition.ts'
-import { freePort, startOnTestServer } from './support/sallyport.ts'
+import { freePort } from './support/free-port.ts'
+import { startOnTestServer } from './support/sallyport.ts'
 import { until } from './support/wait.ts'
 
 const METRICS_PORT = String(await freePort())

@@ -24,7 +24,8 @@ async function flood(
   { each, sent = null, kinds = ordinary }: { each: number; sent?: string | null; kinds?: string[] },
 ): Promise<void> {
   await house.asSuperuser(
-    `with wanted as (select kind, gen_random_uuid() as id from unnest($4::text[]) kind, generate_series(1, $5::integer)),
+    `with wanted as (
+        select kind, gen_random_uuid() as id from unnest($4::text[]) kind, generate_series(1, $5::integer)),
       e as (insert into event (tenant_id, id, type, actor_kind, actor_id, subject_type, subject_id, request_id)
         select $1, id, case when $6::interval is null then 'request.break_glass' else 'group.created' end,
           'user', $2, 'request', $3, 'test' from wanted returning id),

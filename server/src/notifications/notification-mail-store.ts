@@ -150,7 +150,8 @@ function waitsFor({ tenant_id }: Tx): Statement {
         order by x.sent_at offset ${before} limit 1),
       clock_timestamp() + interval '15 minutes') - clock_timestamp())::float8 end
     from (select
-      (select count(*)::integer from (select from notification_mail x where ${lately} limit ${maxMailsAnHour}) s) as sent,
+      (select count(*)::integer from (select from notification_mail x where ${lately}
+        limit ${maxMailsAnHour}) s) as sent,
       (select count(*)::integer from (select from notification_mail x where ${same}
         and x.next_look_at is not null and x.id < m.id limit ${maxAhead}) a) as ahead) used)`
 }

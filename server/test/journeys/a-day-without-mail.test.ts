@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { endLeasesNow } from '../support/end-leases.ts'
+import { freePort } from '../support/free-port.ts'
 import { readMail, startMailPeer, type TakenMail } from '../support/mail-peer.ts'
-import { freePort, type Sallyport, startOnTestServer } from '../support/sallyport.ts'
+import { type Sallyport, startOnTestServer } from '../support/sallyport.ts'
 import { until } from '../support/wait.ts'
 
 /** The service as a process whose mail server is unreachable for a day, and then returns; and one that is killed meanwhile. */

@@ -3,9 +3,10 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Absence, startBreakableServer } from '../support/breakable-server.ts'
 import { readExposition } from '../support/exposition.ts'
+import { freePort } from '../support/free-port.ts'
 import { type Outcome, openCaller } from '../support/load.ts'
 import { longVariable } from '../support/race.ts'
-import { freePort, type Sallyport } from '../support/sallyport.ts'
+import type { Sallyport } from '../support/sallyport.ts'
 import { until } from '../support/wait.ts'
 
 /** The minimum time that the database is gone: `npm run test:outage` is the long form. */

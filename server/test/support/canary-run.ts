@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { startTalkativeMailServer } from './canary-mail.ts'
 import { CanarySecrets } from './canary-secrets.ts'
 import { formType } from './form.ts'
+import { freePort } from './free-port.ts'
 import { openIdentityProvider } from './identity-provider.ts'
-import { freePort, type Sallyport, startOnTestServer } from './sallyport.ts'
+import { type Sallyport, startOnTestServer } from './sallyport.ts'
 import { redirect_uri } from './sign-in-stage.ts'
 
 type Sent = { body?: unknown; headers?: Record<string, string>; shown?: (text: string, headers: Headers) => string[] }

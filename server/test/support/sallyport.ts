@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
@@ -11,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import type { ConnectionTarget } from '../../src/db/client/connect.ts'
 import { type Client, clientAt } from './client.ts'
 import { testDatabase } from './database.ts'
+import { freePort } from './free-port.ts'
 import { unlimited } from './unlimited.ts'
 import { until } from './wait.ts'
 
@@ -250,16 +250,6 @@ export async function startOnTestServer(
 
 export function urlOf({ host, port, user, password, database }: ConnectionTarget): string {
   return `postgres://${user}:${password}@/${database}?host=${encodeURIComponent(host ?? '')}&port=${port}`
-}
-
-/** A port that is free at this moment. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 function running(started: Started, base_url: string, data_dir: string, readyAfterMs: number): Sallyport {

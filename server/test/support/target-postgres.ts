@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { type ConnectionTarget, connectAlone } from '../../src/db/client/connect.ts'
 import { startEmbedded } from '../../src/embedded-postgres/start.ts'
-import { freePort } from './sallyport.ts'
+import { freePort } from './free-port.ts'
 import { skipPostgres15, startPostgres15 } from './system-postgres.ts'
 
 /** A customer's PostgreSQL: a separate server, reached by TCP, which requires a password of every user. */
