@@ -11,12 +11,14 @@ import { decidingScope } from './notification-rules.ts'
 export async function* notifiedAmong(tx: Tx, batches: AsyncIterable<string[]>): AsyncGenerator<string[]> {
   for await (const user_ids of batches) {
     if (user_ids.length === 0) continue
+    // As a select: without statistics, an older planner reads the whole tenant for a list of known length.
+    const these = sql`array(select unnest(${user_ids}::uuid[]))`
     const notified = await tx.read(sql<{ user_id: string }>`with own as materialized (
         select ur.user_id, ur.role_id from user_role ur
-        where ur.tenant_id = ${tx.tenant_id}::uuid and ur.user_id = any(${user_ids}::uuid[])),
+        where ur.tenant_id = ${tx.tenant_id}::uuid and ur.user_id = any(${these})),
       joined as materialized (
         select gm.user_id, gm.group_id from group_member gm
-        where gm.tenant_id = ${tx.tenant_id}::uuid and gm.user_id = any(${user_ids}::uuid[])
+        where gm.tenant_id = ${tx.tenant_id}::uuid and gm.user_id = any(${these})
           and ${isCurrent(sql`gm`)}),
       given as materialized (
         select gr.group_id, gr.role_id from group_role gr
