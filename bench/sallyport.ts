@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { freePort } from '../server/test/support/free-port.ts'
 
 /** A user who has signed in. */
 export type Person = { id: string; token: string }
@@ -44,15 +44,6 @@ export async function startService(env: Record<string, string>) {
     await ended
   }
   return { port, base_url, pid: child.pid ?? 0, stop, kill }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 /** The owner and an approver, both signed in; and one pending and one approved request. */

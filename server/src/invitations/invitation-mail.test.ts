@@ -1,39 +1,18 @@
 import assert from 'node:assert/strict'
-import { after, beforeEach, suite, test } from 'node:test'
-import { openHouse, type TestTenant } from '../../test/support/house.ts'
-import { readMail, startMailPeer } from '../../test/support/mail-peer.ts'
+import { suite, test } from 'node:test'
+import type { TestTenant } from '../../test/support/house.ts'
+import { openMailHouse, public_url } from '../../test/support/mail-house.ts'
+import { readMail } from '../../test/support/mail-peer.ts'
 import { until } from '../../test/support/wait.ts'
-import { startWorkers } from '../../test/support/workers.ts'
-import { readConfig } from '../config/config.ts'
 import { newId } from '../kernel/id.ts'
-import { openMailer } from '../mail/mailer.flow.ts'
 import { openSealer } from '../secrets/sealer.ts'
 import { maxMails } from './invitation.ts'
 import { mailInvitation } from './mail-invitation.job.ts'
 
 /** The mail of an invitation carries a link of its own, whose use proves the address. */
-const peer = await startMailPeer()
-const env = { SMTP_URL: peer.url, SMTP_MESSAGES_PER_SECOND: '0', MAIL_FROM: 'sallyport@ops.example' }
-const public_url = 'https://sallyport.example.com'
-const house = await openHouse({ ...env, PUBLIC_URL: public_url })
-const mailer = openMailer(readConfig(env))
-after(async () => {
-  mailer.close()
-  await peer.stop()
-})
-
-let workers: ReturnType<typeof startWorkers> | undefined
-/** Mails what is due from now on, as a process of the service does. */
-function startMailing() {
-  const mailing = { mailer, sealer: openSealer(house.rootKeys), public_url, leaving: new AbortController().signal }
-  workers = startWorkers(house, [mailInvitation(mailing)])
-}
-beforeEach(async () => {
-  await workers?.stop()
-  workers = undefined
-  peer.behave = () => 'go on'
-  peer.taken.length = 0
-})
+const { peer, house, startMailing } = await openMailHouse((mailing, { rootKeys }) =>
+  mailInvitation({ ...mailing, sealer: openSealer(rootKeys) }),
+)
 
 const as = ({ tenant_id, owner }: TestTenant, method: string, url: string, body?: unknown) =>
   house.call({ method, url, token: owner.token, tenant_id, ...(body !== undefined && { body }) })
@@ -162,13 +141,13 @@ suite('the mail of an invitation', () => {
       )
     }
     await house.asSuperuser('update invitation_mail set attempts = 20 where id = $1', [died.id])
-    startMailing()
+    const workers = startMailing()
     for (const made of [last, died])
       assert.match((await becomes(acme, made, 'failed')).error ?? '', /its log says why$/)
     await until('an attempt has failed', async () => (await stored(early))?.last_error !== null)
     assert.equal((await mailOf(acme, early))?.state, 'pending')
-    await workers?.stop().catch(() => undefined)
-    assert.equal(workers?.faults.splice(0).length, 2)
+    await workers.stop().catch(() => undefined)
+    assert.equal(workers.faults.splice(0).length, 2)
     const [due] = await house.asSuperuser<{ later: boolean }>(
       `select next_look_at > now() + interval '10 minutes' as later from invitation_mail where id = $1`,
       [early.id],

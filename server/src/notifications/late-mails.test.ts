@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { notifiedStage, public_url } from '../../test/support/notified-stage.ts'
+import { public_url } from '../../test/support/mail-house.ts'
+import { notifiedStage } from '../../test/support/notified-stage.ts'
 import { until } from '../../test/support/wait.ts'
 import { maxMailsAnHour } from './notification-mail-store.ts'
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { Person } from '../../test/support/house.ts'
-import { notifiedStage, public_url } from '../../test/support/notified-stage.ts'
+import { public_url } from '../../test/support/mail-house.ts'
+import { notifiedStage } from '../../test/support/notified-stage.ts'
 
 /** Notifications are mailed too, each to its person's own verified address, as the person chose. */
 const on = await notifiedStage('Acme')

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { AuditEvent } from '../../src/audit/audit-event.ts'
+import { ageGrants } from '../support/age-grants.ts'
 import type { Client, Page } from '../support/client.ts'
 import { livedByTen } from '../support/day-of-ten-log.ts'
 import { readMail, startMailPeer } from '../support/mail-peer.ts'
@@ -66,16 +67,7 @@ async function grantOf(name: Name, request_id: string, status = 'active') {
   return grant
 }
 /** Lets so many minutes pass for the grant. */
-async function pass(minutes: number, grant_id: string): Promise<void> {
-  await asSuperuser(
-    `with aged as (update access_grant set activated_at = activated_at - m.by, expires_at = expires_at - m.by,
-        starts_at = starts_at - m.by, held_since = held_since - m.by, expiring_at = expiring_at - m.by
-      from (select make_interval(mins => $2::integer) as by) m where id = $1 returning entitlement_id, m.by)
-      update entitlement e set next_look_at = clock_timestamp(), held_since = e.held_since - aged.by
-      from aged where e.id = aged.entitlement_id`,
-    [grant_id, minutes],
-  )
-}
+const pass = (minutes: number, grant_id: string) => ageGrants(asSuperuser, 'id', grant_id, minutes)
 
 test('the owner sets up accounts and rules, and invites ten people', async () => {
   const account = { id: production, account_id: production, name: 'shop', metadata: { env: 'production' } }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { ageGrants } from './age-grants.ts'
 import type { House, Person, Reply } from './house.ts'
 import { requestStage } from './request-stage.ts'
 
@@ -40,17 +41,8 @@ export async function extensionStage(house: House, name: string) {
     return { id: grant.id, request, expires_at: (await endOf(grant.id)) ?? '' }
   }
 
-  /** Moves all moments of the request's grants back, as if they had begun so much earlier. */
-  async function age(request: string, minutes: number): Promise<void> {
-    await house.asSuperuser(
-      `with aged as (update access_grant set activated_at = activated_at - m.by, expires_at = expires_at - m.by,
-          starts_at = starts_at - m.by, held_since = held_since - m.by, expiring_at = expiring_at - m.by
-        from (select make_interval(mins => $2::integer) as by) m where request_id = $1 returning entitlement_id, m.by)
-        update entitlement e set next_look_at = clock_timestamp(), held_since = e.held_since - aged.by
-        from aged where e.id = aged.entitlement_id`,
-      [request, minutes],
-    )
-  }
+  /** Lets so many minutes pass for the grants of a request. */
+  const age = (request: string, minutes: number) => ageGrants(house.asSuperuser, 'request_id', request, minutes)
 
   async function endOf(grant: string): Promise<string | undefined> {
     return (await on.call(people.user, 'GET', `/v1/grants/${grant}`)).body.expires_at as string | undefined

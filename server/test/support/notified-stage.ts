@@ -1,28 +1,18 @@
 import assert from 'node:assert/strict'
-import { after, beforeEach } from 'node:test'
-import { readConfig } from '../../src/config/config.ts'
-import { openMailer } from '../../src/mail/mailer.flow.ts'
+import { beforeEach } from 'node:test'
 import { mailNotifications } from '../../src/notifications/mail-notifications.job.ts'
 import { extensionStage } from './extension-stage.ts'
-import { type House, openHouse, type Person } from './house.ts'
-import { type MailPeer, readMail, startMailPeer } from './mail-peer.ts'
+import type { House, Person } from './house.ts'
+import { openMailHouse } from './mail-house.ts'
+import { type MailPeer, readMail } from './mail-peer.ts'
 import { notifyAll } from './notify-all.ts'
 import { until } from './wait.ts'
 import { startWorkers } from './workers.ts'
 
-export const public_url = 'https://sallyport.example.com'
-const env = { SMTP_MESSAGES_PER_SECOND: '0', MAIL_FROM: 'sallyport@ops.example' }
-
 /** A tenant whose people have verified addresses, and a mail server that takes their mails. Before each test nothing waits. */
 export async function notifiedStage(name: string) {
-  const peer = await startMailPeer()
-  const settings = { ...env, SMTP_URL: peer.url }
-  const house = await openHouse({ ...settings, PUBLIC_URL: public_url })
-  const mailer = openMailer(readConfig(settings))
-  after(async () => {
-    mailer.close()
-    await peer.stop()
-  })
+  const mailHouse = await openMailHouse(mailNotifications)
+  const { peer, house, startMailing } = mailHouse
   startWorkers(house)
   const on = await extensionStage(house, name)
   const { owner, people, tenant_id } = on
@@ -40,15 +30,6 @@ export async function notifiedStage(name: string) {
   const waiting = async () => (await rows()).filter(({ state }) => state === 'pending')
   const failed = async () => (await rows()).filter(({ state }) => state === 'failed')
 
-  let mailing: ReturnType<typeof startWorkers> | undefined
-  function startMailing() {
-    mailing ??= startWorkers(house, [mailNotifications({ mailer, public_url, leaving: new AbortController().signal })])
-    return mailing
-  }
-  async function stopMailing(): Promise<void> {
-    await mailing?.stop()
-    mailing = undefined
-  }
   /** Sends what waits, and waits until nothing does. */
   async function mail(): Promise<void> {
     await notify()
@@ -56,10 +37,7 @@ export async function notifiedStage(name: string) {
     await until('no mail waits', async () => (await waiting()).length === 0)
   }
   beforeEach(async () => {
-    await stopMailing()
     await notify()
-    peer.behave = () => 'go on'
-    peer.taken.length = 0
     await house.asSuperuser('truncate notification_mail, notification_mail_queue')
     await house.asSuperuser(`update tenant_user set email_verified = true, mail_choices = '{}' where tenant_id = $1`, [
       tenant_id,
@@ -72,8 +50,8 @@ export async function notifiedStage(name: string) {
     assert.equal(reply.status, 200, reply.text)
   }
   return {
-    ...{ ...on, ...mailbox, house, peer, everybody: [owner, ...Object.values(people)] },
-    ...{ notify, rows, waiting, failed, startMailing, stopMailing, mail, prefer },
+    ...{ ...on, ...mailHouse, ...mailbox, everybody: [owner, ...Object.values(people)] },
+    ...{ notify, rows, waiting, failed, mail, prefer },
   }
 }
 
