@@ -272,11 +272,9 @@ function headersOf({ etag, location }: Operation, body: unknown): Pick<Answer, '
   }
 }
 
-function sendAnswer(reply: FastifyReply, { status, etag, location, text, isReplay }: KeyedAnswer): FastifyReply {
-  reply.code(status)
+function sendAnswer(reply: FastifyReply, { status, text, isReplay, ...headers }: KeyedAnswer): FastifyReply {
+  reply.code(status).headers(headers)
   if (isReplay) reply.header('idempotency-replayed', 'true')
-  if (etag !== undefined) reply.header('etag', etag)
-  if (location !== undefined) reply.header('location', location)
   return text === '' ? reply.send() : sendText(reply, text)
 }
 

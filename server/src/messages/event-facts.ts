@@ -72,7 +72,7 @@ export type GrantFacts = EventFacts &
     expires_at: string | null
     /** When the access ends that extends it; null: it is not extended, or that has ended. */
     extended_until: string | null
-    /** Whether its holder may extend it now, or an extension waits for a decision; null: neither. */
+    /** Of an end that comes near: whether its holder may extend it now, or an extension waits for a decision; null: neither. */
     extension: 'possible' | 'waits' | null
     end_reason: string | null
     /** The target's last error. */

@@ -48,16 +48,16 @@ export async function findGrantFacts(
   tx: Tx,
   events: readonly DeliveredEvent[],
 ): Promise<Map<string, GrantFacts & { holder_id: string }>> {
-  const idsOf = (field: 'id' | 'subject_id' | 'actor_id') => events.map((event) => event[field])
+  const each = (field: 'id' | 'type' | 'subject_id' | 'actor_id') => events.map((event) => event[field])
   const found = await tx.read(
     sql<GrantRow>`select event.id as event_id, held.user_id as holder_id, ${person(sql`holder`)} as holder,
       held.resource_type, held.resource_id, held.action, held.permission_set, held.status, held.provisioning_status,
       held.expires_at, held.end_reason, coalesce(actor.name, ${ourselves}::text) as actor,
       event.actor_id is not distinct from held.user_id as is_own, ${extendedUntil(sql`held`)} as extended_until,
-        ${extensionNow(tx, sql`held`)} as extension,
+      case when event.type = 'grant.expiring' then ${extensionNow(tx, sql`held`)} end as extension,
       case when held.status = 'active' then entitlement.connect end as connect
-    from unnest(${idsOf('id')}::uuid[], ${idsOf('subject_id')}::uuid[], ${idsOf('actor_id')}::uuid[])
-      as event (id, subject_id, actor_id)
+    from unnest(${each('id')}::uuid[], ${each('type')}::text[], ${each('subject_id')}::uuid[],
+      ${each('actor_id')}::uuid[]) as event (id, type, subject_id, actor_id)
     join access_grant held on held.tenant_id = ${tx.tenant_id}::uuid and held.id = event.subject_id
     join tenant_user holder on holder.tenant_id = held.tenant_id and holder.id = held.user_id
     left join entitlement on entitlement.tenant_id = held.tenant_id and entitlement.id = held.entitlement_id

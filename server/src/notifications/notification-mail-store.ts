@@ -112,23 +112,23 @@ type Row = Omit<DueNotification, 'event' | 'zone'> &
 export async function beginMail(tx: Tx, item: WorkItem, id: string): Promise<DueNotification | undefined> {
   const { tenant_id } = tx
   const [[found]] = await tx.write([
-    sql<Row>`with m as materialized (
+    sql<Row>`with due as materialized (
         select m.id, m.user_id, m.kind, m.attempts, m.created_at, ${waitsFor(tx)} as wait_ms
         from notification_mail m where ${isHeld(tx, item, id)} and m.state = 'pending'),
       begun as (
         update notification_mail m set attempts = m.attempts + 1
-        where ${isHeld(tx, item, id)} and m.state = 'pending' and (select wait_ms from m) is null)
-      select m.kind, m.attempts + 1 as attempts, m.wait_ms,
-        m.created_at < clock_timestamp() - make_interval(hours => ${keptHours}) as is_over,
+        from due where m.tenant_id = ${tenant_id} and m.id = due.id and due.wait_ms is null)
+      select due.kind, due.attempts + 1 as attempts, due.wait_ms,
+        due.created_at < clock_timestamp() - make_interval(hours => ${keptHours}) as is_over,
         u.email, u.email_verified and ${isActive(sql`u`)} as may_be_mailed, u.mail_choices as choices, u.is_owner,
         array(${scopesHeld(tx, sql`u.id`)}) as scopes, u.timezone, ${settingsAsJson(tx)} as stored,
         t.name as tenant, t.mode, e.id as event_id, e.type, e.at, e.actor_kind, e.actor_id, e.subject_type,
         e.subject_id, e.data,
         case e.subject_type when 'request' then e.subject_id when 'grant' then (select g.request_id::text
           from access_grant g where g.tenant_id = ${tenant_id} and g.id = n.resource_id) end as request_id
-      from m join notification n on n.tenant_id = ${tenant_id} and n.id = m.id
+      from due join notification n on n.tenant_id = ${tenant_id} and n.id = due.id
         join event e on e.tenant_id = ${tenant_id} and e.id = n.event_id
-        join tenant_user u on u.tenant_id = ${tenant_id} and u.id = m.user_id
+        join tenant_user u on u.tenant_id = ${tenant_id} and u.id = due.user_id
         join tenant t on t.id = ${tenant_id}`,
   ])
   if (found === undefined) return undefined

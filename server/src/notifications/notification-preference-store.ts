@@ -1,18 +1,15 @@
 import { sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
-import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import type { Tx, WorkCtx } from '../kernel/context.ts'
+import { isOwnUser } from '../users/profile-store.ts'
 import type { MailChoices } from './notification-kind.ts'
 import type { MailedUser } from './notification-preferences.ts'
 
 const columns = sql`u.email, u.email_verified, u.mail_choices as choices`
 
-function whose({ tenant_id }: Tx, user_id: string | null): Statement {
-  return sql`u.tenant_id = ${tenant_id} and u.id = ${user_id} and u.deleted_at is null`
-}
-
 /** Undefined for a user who was deleted since their credential was checked. */
 export async function findMailedUser(tx: Tx, user_id: string | null): Promise<MailedUser | undefined> {
-  const [found] = await tx.read(sql<MailedUser>`select ${columns} from tenant_user u where ${whose(tx, user_id)}`)
+  const [found] = await tx.read(sql<MailedUser>`select ${columns} from tenant_user u where ${isOwnUser(tx, user_id)}`)
   return found
 }
 
@@ -30,7 +27,7 @@ export async function saveMailChoices(
   const [[saved]] = await tx.write([
     sql<MailedUser>`with changed as (
         update tenant_user u set mail_choices = ${chosen}, updated_at = clock_timestamp()
-        where ${whose(tx, user_id)} and u.mail_choices <> ${chosen} returning u.*),
+        where ${isOwnUser(tx, user_id)} and u.mail_choices <> ${chosen} returning u.*),
       emitted as (${emit(ctx, event, sql`changed`)})
       select ${columns} from changed u`,
   ])

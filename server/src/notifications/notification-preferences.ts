@@ -12,9 +12,6 @@ const Choice = (kind: NotificationKind) => {
 
 type Kinds<Schema> = { [Kind in NotificationKind]: Schema }
 const choices = Object.fromEntries(kindNames.map((kind) => [kind, Choice(kind)])) as Kinds<ReturnType<typeof Choice>>
-const changes = Object.fromEntries(kindNames.map((kind) => [kind, Type.Optional(Choice(kind))])) as Kinds<
-  ReturnType<typeof Type.Optional<ReturnType<typeof Choice>>>
->
 
 const obstacles = ['no_mail_server', 'address_not_verified', 'unreachable_address'] as const
 
@@ -40,7 +37,7 @@ export const NotificationPreferences = Type.Object(
 export type NotificationPreferences = Static<typeof NotificationPreferences>
 
 export const NotificationPreferencesInput = Body({
-  kinds: Type.Object(changes, {
+  kinds: Type.Partial(Type.Object(choices), {
     additionalProperties: false,
     description: 'the whole choice: a kind that is left out is as it is by default',
   }),

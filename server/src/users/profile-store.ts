@@ -9,18 +9,20 @@ const preferences = sql`u.locale, u.timezone, u.date_format, u.time_format`
 
 /** Undefined for a user who was deleted since their credential was checked. */
 export async function findOwnProfile(tx: Tx, user_id: string | null): Promise<OwnProfile | undefined> {
-  const [found] = await tx.read(sql<OwnProfile>`select ${profile} from tenant_user u where ${whose(tx, user_id)}`)
+  const [found] = await tx.read(sql<OwnProfile>`select ${profile} from tenant_user u where ${isOwnUser(tx, user_id)}`)
   return found
 }
 
 export async function findPreferences(tx: Tx, user_id: string | null): Promise<Preferences | undefined> {
-  const [found] = await tx.read(sql<Preferences>`select ${preferences} from tenant_user u where ${whose(tx, user_id)}`)
+  const [found] = await tx.read(
+    sql<Preferences>`select ${preferences} from tenant_user u where ${isOwnUser(tx, user_id)}`,
+  )
   return found
 }
 
 /** Locks the user until the transaction ends; only inside `interactive`. */
 export async function lockOwnUser(tx: Tx, user_id: string | null): Promise<void> {
-  await tx.read(sql`select from tenant_user u where ${whose(tx, user_id)} for no key update`)
+  await tx.read(sql`select from tenant_user u where ${isOwnUser(tx, user_id)} for no key update`)
 }
 
 /** Writes the fields that differ and emits an event that names the fields. Undefined when nothing differs or the user is gone. */
@@ -36,7 +38,7 @@ export async function saveOwnProfile(
   const [[saved]] = await ctx.tx.write([
     sql<OwnProfile>`with changed as (
         update tenant_user u set ${difference.assignments}, updated_at = clock_timestamp()
-        where ${whose(ctx.tx, user_id)} and (${difference.condition})
+        where ${isOwnUser(ctx.tx, user_id)} and (${difference.condition})
         returning u.*),
       emitted as (${emit(ctx, event, sql`changed`)})
       select ${profile} from changed u`,
@@ -54,13 +56,14 @@ export async function savePreferences(
   if (difference === undefined) return undefined
   const [[saved]] = await tx.write([
     sql<Preferences>`update tenant_user u set ${difference.assignments}, updated_at = clock_timestamp()
-      where ${whose(tx, user_id)} and (${difference.condition})
+      where ${isOwnUser(tx, user_id)} and (${difference.condition})
       returning ${preferences}`,
   ])
   return saved
 }
 
-function whose(tx: Tx, user_id: string | null): Statement {
+/** The caller's own row `u` of tenant_user. */
+export function isOwnUser(tx: Tx, user_id: string | null): Statement {
   return sql`u.tenant_id = ${tx.tenant_id} and u.id = ${user_id} and u.deleted_at is null`
 }
 

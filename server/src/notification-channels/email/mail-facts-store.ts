@@ -72,7 +72,7 @@ export async function findGrantFacts(
         held.user_id is not distinct from ${event.actor_id}::uuid as is_own, request.reason, held.status,
         held.provisioning_status, held.expires_at, held.end_reason, held.last_error,
         ${extendedUntil(sql`held`)} as extended_until,
-        ${extensionNow(tx, sql`held`)} as extension,
+        case when ${event.type}::text = 'grant.expiring' then ${extensionNow(tx, sql`held`)} end as extension,
         coalesce(target.name, case when entitlement.provisioner = 'sandbox' then 'the sandbox' end) as provisioner,
         coalesce(target.corrects_drift, false) as corrects_drift,
         case when held.status = 'active' then entitlement.connect end as connect, ${surroundings(tx, event)}
