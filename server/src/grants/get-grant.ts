@@ -1,3 +1,4 @@
+import { recordTag } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
@@ -14,6 +15,7 @@ export const getGrant = operation({
   params: IdParams,
   replies: { 200: GrantDetail },
   errors: ['not_found'],
+  etag: recordTag,
   async run(ctx, { params }) {
     const grant = await findGrantDetail(ctx.tx, params.id)
     if (grant === undefined || !maySeeGrant(ctx.actor, grant)) throw notFound('grant')

@@ -1,3 +1,4 @@
+import { recordTag } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { Rehearsal } from './rehearsal.ts'
 import { readRehearsal } from './rehearsal-store.ts'
@@ -10,5 +11,6 @@ export const getRehearsal = operation({
   scope: 'users:read',
   replies: { 200: Rehearsal },
   errors: [],
+  etag: recordTag,
   run: ({ tx }) => readRehearsal(tx),
 })

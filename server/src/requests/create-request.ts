@@ -1,7 +1,7 @@
 import { operation } from '../http/operation.ts'
 import { evaluateRequest } from './evaluate-request.flow.ts'
 import { makeRequest } from './make-request.flow.ts'
-import { CreatedRequest, RequestInput } from './request.ts'
+import { CreatedRequest, RequestInput, requestTag } from './request.ts'
 
 export const createRequest = operation({
   method: 'POST',
@@ -13,6 +13,7 @@ export const createRequest = operation({
   body: RequestInput,
   replies: { 201: CreatedRequest },
   location: ({ id }) => `/v1/requests/${id}`,
+  etag: requestTag,
   errors: ['policy_denied', 'unprocessable', 'version_conflict'],
   run: (ctx, { body }) => makeRequest(ctx, () => evaluateRequest(ctx, body)),
 })

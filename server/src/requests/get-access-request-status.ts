@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { GrantView } from '../grants/grant.ts'
+import { recordTag } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams, OneOf, Uuid } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
@@ -20,6 +21,7 @@ export const getAccessRequestStatus = operation({
   params: IdParams,
   replies: { 200: AccessRequestStatus },
   errors: ['not_found'],
+  etag: recordTag,
   async run(ctx, { params }) {
     const found = await findRequestStatus(ctx.tx, params.id)
     if (found === undefined || !maySee(ctx.actor, found)) throw notFound('request')

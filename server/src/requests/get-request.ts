@@ -3,7 +3,7 @@ import { IdParams } from '../http/schema.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { notFound } from '../kernel/errors.ts'
 import { findForApprover, ownRequest } from './inbox.flow.ts'
-import { AccessRequestDetail, maySee, needsApproveScope } from './request.ts'
+import { AccessRequestDetail, maySee, needsApproveScope, requestTag } from './request.ts'
 import { findNamedRequest } from './request-list-store.ts'
 
 export const getRequest = operation({
@@ -15,6 +15,7 @@ export const getRequest = operation({
   params: IdParams,
   replies: { 200: AccessRequestDetail },
   errors: ['not_found'],
+  etag: requestTag,
   async run(ctx, { params }) {
     const request = await findDetail(ctx, params.id)
     if (request === undefined || !maySee(ctx.actor, request)) throw notFound('request')

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { minSeconds } from '../grants/grant.ts'
+import { recordTag } from '../http/if-match.ts'
 import { AnyObject, Body, DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import type { Limit } from '../kernel/bucket.ts'
 import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
@@ -95,6 +96,17 @@ export const AccessRequestDetail = Type.Object(
   { title: 'AccessRequestDetail' },
 )
 export type AccessRequestDetail = Static<typeof AccessRequestDetail>
+
+const stateFields = Object.keys(AccessRequest.properties) as (keyof AccessRequest)[]
+
+/** The `ETag` of a request: of its own state, not of what its reader may do about it, nor of names. */
+export function requestTag(
+  request: AccessRequest & Partial<Pick<NamedAccessRequest, 'approved_duration_seconds' | 'reminded_at'>>,
+): string {
+  const { approved_duration_seconds = null, reminded_at = null } = request
+  const state = Object.fromEntries(stateFields.map((name) => [name, request[name]]))
+  return recordTag({ ...state, approved_duration_seconds, reminded_at })
+}
 
 /** When a requester reminded those who may decide, and when they may do so again. */
 export const Reminded = Type.Object(

@@ -183,6 +183,11 @@ export async function saveDecision(ctx: WorkCtx, decision: PersonsDecision): Pro
   return request.id === null ? { refused: 'rules_changed' } : { saved: asRequest(request) }
 }
 
+/** Only inside `interactive`: nothing else changes the request until its end. */
+export async function lockRequest(tx: Tx, id: string): Promise<void> {
+  await tx.write([sql`select from access_request where tenant_id = ${tx.tenant_id} and id = ${id} for no key update`])
+}
+
 /** pending → cancelled. Returns undefined, or the state of the request where it was no longer pending. */
 export async function cancelPendingRequest(ctx: WorkCtx, id: string): Promise<RequestState | undefined> {
   const { tx } = ctx

@@ -54,7 +54,8 @@ export async function receives(stream: Stream, ...hints: readonly string[]): Pro
   await until(`the hints ${hints.join(', ')} have arrived`, async () => {
     const arrived = new Set(hintsIn(stream))
     const lacking = hints.filter((hint) => !arrived.has(hint))
-    assert.ok(lacking.length === 0 || stream.ended() === undefined, `it ended without ${lacking}`)
+    const ended = stream.ended()
+    assert.ok(lacking.length === 0 || ended === undefined, `it ended (${ended}) without ${lacking}`)
     return lacking.length === 0
   })
 }

@@ -23,7 +23,7 @@ export type Stream = {
   status: number
   headers: IncomingHttpHeaders
   text(): string
-  events(): StreamEvent[]
+  events(): readonly StreamEvent[]
   /** The ids of the notifications received. */
   ids(): string[]
   /** Undefined while it is open: `whole` when the service ended it, `cut` when the connection broke. */
@@ -39,21 +39,25 @@ export async function openStream(url: string, headers: Record<string, string>): 
   const [reply] = (await once(call, 'response')) as [import('node:http').IncomingMessage]
   call.on('error', () => undefined)
   let text = ''
+  /** Read as they arrive: a test that waits for one looks at all of them every few milliseconds. */
+  const events: StreamEvent[] = []
+  let readTo = 0
   let ended: 'whole' | 'cut' | undefined
   reply.setEncoding('utf8').on('data', (more: string) => {
     text += more
+    events.push(...eventsOf(text.slice(readTo)))
+    readTo = Math.max(readTo, text.lastIndexOf('\n\n') + 2)
   })
   reply.on('error', () => undefined)
   reply.on('close', () => {
     ended = reply.complete ? 'whole' : 'cut'
   })
-  const events = () => eventsOf(text)
   return {
     status: reply.statusCode ?? 0,
     headers: reply.headers,
     text: () => text,
-    events,
-    ids: () => events().flatMap(({ event, id }) => (event === 'notification' && id !== undefined ? [id] : [])),
+    events: () => events,
+    ids: () => events.flatMap(({ event, id }) => (event === 'notification' && id !== undefined ? [id] : [])),
     ended: () => ended,
     deafen: () => void reply.pause(),
     close: () => void call.destroy(),

@@ -1,3 +1,4 @@
+import { recordTag } from '../../http/if-match.ts'
 import { operation } from '../../http/operation.ts'
 import { IdParams } from '../../http/schema.ts'
 import { notFound } from '../../kernel/errors.ts'
@@ -13,6 +14,7 @@ export const getPolicyReplay = operation({
   params: IdParams,
   replies: { 200: Replay },
   errors: ['not_found'],
+  etag: recordTag,
   async run(ctx, { params }) {
     requireAuditReader(ctx.actor)
     const replay = await findReplay(ctx.tx, params.id)
