@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Line, Uuid } from '../http/schema.ts'
-import { type FaultyField, Problem } from '../kernel/errors.ts'
+import { type FaultyField, unknownReferences } from '../kernel/errors.ts'
 import { requireHeld, scopesLacking } from '../permissions/permission.ts'
 import { requireMayGive, requireMayTake } from '../roles/role.ts'
 
@@ -102,8 +102,7 @@ function requireGroups(wanted: readonly WantedMapping[], known: ReadonlyMap<stri
   const fields = wanted.flatMap(({ group_id }, index) =>
     known.has(group_id) ? [] : [{ pointer: `/group_mappings/${index}/group_id`, why }],
   )
-  const [first] = fields
-  if (first !== undefined) throw new Problem('unprocessable', `\`${first.pointer}\` ${why}`, { details: { fields } })
+  if (fields.length > 0) throw unknownReferences(fields)
 }
 
 function scopesOf(mappings: readonly WantedMapping[], scopes: ReadonlyMap<string, readonly string[]>): Set<string> {

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Body, DateTime, Name, OneOf, Uuid } from '../http/schema.ts'
-import { Problem } from '../kernel/errors.ts'
+import { Problem, unknownReferences } from '../kernel/errors.ts'
 
 /** Where a group and its members are managed: here, or in a directory only. */
 export const groupSources = ['local', 'scim', 'identity_provider'] as const
@@ -126,8 +126,7 @@ export function requireMadeHere(group: Pick<GroupDetail, 'source' | 'sign_in_pro
 /** 422: only the provider of the tenant's own sign-in settings has groups. */
 export function noSignInProvider(): Problem {
   const why = 'is not the `id` in the sign-in settings of the tenant; GET /v1/settings/sign-in shows it'
-  const fields = [{ pointer: '/sign_in_provider_id', why }]
-  return new Problem('unprocessable', `\`/sign_in_provider_id\` ${why}`, { details: { fields } })
+  return unknownReferences([{ pointer: '/sign_in_provider_id', why }])
 }
 
 /** 404 of endpoint 13: the error does not reveal which of the two is missing. */

@@ -66,6 +66,7 @@ export function presentedCredential(request: FastifyRequest, cookie: SessionCook
 /** What a caller must show for an operation. */
 type Demand = {
   method: string
+  path: string
   credential: CredentialKind
   scope: string | null
   freshSignIn: boolean
@@ -79,7 +80,7 @@ type Checks = { authenticate: Authenticate; sessionCookie: SessionCookie }
 /**
  * What the caller's credential proves; undefined when the operation takes no credential. `onEndedSession` is called for a cookie that
  * proves nothing, or nothing any more.
- * @throws Problem 401 without a valid credential, 400 for two
+ * @throws Problem 401 without a valid credential, 400 for two, 401 or 403 for one of a kind that the operation does not take
  */
 export async function findAdmission(
   { authenticate, sessionCookie }: Checks,
@@ -87,7 +88,7 @@ export async function findAdmission(
   request: FastifyRequest,
   onEndedSession: () => void = () => undefined,
 ): Promise<Admission | undefined> {
-  const { method, credential } = operation
+  const { method, path, credential } = operation
   if (credential === 'none' || credential === 'tenant') return undefined
   const presented = presentedCredential(request, sessionCookie)
   const { session } = presented
@@ -105,19 +106,24 @@ export async function findAdmission(
     )
   }
   if (credential !== 'any' && admission.actor.kind !== 'user') {
-    throw new Problem('unauthenticated', 'this operation belongs to a person and takes no API key; send a token')
+    throw otherKind(path, 'this operation belongs to a person and takes no API key; send a token')
   }
   if (credential === 'token' && session !== undefined) {
-    throw new Problem('unauthenticated', 'this operation takes only a token; sign in again')
+    throw otherKind(path, 'this operation takes only a token; sign in again')
   }
   return admission
+}
+
+/** A valid credential of a kind that the operation does not take. At `/v1/users/me` nobody is known by it: 401. */
+function otherKind(path: string, message: string): Problem {
+  return new Problem(path.startsWith('/v1/users/me') ? 'unauthenticated' : 'forbidden', message)
 }
 
 /** Why the admission does not allow this operation in this tenant; undefined when it does. */
 export function findRefusal(
   admission: Admission,
   tenant_id: string,
-  { scope, freshSignIn, allowsOneFactor, refusesRehearsal }: Omit<Demand, 'method' | 'credential'>,
+  { scope, freshSignIn, allowsOneFactor, refusesRehearsal }: Omit<Demand, 'method' | 'path' | 'credential'>,
 ): Problem | undefined {
   if (admission.tenant_id !== tenant_id) {
     return new Problem('tenant_mismatch', '`X-Tenant-ID` is not the tenant of the credential')

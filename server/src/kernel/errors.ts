@@ -119,10 +119,15 @@ export function refusesRights(thrown: unknown): thrown is Problem {
 export type FaultyField = { pointer: string; why: string }
 
 /** 400 `invalid_input` naming each faulty field. */
-export function invalidInput(fields: FaultyField[]): Problem {
+export const invalidInput = (fields: FaultyField[]) => faultyFields('invalid_input', fields)
+
+/** 422 `unprocessable` naming each field that is valid, and names what does not exist here. */
+export const unknownReferences = (fields: FaultyField[]) => faultyFields('unprocessable', fields)
+
+function faultyFields(code: 'invalid_input' | 'unprocessable', fields: FaultyField[]): Problem {
   const [first] = fields
   const message = first === undefined ? 'the request is not valid' : `\`${first.pointer || '/'}\` ${first.why}`
-  return new Problem('invalid_input', message, { details: { fields } })
+  return new Problem(code, message, { details: { fields } })
 }
 
 /** 404 `not_found`: the same for a record that never existed and for another tenant's. */

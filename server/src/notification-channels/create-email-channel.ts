@@ -1,8 +1,9 @@
 import { operation } from '../http/operation.ts'
 import { newId } from '../kernel/id.ts'
-import { EmailChannel, NewEmailChannel, readNewEmail } from './email-channel.ts'
+import { type EmailChannel, NewEmailChannel, readNewEmail } from './email-channel.ts'
 import { channelTag } from './notification-channel.ts'
 import { insertChannel } from './notification-channel-store.ts'
+import { SavedEmailChannel, withSenderWarning } from './sender-warning.ts'
 
 /** Creates a channel that sends events to mailboxes. */
 export const createEmailChannel = operation({
@@ -12,15 +13,13 @@ export const createEmailChannel = operation({
   credential: 'any',
   scope: 'notification_channels:write',
   body: NewEmailChannel,
-  replies: { 201: EmailChannel },
+  replies: { 201: SavedEmailChannel },
   location: ({ id }) => `/v1/notification-channels/${id}`,
   errors: ['unprocessable'],
   etag: channelTag,
-  run: (ctx, { body }) =>
-    insertChannel<EmailChannel>(ctx, {
-      id: newId(),
-      channel_type: 'email',
-      sealed_secrets: null,
-      ...readNewEmail(body),
-    }),
+  async run(ctx, { body }) {
+    const content = readNewEmail(body)
+    const channel = { id: newId(), channel_type: 'email', sealed_secrets: null, ...content } as const
+    return withSenderWarning(ctx, await insertChannel<EmailChannel>(ctx, channel))
+  },
 })

@@ -119,19 +119,19 @@ export async function findWebhookToCall(tx: Tx, id: string): Promise<WebhookToCa
  * `sealed`: its secrets, when the request has new headers.
  * @throws Problem 422 when it has more recipients than before, and the tenant's limit has no room for them
  */
-export async function saveChannel(
+export async function saveChannel<Channel extends NotificationChannel>(
   ctx: WorkCtx,
-  before: NotificationChannel,
+  before: Channel,
   content: EmailContent | WebhookContent,
   sealed?: string,
-): Promise<NotificationChannel> {
+): Promise<Channel> {
   const grows = countOf(content.config) > countOf(before.config)
   const fields = [...changedFields(before, content), ...(sealed === undefined ? [] : ['headers'])]
   if (fields.length === 0) return before
   const { name, config, event_filters, enabled } = content
   const event = eventOf('updated', before.id, { fields, event_filters, enabled })
   const [[saved]] = await ctx.tx.write([
-    sql<NotificationChannel>`with changed as (
+    sql<Channel>`with changed as (
         update notification_channel set name = ${name}, config = ${JSON.stringify(config)},
           event_filters = ${event_filters}, enabled = ${enabled}, updated_at = clock_timestamp()${
             sealed === undefined ? sql`` : sql`, sealed_secrets = ${sealed}`

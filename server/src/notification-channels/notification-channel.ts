@@ -11,10 +11,11 @@ export const NotificationChannel = Type.Union([EmailChannel, WebhookChannel], { 
 export type NotificationChannel = Static<typeof NotificationChannel>
 
 /**
- * The `ETag` of a channel: not of the secret that an answer may show once, nor of the time that passes until the previous one ends.
+ * The `ETag` of a channel: not of warnings, of the secret that an answer may show once, nor of the time that passes until the previous
+ * one ends.
  */
 export function channelTag(channel: NotificationChannel): string {
-  return recordTag(channel, 'secret', 'previous_secret_until')
+  return recordTag(channel, 'secret', 'previous_secret_until', 'warnings')
 }
 
 /** The fields of a channel of any type, for a change that sends back what it read. */

@@ -22,7 +22,6 @@ const eventsOf = (id: unknown) =>
 suite('creating an email channel', () => {
   test('returns only the record, and emits an event without an address (S3)', async () => {
     const made = await create(acme, {
-      from_address: 'access@example.com',
       subject_prefix: '[access]',
       event_filters: ['grant.failed', 'grant.failed'],
       enabled: false,
@@ -34,7 +33,7 @@ suite('creating an email channel', () => {
     assert.deepEqual(rest, {
       name: 'Security',
       channel_type: 'email',
-      config: { to_addresses: ['sec@example.com'], from_address: 'access@example.com', subject_prefix: '[access]' },
+      config: { to_addresses: ['sec@example.com'], subject_prefix: '[access]' },
       event_filters: ['grant.failed'],
       enabled: false,
     })
@@ -45,6 +44,28 @@ suite('creating an email channel', () => {
   test('omits missing fields from the config, and is enabled for every event by default', async () => {
     const { body } = await create(acme)
     assert.deepEqual([body.config, body.event_filters, body.enabled], [{ to_addresses: ['sec@example.com'] }, [], true])
+  })
+
+  test('warns of a sender that the operator has not allowed, as a change does', async () => {
+    const { tenant_id, ...tenant } = await house.tenant('sender')
+    const sender = { tenant_id, ...tenant }
+    const codes = ({ body }: { body: { warnings?: { code: string }[] } }) => body.warnings?.map(({ code }) => code)
+    const made = await create(sender, { from_address: 'access@example.com' })
+    const url = `${path}/${made.body.id}`
+    assert.deepEqual([made.status, codes(made)], [201, ['sender_not_allowed']])
+    assert.match(made.text, /replies will go to access@example\.com/)
+    const shown = await as(sender, 'GET', url)
+    assert.deepEqual([codes(shown), shown.headers.etag], [undefined, made.headers.etag])
+    assert.deepEqual(codes(await as(sender, 'PATCH', url, { name: 'Other' })), ['sender_not_allowed'])
+    await house.asSuperuser('insert into tenant_mail_domain (tenant_id, domain) values ($1, $2)', [
+      tenant_id,
+      'example.com',
+    ])
+    assert.equal(codes(await as(sender, 'PATCH', url, { name: 'Third' })), undefined)
+    assert.equal(codes(await create(sender, { from_address: 'sec@example.com' })), undefined)
+    const other = await as(sender, 'PATCH', url, { from_address: 'a@other.example' })
+    assert.deepEqual([other.status, codes(other)], [200, ['sender_not_allowed']])
+    assert.equal(codes(await as(sender, 'PATCH', url, { from_address: null })), undefined)
   })
 
   const many = (count: number) => Array.from({ length: count }, (_, index) => `user${index}@example.com`)

@@ -1,3 +1,4 @@
+import { Type } from 'typebox'
 import { readIfMatch, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
@@ -5,9 +6,10 @@ import { changeIn, SentBack } from '../http/sent-back.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { notFound } from '../kernel/errors.ts'
 import { changeEmail } from './email-channel.ts'
-import { AnyChannel, ChannelChange, channelTag, NotificationChannel, requireOwnFields } from './notification-channel.ts'
+import { AnyChannel, ChannelChange, channelTag, requireOwnFields } from './notification-channel.ts'
 import { lockChannel, saveChannel } from './notification-channel-store.ts'
-import { changeWebhook, requireReceiver, type WebhookChannel } from './webhook-channel.ts'
+import { SavedEmailChannel, withSenderWarning } from './sender-warning.ts'
+import { changeWebhook, requireReceiver, WebhookChannel } from './webhook-channel.ts'
 import { openSecrets, sealSecrets } from './webhook-secrets.ts'
 
 /** Changes the fields sent. A request that changes nothing emits no event, and answers the channel as it is. */
@@ -20,7 +22,7 @@ export const updateNotificationChannel = operation({
   keyOfSession: true,
   params: IdParams,
   body: SentBack(ChannelChange, AnyChannel),
-  replies: { 200: NotificationChannel },
+  replies: { 200: Type.Union([SavedEmailChannel, WebhookChannel], { title: 'SavedNotificationChannel' }) },
   errors: ['not_found', 'unprocessable'],
   etag: channelTag,
   takesIfMatch: true,
@@ -36,7 +38,9 @@ export const updateNotificationChannel = operation({
       requireMatch(tags, channelTag(shown))
       const change = changeIn(ChannelChange, body, shown)
       requireOwnFields(shown.channel_type, change)
-      if (shown.channel_type === 'email') return saveChannel(inside, shown, changeEmail(shown, change))
+      if (shown.channel_type === 'email') {
+        return withSenderWarning(inside, await saveChannel(inside, shown, changeEmail(shown, change)))
+      }
       const content = changeWebhook(shown, change)
       return saveChannel(inside, shown, content, await sealHeaders(inside, shown, sealed_secrets, change.headers))
     })

@@ -97,9 +97,9 @@ export function requireDistinctIds(ids: readonly string[]): string[] {
   return [...firstAt.keys()]
 }
 
-/** 400 for a reordering with unknown ids. The error does not say which id it is, because the id may be another tenant's. */
-export function unknownIds(noun: 'policies of this tenant' | 'rules of this policy'): Error {
-  return invalidInput([{ pointer: '/ids', why: `must name only ${noun}` }])
+/** The fault of a reordering with unknown ids. It does not say which id it is, because the id may be another tenant's. */
+export function unknownIds(noun: 'policies of this tenant' | 'rules of this policy'): FaultyField {
+  return { pointer: '/ids', why: `must name only ${noun}` }
 }
 
 /** An ordered item: by place, then by id. */

@@ -1,4 +1,5 @@
 import { operation } from '../http/operation.ts'
+import { invalidInput } from '../kernel/errors.ts'
 import { Reorder, reorder, requireDistinctIds, unknownIds } from './policy.ts'
 import { lockPolicyPlaces, savePolicyPlaces } from './policy-store.ts'
 
@@ -16,7 +17,7 @@ export const reorderPolicies = operation({
     const ids = requireDistinctIds(body.ids)
     await ctx.tx.interactive(async (tx) => {
       const moves = reorder(await lockPolicyPlaces(tx), ids)
-      if (moves === undefined) throw unknownIds('policies of this tenant')
+      if (moves === undefined) throw invalidInput([unknownIds('policies of this tenant')])
       await savePolicyPlaces({ ...ctx, tx }, moves, ids)
     })
   },

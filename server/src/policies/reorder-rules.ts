@@ -1,6 +1,6 @@
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
-import { notFound } from '../kernel/errors.ts'
+import { notFound, unknownReferences } from '../kernel/errors.ts'
 import { Reorder, reorder, requireDistinctIds, unknownIds } from './policy.ts'
 import { lockRulePlaces, saveRulePlaces } from './rule-store.ts'
 
@@ -14,14 +14,14 @@ export const reorderRules = operation({
   params: IdParams,
   body: Reorder,
   replies: { 204: null },
-  errors: ['not_found'],
+  errors: ['not_found', 'unprocessable'],
   async run(ctx, { params, body }): Promise<undefined> {
     const ids = requireDistinctIds(body.ids)
     await ctx.tx.interactive(async (tx) => {
       const places = await lockRulePlaces(tx, params.id)
       if (places === undefined) throw notFound('policy')
       const moves = reorder(places, ids)
-      if (moves === undefined) throw unknownIds('rules of this policy')
+      if (moves === undefined) throw unknownReferences([unknownIds('rules of this policy')])
       await saveRulePlaces({ ...ctx, tx }, params.id, { moves, ids })
     })
   },

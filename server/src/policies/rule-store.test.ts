@@ -259,6 +259,8 @@ suite('a rule of another tenant or another policy', () => {
       (await call(admin, 'PATCH', `/v1/policies/${theirPolicy}/rules/reorder`, { ids: [theirs.id] })).status,
       404,
     )
+    const unknown = await changesNothing(() => call(admin, 'PATCH', `${rulesPath}/reorder`, { ids: [theirs.id] }))
+    assert.deepEqual([unknown.status, unknown.body.code], [422, 'unprocessable'])
     assert.equal(await versionOf(other), 3)
   })
 })

@@ -99,5 +99,5 @@ suite('a stream of changes ends', { concurrency: false }, () => {
 test('takes no API key', async () => {
   const { tenant_id, owner } = await house.tenant('key')
   const reply = await house.call({ method: 'GET', url: '/v1/stream', api_key: owner.api_key, tenant_id })
-  assert.deepEqual([reply.status, reply.body.code], [401, 'unauthenticated'])
+  assert.deepEqual([reply.status, reply.body.code], [403, 'forbidden'])
 })

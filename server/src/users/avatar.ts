@@ -1,4 +1,6 @@
 const maxDataLength = 256 * 1024
+/** The body of an operation that takes an avatar: one that is too large is a faulty field, not a body that nobody reads. */
+export const avatarBodyLimit = 4 * 1024 * 1024
 /** The maximum side, in pixels. Decoded, the largest image takes 16 MiB. */
 const maxSidePixels = 2_048
 

@@ -117,6 +117,7 @@ suite('the caller’s own profile', () => {
     ['an avatar that is HTML', { avatar_base64: 'data:text/html;base64,PGI+' }],
     ['an avatar that only claims to be an image', { avatar_base64: 'data:image/png;base64,PGI+' }],
     ['an avatar that is too large', { avatar_base64: `${pixel}${'A'.repeat(256 * 1024)}` }],
+    ['an avatar of 4 MB', { avatar_base64: `${pixel}${'A'.repeat(4_000_000)}` }],
     ['an avatar that is no base64', { avatar_base64: `${pixel}!` }],
   ]
   for (const [name, body] of faulty) {

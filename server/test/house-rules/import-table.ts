@@ -146,6 +146,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'me → settings': 'what applies where the caller has chosen nothing',
   'me → tenants': 'the tenant of the caller',
   'me → users': 'the preferences of the caller',
+  'notification-channels → mail': 'the answer warns of a sender that is not allowed',
   'notification-channels/email → grants': 'whether access that ends was extended',
   'notification-channels/email → settings': 'the time zone of the tenant',
   'notification-channels/email → tenants': 'whether the tenant rehearses',
