@@ -35,7 +35,7 @@ export const sampleBodies: Record<string, unknown> = {
   createPolicy: { name: 'a policy' },
   createProvisioner: { name: 'a provisioner', provisioner_type: 'sandbox' },
   createRequestComment: { text: 'Which ticket is this for?' },
-  createRequest: { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly' },
+  createRequest: { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly', reason: 'a look' },
   createRehearsal: {},
   // Nobody whom a rehearsal made.
   createRehearsalToken: { user_id: '018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11' },
@@ -65,7 +65,7 @@ export const sampleBodies: Record<string, unknown> = {
   login: { email: 'owner@example.com', password: 'a long enough password' },
   markAllNotificationsRead: {},
   markNotificationRead: {},
-  previewRequest: { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly' },
+  previewRequest: { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly', reason: 'a look' },
   // No token: a provider would have to sign one.
   receiveLogoutToken: { logout_token: 'a token' },
   remindDeciders: {},
