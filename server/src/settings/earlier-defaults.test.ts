@@ -12,7 +12,7 @@ const [plain, own] = [newId(), newId()]
 const chosen = {
   'requests.require_reason': 'true',
   'requests.max_duration_seconds': '7200',
-  'timezone.default': 'Asia/Kolkata',
+  'timezone.default': 'Asia/Tokyo',
 }
 
 const settingsOf = (tenant_id: string) => readSettings(db.database.tenant(tenant_id))
@@ -41,7 +41,7 @@ suite('defaults', () => {
     const settings = await settingsOf(own)
     assert.equal(settings['requests.require_reason'], true)
     assert.equal(settings['requests.max_duration_seconds'], 7200)
-    assert.equal(settings['timezone.default'], 'Asia/Kolkata')
+    assert.equal(settings['timezone.default'], 'Asia/Tokyo')
     assert.equal(settings['requests.pending_ttl_seconds'], 86_400)
   })
 
@@ -61,7 +61,8 @@ suite('defaults', () => {
     const events = await db.asSuperuser('select type from event where tenant_id = any($1)', [[plain, own]])
     assert.deepEqual(events, [])
     const open = await db.asSuperuser(
-      `select relname from pg_class where relname in ('tenant', 'setting') and not (relrowsecurity and relforcerowsecurity)`,
+      `select relname from pg_class where relname in ('tenant', 'setting')
+        and not (relrowsecurity and relforcerowsecurity)`,
     )
     assert.deepEqual(open, [])
   })
