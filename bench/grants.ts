@@ -101,6 +101,7 @@ function makeCaller(base_url: string, { tenant_id, owner }: Awaited<ReturnType<t
   const body = {
     resource: { type: 'cloud_account', id: '111122223333' },
     action: 'ReadOnlyAccess',
+    reason: 'a look at the logs',
     duration_seconds: 3_600,
   }
   return {

@@ -56,7 +56,7 @@ async function measure(
   const preview = async () => {
     const resource = { type: 'cloud_account', id: '111122223333' }
     await call({ tenant_id: other.tenant_id, token: other.owner.token }, 'POST', '/v1/requests/preview', {
-      ...{ resource, action: 'ReadOnlyAccess', duration_seconds: 3600 },
+      ...{ resource, action: 'ReadOnlyAccess', reason: 'a look at the logs', duration_seconds: 3600 },
     })
   }
   await meanwhile(preview, pause(effort.seconds * 500))

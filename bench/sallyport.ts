@@ -85,6 +85,7 @@ export async function gather(base_url: string, data_dir: string) {
   const body = {
     resource: { type: 'cloud_account', id: '111122223333' },
     action: 'ReadOnlyAccess',
+    reason: 'a look at the logs',
     duration_seconds: 3600,
   }
   for (let count = 0; count < 2; count++) {

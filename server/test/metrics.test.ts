@@ -88,7 +88,7 @@ test('contains no tenant, no id and no text of a user (T14)', async () => {
   const canary = `canary-${newId()}`
   const ada = await sallyport.join(canary, ['user'])
   const resource = { type: 'cloud_account', id: '123456789012' }
-  await ada.call('POST', '/v1/requests', { resource, action: canary, duration_seconds: 60 })
+  await ada.call('POST', '/v1/requests', { resource, action: canary, reason: canary, duration_seconds: 60 })
   await ada.call('GET', `/v1/requests/${canary}?${canary}=1`, undefined, { 'x-request-id': canary })
   await fetch(`${sallyport.base_url}/${canary}`)
   const { text, families } = await scrape()

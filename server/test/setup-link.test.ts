@@ -57,6 +57,31 @@ suite('a setup link', () => {
     assert.deepEqual(tenant, { name: 'Acme' })
   })
 
+  test('gives the tenant the zone of the owner’s browser, unless it has set one', async () => {
+    const settingOf = async (owner: Member, token: unknown) =>
+      (await as({ user: owner, token: String(token) }, 'GET', '/v1/settings/timezone.default')).body.value
+    const [first, second, third] = [await firstStart(), await firstStart(), await firstStart()]
+    const used = await use(await keyFor(first), { timezone: 'europe/berlin', tenant_name: 'Zoned' })
+    assert.equal(await settingOf(first, used.body.token), 'Europe/Berlin')
+    const events = await house.asSuperuser(
+      `select actor_id, subject_id, data from event where tenant_id = $1 and type = 'setting.updated'`,
+      [first.tenant_id],
+    )
+    const data = { old: null, new: 'Europe/Berlin' }
+    assert.deepEqual(events, [{ actor_id: first.id, subject_id: 'timezone.default', data }])
+
+    const key = await keyFor(second)
+    await house.asSuperuser(
+      `insert into setting (tenant_id, key, value) values ($1, 'timezone.default', 'Asia/Tokyo')`,
+      [second.tenant_id],
+    )
+    const kept = await use(key, { timezone: 'Europe/Berlin' })
+    assert.equal(await settingOf(second, kept.body.token), 'Asia/Tokyo')
+
+    const none = await use(await keyFor(third))
+    assert.equal(await settingOf(third, none.body.token), 'UTC')
+  })
+
   test('ends what proved who the owner was: the password, sessions and second factors, but no API key', async () => {
     const owner = await firstStart()
     const before = await addApp(await withPassword(owner))

@@ -20,7 +20,7 @@ const house = await openHouse({}, (database) => ({
     return { ...tx, read }
   },
 }))
-const tenant = await house.tenant('Acme')
+const tenant = await house.tenant('Acme', { asMade: true })
 const { tenant_id, owner, people } = tenant
 
 type Me = {
@@ -65,10 +65,10 @@ suite('the caller', () => {
       scopes: ['requests:create'],
       preferences: { locale: 'en', timezone: 'UTC', date_format: null, time_format: null, chosen: [] },
       limits: {
-        require_reason: false,
+        require_reason: true,
         default_duration_seconds: 3_600,
-        max_duration_seconds: 43_200,
-        pending_ttl_seconds: 86_400,
+        max_duration_seconds: 28_800,
+        pending_ttl_seconds: 28_800,
         max_pending_requests: 100,
       },
       unread_notifications: 0,

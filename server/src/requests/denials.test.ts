@@ -157,7 +157,7 @@ suite('a requester is told of', () => {
 
 test('where every request needs a reason, nobody is told to give none', async () => {
   const rules = [permitWhen('!context.has_reason')]
-  assert.equal((await toldOf(rules, {})).length, 2)
+  assert.equal((await toldOf(rules, {}, { 'requests.require_reason': 'false' })).length, 2)
   const told = await toldOf(rules, {}, { 'requests.require_reason': 'true' })
   assert.deepEqual(told, [`${noRule}${whomToAsk}`])
 })

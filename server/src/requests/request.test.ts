@@ -88,7 +88,8 @@ test('a reason is required where the tenant’s setting says so', () => {
   assert.throws(() => requireReason(asking, settings), /reason/)
   assert.throws(() => requireReason({ ...asking, reason: '\u2060' }, settings), /reason/)
   requireReason({ ...asking, reason: 'to see\nthe bill' }, settings)
-  requireReason(asking, readSettingValues({}))
+  assert.throws(() => requireReason(asking, readSettingValues({})), /reason/)
+  requireReason(asking, readSettingValues({ 'requests.require_reason': 'false' }))
 })
 
 test('no user decides their own request, and only users decide', () => {

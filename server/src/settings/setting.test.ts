@@ -101,25 +101,25 @@ test('a tenant without settings has the defaults', () => {
     'locale.default': 'en',
     'notifications.expiring_seconds': 900,
     'notifications.from_address': '',
-    'notifications.reminder_seconds': 3600,
+    'notifications.reminder_seconds': 600,
     'policies.trust_named_accounts': false,
     'requests.default_duration_seconds': 3600,
-    'requests.max_duration_seconds': 43200,
-    'requests.pending_ttl_seconds': 86400,
-    'requests.require_reason': false,
+    'requests.max_duration_seconds': 28800,
+    'requests.pending_ttl_seconds': 28800,
+    'requests.require_reason': true,
     'timezone.default': 'UTC',
   })
 })
 
 test('a stored value is used, and a stored text that is no longer valid is ignored', () => {
   const settings = readSettingValues({
-    'requests.require_reason': 'true',
+    'requests.require_reason': 'false',
     'requests.max_duration_seconds': '5',
     'notifications.expiring_seconds': '60',
     forgotten: 'x',
   })
-  assert.equal(settings['requests.require_reason'], true)
-  assert.equal(settings['requests.max_duration_seconds'], 43200)
+  assert.equal(settings['requests.require_reason'], false)
+  assert.equal(settings['requests.max_duration_seconds'], 28800)
   assert.equal(settings['notifications.expiring_seconds'], 60)
   assert.equal('forgotten' in settings, false)
 })

@@ -101,8 +101,8 @@ export const settingTable = {
   'notifications.from_address': setting(addressOrNone, '', 'the sender of mail when a channel names none'),
   'notifications.reminder_seconds': setting(
     wholeNumberOrNever(60, 604_800),
-    '3600',
-    'how long a request waits before its approvers are reminded; then after twice as long, and so on',
+    '600',
+    'how long a request waits before its approvers are reminded; again after twice as long, at least an hour, and so on',
   ),
   'policies.trust_named_accounts': setting(
     yesOrNo,
@@ -116,16 +116,20 @@ export const settingTable = {
   ),
   'requests.max_duration_seconds': setting(
     wholeNumber(60, 1_209_600),
-    '43200',
+    '28800',
     'the maximum duration of requested access',
   ),
   'requests.pending_ttl_seconds': setting(
     wholeNumber(60, 2_592_000),
-    '86400',
+    '28800',
     'how long a request waits for a decision before it expires',
   ),
-  'requests.require_reason': setting(yesOrNo, 'false', 'whether every request must give a reason'),
-  'timezone.default': setting(zoneName, 'UTC', 'the time zone of the tenant, by which policies count days'),
+  'requests.require_reason': setting(yesOrNo, 'true', 'whether every request must give a reason'),
+  'timezone.default': setting(
+    zoneName,
+    'UTC',
+    'the time zone of the tenant, by which policies count days; set to that of the first owner’s browser by the setup link',
+  ),
 } as const
 
 export type SettingKey = keyof typeof settingTable

@@ -96,11 +96,14 @@ suite('a stream of changes', { concurrency: false }, () => {
     ]
     const roles = { roles: ['user', 'auditor'] }
     assert.equal((await call(owner, 'PUT', `/v1/users/${people.user.user_id}/roles`, roles)).status, 200)
-    assert.equal((await call(owner, 'PUT', '/v1/settings/requests.require_reason', { value: 'false' })).status, 200)
+    assert.equal(
+      (await call(owner, 'PUT', '/v1/settings/notifications.expiring_seconds', { value: '600' })).status,
+      200,
+    )
     const resources = [{ id: '111111111111', account_id: '111111111111', name: 'an account' }]
     assert.equal((await call(owner, 'PUT', '/v1/cloud/accounts', { resources })).status, 200)
     assert.equal((await call(owner, 'PUT', '/v1/policies/cases', sampleBodies.replacePolicyCases)).status, 200)
-    expected.push(`user ${people.user.user_id}`, 'setting requests.require_reason')
+    expected.push(`user ${people.user.user_id}`, 'setting notifications.expiring_seconds')
     await receives(admin, ...expected, 'cloud_account null', 'policy_case null')
     for (const { event, data } of admin.events()) {
       if (event === 'changed') assert.deepEqual(Object.keys(data ?? {}), ['type', 'id'])

@@ -7,7 +7,7 @@ import type { NewSession } from '../sessions/session.ts'
 import type { SessionClaim } from '../sessions/session-secret.ts'
 import { sessionInsert, sessionsEnd } from '../sessions/session-store.ts'
 import { passwordMinLength } from '../settings/setting.ts'
-import { settingsAsJson } from '../settings/setting-store.ts'
+import { saveSetting, settingsAsJson } from '../settings/setting-store.ts'
 import { isActive } from './active-store.ts'
 import type { NewUser } from './user.ts'
 
@@ -78,7 +78,7 @@ function isLink(l: Statement, { tenant_id }: Tx, { id, cookie_hash }: SessionCla
 /** What the first owner enters about themselves. */
 export type OwnerSetup = Pick<NewUser, 'email' | 'name'> & {
   password_hash: string
-  /** Null: what the client detects. */
+  /** The owner's, and the tenant's where it has none of its own. Null: what the client detects, and the tenant keeps its own. */
   timezone: string | null
   /** The name of the tenant; null: it stays. */
   tenant_name: string | null
@@ -125,6 +125,7 @@ export async function setUpFirstOwner(
       sql`with whom as (select ${claim.id}::uuid as user_id), begun as (${sessionInsert(tx, session, sql`whom`)})
         ${emit(within, event)}`,
     ])
+    if (timezone !== null) await saveSetting(within, 'timezone.default', { old: null, new: timezone })
     return done.now
   })
 }

@@ -81,6 +81,8 @@ suite('the first owner, in a browser', { skip: skipChromium }, async () => {
     await sound(window, 'done')
     const own = await window.page.evaluate(`fetch('/v1/users/me/preferences').then((reply) => reply.json())`)
     assert.equal((own as { timezone?: string }).timezone, 'Europe/Berlin')
+    const zone = await window.page.evaluate(`fetch('/v1/settings/timezone.default').then((reply) => reply.json())`)
+    assert.equal((zone as { value?: string }).value, 'Europe/Berlin')
 
     const signIn = sallyport.client(undefined)
     const { email, password } = anna

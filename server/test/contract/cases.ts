@@ -36,7 +36,7 @@ const lacking =
   ({ tenant }: World): Try => ({ ids: { id: newId() }, ...more, as: tenant.people.user })
 const nowhere = (body?: unknown) => (): Try => ({ ids: { id: newId(), role_id: newId() }, body })
 
-const asking = { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly' }
+const asking = { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly', reason: 'a look' }
 
 async function makeRequest({ make, tenant }: World): Promise<string> {
   const policy = await make('POST', '/v1/policies', { name: 'everybody may ask' })

@@ -206,7 +206,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'users → roles': 'a user holds roles',
   'users → second-factors': 'second factors end with their user, and can be removed for them',
   'users → sessions': 'sessions end with a changed password, and when their user leaves',
-  'users → settings': 'the minimum length of a password',
+  'users → settings': 'the minimum length of a password, and the zone of the first owner’s browser',
 }
 
 /** The composition roots: only they import verbs, jobs and subscribers, and no other file imports them. */

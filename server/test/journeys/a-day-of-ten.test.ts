@@ -108,7 +108,7 @@ test('a user finds what they may request, and who may decide, and learns no more
   type Entry = { resource: { id: string; name?: string }; action: string; approval_mode?: string }
   const { data } = await answered(200, as('Ada')<Page<Entry>>('GET', '/v1/catalogue?q=shop'))
   assert.deepEqual(data.map(({ action }) => action).sort(), ['Change', 'Look'])
-  const wanted = { resource: { type: 'cloud_account', id: production }, action: 'Change' }
+  const wanted = { resource: { type: 'cloud_account', id: production }, action: 'Change', reason: 'INC-42' }
   type Preview = { may_decide: { names: string[] }; max_duration_seconds: number | null }
   const preview = await answered(200, as('Ada')<Preview>('POST', '/v1/requests/preview', wanted))
   for (const name of approvers) assert.ok(preview.may_decide.names.includes(name), `${name} may decide`)

@@ -19,6 +19,7 @@ const production = '111122223333'
 const asking = (action: string, more: object = {}) => ({
   resource: { type: 'cloud_account', id: production },
   action,
+  reason: 'every day',
   duration_seconds: 600,
   ...more,
 })
@@ -181,7 +182,7 @@ test('a key is created, changes a setting, is listed without its secret, and is 
   key = made.id
   words.set(key, 'the key')
   const asKey = day.client({ api_key: made.key ?? '' })
-  await answered(200, asKey('PUT', '/v1/settings/requests.require_reason', { value: 'true' }))
+  await answered(200, asKey('PUT', '/v1/settings/requests.max_duration_seconds', { value: '300' }))
   await refused(400, 'invalid_input', as('Ada')('POST', '/v1/requests', asking('Change')))
   await refused(403, 'forbidden', asKey('GET', '/v1/users'))
   const listed = async () =>
@@ -191,7 +192,7 @@ test('a key is created, changes a setting, is listed without its secret, and is 
   assert.deepEqual({ ...(await listed()), last_used_at: null }, { ...rest, last_used_at: null })
   await answered(200, as('Olga')('DELETE', `/v1/api-keys/${key}`))
   assert.equal((await listed())?.revoked_by, idOf('Olga'))
-  await refused(401, 'unauthenticated', asKey('PUT', '/v1/settings/requests.require_reason', { value: 'false' }))
+  await refused(401, 'unauthenticated', asKey('PUT', '/v1/settings/requests.max_duration_seconds', { value: '28800' }))
 })
 
 test('users set their preferences', async () => {

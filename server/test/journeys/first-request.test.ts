@@ -63,6 +63,22 @@ test('the README’s first request: a user, a rule, a request, an approval', asy
   assert.equal(made.status, 201, JSON.stringify(made.body))
   assert.match(made.body.policy_text, /cloud_account::"123456789012"/)
 
+  for (const [what, change, pointer] of [
+    ['without a reason', { reason: undefined }, '/reason'],
+    ['with a blank reason', { reason: ' ' }, '/reason'],
+    ['for more than 8 hours', { duration_seconds: 28_801 }, '/duration_seconds'],
+  ] as const) {
+    await t.test(`a request ${what} is refused by default`, async () => {
+      const refused = await ada.call<Refusal>('POST', '/v1/requests', { ...wanted, ...change })
+      assertRefused(refused, 400, 'invalid_input')
+      const { fields = [] } = (refused.body.details ?? {}) as { fields?: { pointer: string }[] }
+      assert.deepEqual(
+        fields.map((field) => field.pointer),
+        [pointer],
+      )
+    })
+  }
+
   const created = await ada.call<AccessRequest>('POST', '/v1/requests', wanted)
   assert.deepEqual([created.status, created.body.status, created.body.requester_id], [201, 'pending', ada.id])
   const approve = `/v1/requests/${created.body.id}/approve`

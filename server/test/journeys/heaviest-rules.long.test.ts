@@ -27,7 +27,7 @@ async function policyOf(tenant: Client): Promise<string> {
   return `/v1/policies/${(await tenant<{ id: string }>('POST', '/v1/policies', { name: 'a policy' })).body.id}/rules`
 }
 
-const question = { resource: { type: 'cloud_account', id: '111122223333' }, action: 'ReadOnly' }
+const question = { resource: { type: 'cloud_account', id: '111122223333' }, action: 'ReadOnly', reason: 'a look' }
 const may = async (tenant: Client) => {
   const { status, body } = await tenant<{ allowed: boolean }>('POST', '/v1/requests/preview', question)
   assert.equal(status, 200)

@@ -93,7 +93,7 @@ test('killed between two of many decisions: a retry makes the others, and answer
   const ada = await survivor.join('Ada', ['user'])
   const ids: string[] = []
   for (const account of ['100000000001', '100000000002', '100000000003', '100000000004']) {
-    const asked = { resource: { type: 'cloud_account', id: account }, action: 'ReadOnly' }
+    const asked = { resource: { type: 'cloud_account', id: account }, action: 'ReadOnly', reason: 'a look' }
     ids.push(String((await ada.call('POST', '/v1/requests', asked)).body.id))
   }
   const decisions = ids.map((id) => ({ id, decision: 'approve' }))

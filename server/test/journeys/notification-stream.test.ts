@@ -32,7 +32,7 @@ const kim = await one.join('Kim', ['approver'])
 
 /** Dana requests access at a process; returns the request's id. */
 async function ask(at: Sallyport): Promise<string> {
-  const request = { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly' }
+  const request = { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly', reason: 'a look' }
   const reply = await at.client({ token: dana.token })<{ id: string }>('POST', '/v1/requests', request)
   assert.equal(reply.status, 201)
   return reply.body.id

@@ -29,7 +29,8 @@ async function create(url: string, event_filters: string[]): Promise<Channel> {
 
 async function ask(): Promise<string> {
   const resource = { type: 'cloud_account', id: '123456789012' }
-  const reply = await ada.call<{ id: string }>('POST', '/v1/requests', { resource, action: 'ReadOnly' })
+  const body = { resource, action: 'ReadOnly', reason: 'a look' }
+  const reply = await ada.call<{ id: string }>('POST', '/v1/requests', body)
   assert.equal(reply.status, 201, JSON.stringify(reply.body))
   return reply.body.id
 }

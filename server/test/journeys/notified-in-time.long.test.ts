@@ -14,7 +14,7 @@ await call('POST', `/v1/policies/${policy.body.id}/rules`, { effect: 'permit' })
 
 async function ask(): Promise<string> {
   const resource = { type: 'cloud_account', id: '123456789012' }
-  const body = { resource, action: 'Look', duration_seconds: 600 }
+  const body = { resource, action: 'Look', reason: 'a look', duration_seconds: 600 }
   const reply = await ada.at[0]<{ id: string }>('POST', '/v1/requests', body)
   assert.equal(reply.status, 201, JSON.stringify(reply.body))
   return reply.body.id

@@ -19,7 +19,8 @@ await key('POST', rules, { effect: 'permit', action_scope_type: 'eq', action_ids
 
 async function ask(person: Person, action: string): Promise<string> {
   const resource = { type: 'cloud_account', id: '123456789012' }
-  const reply = await person.call<{ id: string }>('POST', '/v1/requests', { resource, action, duration_seconds: 60 })
+  const body = { resource, action, reason: 'a look', duration_seconds: 60 }
+  const reply = await person.call<{ id: string }>('POST', '/v1/requests', body)
   assert.equal(reply.status, 201, JSON.stringify(reply.body))
   return reply.body.id
 }

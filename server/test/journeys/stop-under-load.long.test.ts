@@ -12,7 +12,12 @@ const STOP_DELAY_SECONDS = '2'
 const betweenCallsMs = 20
 
 const leaseTables = ['access_request', 'access_grant', 'entitlement', 'event_queue'] as const
-const body = { resource: { type: 'cloud_account', id: '123456789012' }, action: 'Look', duration_seconds: 60 }
+const body = {
+  resource: { type: 'cloud_account', id: '123456789012' },
+  action: 'Look',
+  reason: 'a look',
+  duration_seconds: 60,
+}
 
 /** Users who request access one after another, each on their own connection, until `enough`. */
 async function callRepeatedly(

@@ -15,6 +15,8 @@ const goneForMs = process.env[longVariable] === undefined ? 3_000 : 60_000
 type Server = Awaited<ReturnType<typeof startBreakableServer>>
 type Call = Outcome & { ms: number; at: number }
 
+const wanted = (resource: object) => ({ resource, action: 'Look', reason: 'a look', duration_seconds: 600 })
+
 /** Ada, whose requests are approved automatically, and who holds access that ends while the database is gone. */
 async function prepare({ asSuperuser }: Server, sallyport: Sallyport) {
   const key = sallyport.client({ api_key: sallyport.bootstrap.api_key })
@@ -23,7 +25,7 @@ async function prepare({ asSuperuser }: Server, sallyport: Sallyport) {
   const { call, token } = await sallyport.join('Ada', ['user'])
   for (let account = 1; account <= 5; account += 1) {
     const resource = { type: 'cloud_account', id: `${100_000_000_000 + account}` }
-    assert.equal((await call('POST', '/v1/requests', { resource, action: 'Look', duration_seconds: 600 })).status, 201)
+    assert.equal((await call('POST', '/v1/requests', wanted(resource))).status, 201)
   }
   await until('the access is active, and no process is working on it', async () => {
     const active = await asSuperuser(`select from access_grant where status = 'active'`)
@@ -51,7 +53,7 @@ function goOnAsking(base_url: string, headers: Record<string, string>) {
       const began = performance.now()
       const resource = { type: 'cloud_account', id: `${200_000_000_000 + number}` }
       const outcome = await (number % 2 === 0
-        ? send(`${base_url}/v1/requests`, 'POST', { resource, action: 'Look', duration_seconds: 600 })
+        ? send(`${base_url}/v1/requests`, 'POST', wanted(resource))
         : send(`${base_url}/v1/grants?limit=5`, 'GET'))
       calls.push({ ...outcome, at: performance.now(), ms: performance.now() - began })
       await pause(150)

@@ -33,7 +33,7 @@ let requests = 0
 async function ask(): Promise<string> {
   requests += 1
   const resource = { type: 'cloud_account', id: String(100_000_000_000 + requests) }
-  const reply = await anyOf(requester.at)('POST', '/v1/requests', { resource, action: 'ReadOnly' })
+  const reply = await anyOf(requester.at)('POST', '/v1/requests', { resource, action: 'ReadOnly', reason: 'a look' })
   assert.equal(reply.status, 201, JSON.stringify(reply.body))
   return String(reply.body.id)
 }

@@ -133,7 +133,7 @@ test('a notification read twice at once keeps the first time (R11)', async () =>
   const races = rounds(12)
   for (const n of races) {
     const resource = { type: 'cloud_account', id: String(200_000_000_000 + n) }
-    const reply = await asker.at[0]('POST', '/v1/requests', { resource, action: 'ReadOnly' })
+    const reply = await asker.at[0]('POST', '/v1/requests', { resource, action: 'ReadOnly', reason: 'a look' })
     assert.equal(reply.status, 201, JSON.stringify(reply.body))
   }
   const list = () => reader.at[0]<{ data: { id: string }[] }>('GET', '/v1/users/me/notifications?limit=200')

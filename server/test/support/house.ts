@@ -87,8 +87,8 @@ export async function houseOn(
     app,
     rootKeys,
     call: (call: Call) => callApp(app, call),
-    /** A tenant of its own, with people in it. */
-    tenant: (name: string) => makeTenant(db.database, tokenKeys, name),
+    /** A tenant of its own, with people in it. It requires no reason and allows half a day, unless its settings stay as they are made. */
+    tenant: (name: string, { asMade = false } = {}) => makeTenant(db.database, tokenKeys, name, asMade),
     /** Gives an existing user a token, and a key without permissions. */
     person: (tenant_id: string, user_id: string) =>
       equip(testCtx(db.database.tenant(tenant_id)), tokenKeys, user_id, []),
@@ -129,9 +129,27 @@ const owner: TenantToInsert['owner'] = {
   password_hash: cheapPassword.hash,
 }
 
-async function makeTenant(database: Database, tokenKeys: TokenKeys, name: string): Promise<TestTenant> {
+/** What most tests rely on: requests without a reason, and of up to 12 hours. */
+const easySettings = { 'requests.require_reason': 'false', 'requests.max_duration_seconds': '43200' }
+
+/** The insert of settings, without their events. */
+function settingsInsert(tx: Tx, settings: Readonly<Record<string, string>>) {
+  return sql`insert into setting (tenant_id, key, value)
+    select ${tx.tenant_id}::uuid, key, value from jsonb_each_text(${JSON.stringify(settings)}::jsonb)`
+}
+
+async function makeTenant(
+  database: Database,
+  tokenKeys: TokenKeys,
+  name: string,
+  asMade: boolean,
+): Promise<TestTenant> {
   const tx = database.tenant(newId())
-  const ownerMade = await tx.interactive((inside) => insertTenant(operatorCtx(inside), { name, owner }))
+  const ownerMade = await tx.interactive(async (inside) => {
+    const made = await insertTenant(operatorCtx(inside), { name, owner })
+    if (!asMade) await inside.write([settingsInsert(inside, easySettings)])
+    return made
+  })
   const ctx = testCtx(tx)
   const people: Partial<Record<SystemRoleId, Person>> = {}
   for (const [role, { scopes }] of Object.entries(systemRoles)) {

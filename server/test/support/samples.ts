@@ -65,7 +65,7 @@ export const sampleBodies: Record<string, unknown> = {
   login: { email: 'owner@example.com', password: 'a long enough password' },
   markAllNotificationsRead: {},
   markNotificationRead: {},
-  previewRequest: { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly' },
+  previewRequest: { resource: { type: 'cloud_account', id: '123456789012' }, action: 'ReadOnly', reason: 'a look' },
   // No token: a provider would have to sign one.
   receiveLogoutToken: { logout_token: 'a token' },
   remindDeciders: {},

@@ -61,7 +61,7 @@ Olga: request.cancelled Cleo’s change
 Olga: grant.revoked Cleo’s grant
 the system: auth.refused the tenant
 Olga: api_key.created the key
-Olga by the key: setting.updated requests.require_reason
+Olga by the key: setting.updated requests.max_duration_seconds
 Olga by the key: access.refused listUsers
 Olga: api_key.revoked the key
 Ada: user.updated Ada`

@@ -64,7 +64,7 @@ export async function approveByRule(stage: Stage, { dan }: Cast): Promise<{ requ
     'Dan requests ReadOnlyAccess to the playground, for 30 minutes: approved at once',
     async () => {
       const asked = requireAnswer(
-        await requestAccess(dan, { account: playground.id, duration_seconds: 30 * minutes }),
+        await requestAccess(dan, { account: playground.id, reason: 'trying a query', duration_seconds: 30 * minutes }),
         'approved',
         'auto',
       )
@@ -84,7 +84,8 @@ export async function approveByRule(stage: Stage, { dan }: Cast): Promise<{ requ
 /** A refusal with its notice, and break-glass access. */
 export async function breakGlass(stage: Stage, { ada, ben, cleo, dan }: Cast) {
   stage.scene('A refusal, and an emergency')
-  const asked = { account: production.id, action: 'AdministratorAccess', duration_seconds: 15 * minutes }
+  const silent = { account: production.id, action: 'AdministratorAccess', duration_seconds: 15 * minutes }
+  const asked = { ...silent, reason: 'the checkout answers 500 to everybody' }
   await stage.step(
     'Dan requests AdministratorAccess to production: refused, and the rule says why',
     async () => {
@@ -95,10 +96,10 @@ export async function breakGlass(stage: Stage, { ada, ben, cleo, dan }: Cast) {
     (notice) => `“${notice}”`,
   )
   await stage.step('Break-glass without a reason is refused', () => {
-    return dan.refused(400, 'invalid_input', 'POST', '/v1/requests', bodyOf({ ...asked, break_glass: true }))
+    return dan.refused(400, 'invalid_input', 'POST', '/v1/requests', bodyOf({ ...silent, break_glass: true }))
   })
   const request = await stage.step('The shop is down. Dan uses break-glass: approved at once', async () => {
-    const emergency = { ...asked, reason: 'the checkout answers 500 to everybody', break_glass: true }
+    const emergency = { ...asked, break_glass: true }
     return requireAnswer(await requestAccess(dan, emergency), 'approved', 'break_glass')
   })
   await stage.step('Every approver is notified: Ada, Ben and Cleo', () =>
@@ -129,7 +130,7 @@ export async function endEarly(stage: Stage, { ada, ben, dan }: Cast, grant: Gra
     'Dan requests ReadOnlyAccess to production and withdraws the request: cancelled',
     async () => {
       const asked = requireAnswer(
-        await requestAccess(dan, { account: production.id, duration_seconds: 60 * minutes }),
+        await requestAccess(dan, { account: production.id, reason: 'reading a bill', duration_seconds: 60 * minutes }),
         'pending',
         'require',
       )
