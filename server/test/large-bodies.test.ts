@@ -66,9 +66,18 @@ test('200 MB are refused by their length before they are sent, and cut off witho
 })
 
 test('a body past 1 MiB is refused elsewhere, whatever it is for (I1)', async () => {
-  for (const path of ['/v1/requests', '/v1/policies', '/v1/users', '/v1/groups', '/v1/roles']) {
+  for (const path of ['/v1/requests', '/v1/policies', '/v1/groups', '/v1/roles']) {
     assert.deepEqual(await announce('POST', path, big.length + 1), tooLarge, path)
   }
+})
+
+test('an avatar may be sent in 4 MiB, so that one that is too large is a faulty field', async () => {
+  const avatar_base64 = `data:image/png;base64,${'A'.repeat(3 * big.length)}`
+  const user = { email: 'a@example.com', name: 'A', roles: ['user'], auth_provider: 'oidc', avatar_base64 }
+  const { status, body } = await owner<{ message: string }>('POST', '/v1/users', user)
+  assert.deepEqual([status, body.message], [400, '`/avatar_base64` is larger than 256 KiB: use a smaller image'])
+  assert.deepEqual(await announce('POST', '/v1/users', 4 * big.length + 1), tooLarge)
+  assert.deepEqual(await announce('PUT', '/v1/users/me/profile', 4 * big.length + 1), tooLarge)
 })
 
 test('a draft of policies may be 4 MiB, wherever one is taken, and no more', async () => {

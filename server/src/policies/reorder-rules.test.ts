@@ -84,7 +84,7 @@ suite('a reordering of rules', () => {
     const answers: Answer[] = []
     for (const id of strangers) answers.push(await changesNothing(() => reorder([b.id, id, a.id])))
     for (const answer of answers) assert.deepEqual(answer, answers[0])
-    assert.deepEqual([answers[0]?.status, answers[0]?.body.code], [400, 'invalid_input'])
+    assert.deepEqual([answers[0]?.status, answers[0]?.body.code], [422, 'unprocessable'])
     assert.equal((await changesNothing(() => reorder([a.id, b.id, a.id]))).status, 400)
     assert.equal((await changesNothing(() => reorder([]))).status, 400)
   })

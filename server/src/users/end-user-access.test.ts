@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { comingAndGoing } from '../../test/support/coming-and-going.ts'
 import { openHouse, type Person } from '../../test/support/house.ts'
+import { aLockIsWaitedFor } from '../../test/support/lock.ts'
 import { seedManyGrants } from '../../test/support/many-grants.ts'
 import { until } from '../../test/support/wait.ts'
 import { startWorkers } from '../../test/support/workers.ts'
@@ -132,7 +133,14 @@ suite('ending all access of a user', () => {
       await inside.write([
         sql`update access_grant set updated_at = clock_timestamp() where tenant_id = ${tenant_id} and id = ${grant_id}`,
       ])
-      return endAccess(person.user_id)
+      const ending = endAccess(person.user_id)
+      await aLockIsWaitedFor(house, inside)
+      // As after a second in which it waits for the lock.
+      await house.asSuperuser(
+        `select pg_cancel_backend(pid) from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+      return ending
     })
     assert.deepEqual([reply.status, reply.body.code], [503, 'unavailable'])
     assert.deepEqual([await requestIs(pending), (await grantOf(grant_id)).status], ['pending', 'pending'])

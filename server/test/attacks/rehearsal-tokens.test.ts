@@ -34,7 +34,7 @@ suite('a token of the rehearsal', () => {
       assert.deepEqual([reply.status, reply.body.code], [403, 'forbidden'])
     }
     const key = { method: 'POST', url: '/v1/rehearsal/token', tenant_id, api_key: owner.api_key }
-    assert.equal((await house.call({ ...key, body: { user_id: idOf('ben') } })).status, 401)
+    assert.equal((await house.call({ ...key, body: { user_id: idOf('ben') } })).status, 403)
     assert.equal((await stage.eventsOf('user.rehearsal_token_created')).length, 1, 'that of Ada')
   })
 

@@ -222,22 +222,13 @@ export async function startOn(
 
 /**
  * Starts on its own database on the test run's server. `asSuperuser` is exempt from tenant isolation. `beside` starts another
- * process on the same database with the same root key, optionally through another connection target. `patient`: statements and their locks
- * may take a minute.
+ * process on the same database with the same root key, optionally through another connection target.
  */
-export async function startOnTestServer(
-  env: Record<string, string> = {},
-  how?: ServiceStart,
-  { patient = false } = {},
-) {
+export async function startOnTestServer(env: Record<string, string> = {}, how?: ServiceStart) {
   const stops: (() => Promise<unknown>)[] = []
   // Before the database is dropped, by a hook that is registered next.
   after(() => Promise.all(stops.map((stop) => stop())))
   const { service, owner, asSuperuser } = await testDatabase()
-  // Where many contend for the same rows on a busy machine, a wait for a lock is no failure.
-  for (const timeout of patient ? ['lock_timeout', 'statement_timeout'] : []) {
-    await asSuperuser(`alter role ${service.user} in database ${service.database} set ${timeout} = '60s'`)
-  }
   const databases = { DATABASE_URL: urlOf(service), DATABASE_OWNER_URL: urlOf(owner) }
   const data_dir = await dataFolder()
   const beside = async (reachedBy: ConnectionTarget = service) => {

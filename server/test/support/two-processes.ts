@@ -7,7 +7,7 @@ export type PersonAtBoth = { id: string; at: readonly [Client, Client] }
 /** Two real processes of the service on this test file's own database. */
 export async function startTwoProcesses(how?: ServiceStart) {
   // Both under one public URL, as behind a load balancer: tokens are issued in its name.
-  const one = await startOnTestServer({ PUBLIC_URL: 'https://sallyport.example.com' }, how, { patient: true })
+  const one = await startOnTestServer({ PUBLIC_URL: 'https://sallyport.example.com' }, how)
   const other = await one.beside()
   const at = (credential: { token: string } | { api_key: string }) =>
     [one.client(credential), other.client(credential)] as const
