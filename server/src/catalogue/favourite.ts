@@ -29,7 +29,10 @@ export const ListedFavourite = Type.Object(
 )
 export type ListedFavourite = Static<typeof ListedFavourite>
 
-export const FavouriteInput = Body({ resource: ResourceReference, action: RequestInput.properties.action })
+export const FavouriteInput = {
+  ...Body({ resource: ResourceReference, action: RequestInput.properties.action }),
+  description: 'what can be requested as it is: no permission set, whose accounts come with each request',
+}
 export type FavouriteInput = Static<typeof FavouriteInput>
 
 /** @throws Problem 400 for what could never be in the catalogue */

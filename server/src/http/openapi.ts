@@ -196,11 +196,11 @@ function securityOf({ credential }: Operation): Json[] {
 function parametersIn(place: 'path' | 'query', operation: Operation): Json[] {
   const declared = place === 'path' ? operation.params : operation.query
   const { properties = {}, required = [] } = declared === undefined ? {} : jsonSchemaOf(declared)
-  return Object.entries(properties).map(([name, { description, ...property }]) => ({
+  return Object.entries(properties).map(([name, { description, documented, ...property }]) => ({
     name,
     in: place,
     required: required.includes(name),
-    schema: property,
+    schema: { ...property, ...documented },
     // `status=pending,approved`, as `readQuery` reads it.
     ...(property.type === 'array' && { style: 'form', explode: false }),
     ...(description !== undefined && { description }),
@@ -213,8 +213,9 @@ function hoist(schema: TSchema, components: Record<string, unknown>): unknown {
     if (Array.isArray(node)) return node.map(walk)
     if (typeof node !== 'object' || node === null) return node
     const walked = Object.fromEntries(Object.entries(node).map(([name, value]) => [name, walk(value)]))
-    const { title, ...rest } = walked
-    if (typeof title !== 'string') return walked
+    const { title, documented, ...plain } = walked
+    const rest = { ...plain, ...(documented as object | undefined) }
+    if (typeof title !== 'string') return title === undefined ? rest : { ...rest, title }
     components[title] = rest
     return { $ref: `#/components/schemas/${title}` }
   }

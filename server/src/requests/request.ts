@@ -4,7 +4,7 @@ import { AnyObject, Body, DateTime, Nullable, OneOf, Uuid } from '../http/schema
 import type { Limit } from '../kernel/bucket.ts'
 import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
 import { isSeen } from '../kernel/one-line-name.ts'
-import { findActionFault, findIdFault } from '../policy-engine/cedar/reference-faults.ts'
+import { findActionFault, findIdFault, idForms } from '../policy-engine/cedar/reference-faults.ts'
 import { askedTypes } from '../policy-engine/cedar/schema.ts'
 import type { Settings } from '../settings/setting.ts'
 import { riskFields } from './risk.ts'
@@ -15,7 +15,7 @@ export type RequestStatus = (typeof requestStatuses)[number]
 export const ResourceReference = Type.Object(
   {
     type: OneOf(askedTypes),
-    id: Type.String({ minLength: 1, maxLength: 2_048, description: 'the format depends on the type' }),
+    id: Type.String({ minLength: 1, maxLength: 2_048, description: `the format depends on the type. ${idForms}` }),
   },
   { additionalProperties: false, title: 'ResourceReference' },
 )
@@ -150,20 +150,51 @@ export const maxPendingRequests = 100
 
 const maxSeconds = 1_209_600
 const maxMetadataBytes = 16 * 1024
+/** A request that fans out covers at most this many accounts. */
+export const maxPlaces = 50
 
 /** How long access lasts. */
 export const DurationSeconds = Type.Integer({ minimum: minSeconds, maximum: maxSeconds })
 
-const Reason = Type.Optional(Nullable(Type.String({ maxLength: 2_000 })))
+const Reason = Type.Optional(
+  Nullable(
+    Type.String({
+      maxLength: 2_000,
+      description:
+        'required, as text that one can see, in an emergency and where the setting `requests.require_reason` is true',
+    }),
+  ),
+)
 
 /** The input of a new request. */
 export const RequestInput = Body({
   resource: ResourceReference,
-  action: Type.String({ minLength: 1, maxLength: 256, description: 'a permission set’s name, or a verb of your own' }),
+  action: Type.String({
+    minLength: 1,
+    maxLength: 256,
+    description:
+      'a permission set’s name, or a verb of your own: one line of visible text, without spaces around it or `__` before it',
+  }),
   reason: Reason,
-  duration_seconds: Type.Optional(Nullable(DurationSeconds)),
+  duration_seconds: Type.Optional(
+    Nullable(
+      Type.Integer({
+        ...DurationSeconds,
+        description:
+          'at most the setting `requests.max_duration_seconds`; absent or null: `requests.default_duration_seconds`, if not longer',
+      }),
+    ),
+  ),
   break_glass: Type.Optional(Type.Boolean({ description: 'an emergency: needs a reason, and a rule that allows it' })),
-  metadata: Type.Optional(AnyObject),
+  metadata: Type.Optional(
+    Type.Unsafe<Record<string, unknown>>({
+      ...AnyObject,
+      description:
+        `at most ${maxMetadataBytes / 1024} KiB of JSON. \`account_id\`: the account of the resource, 12 digits, which its id must not ` +
+        `contradict. \`account_ids\`: for a permission set, and required there: the accounts on which it is given, 1 to ${maxPlaces} ` +
+        'different ones',
+    }),
+  ),
 })
 export type RequestInput = Static<typeof RequestInput>
 

@@ -1,8 +1,21 @@
+import { Type } from 'typebox'
+import { Documented } from '../http/schema.ts'
+
 const maxDataLength = 256 * 1024
 /** The maximum side, in pixels. Decoded, the largest image takes 16 MiB. */
 const maxSidePixels = 2_048
 
 const uriForm = /^data:image\/(png|jpeg|webp);base64,/
+
+/** An avatar that a caller sends. */
+export const Avatar = Documented(
+  Type.String({
+    description:
+      `a data URI: png, jpeg or webp in padded base64 of at most ${maxDataLength / 1024} KiB; the image has at most ` +
+      `${maxSidePixels} pixels a side`,
+  }),
+  { pattern: uriForm.source },
+)
 
 type Size = { width: number; height: number }
 
