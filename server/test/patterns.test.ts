@@ -13,7 +13,7 @@ const sources = readSources(process.cwd(), ['server/src']).filter(({ path }) => 
 
 /** Files whose texts no outsider can choose, each with the reason. */
 const ownTexts: Readonly<Record<string, string>> = {
-  'server/src/http/openapi.ts': 'reads our own document and headers',
+  'server/src/http/openapi': 'reads our own document and headers',
   'server/src/embedded-postgres/': 'reads what our own PostgreSQL says',
   'server/src/config/': "reads its operator's settings",
   'server/src/commands/demo.ts': "reads its operator's settings",

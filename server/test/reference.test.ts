@@ -14,7 +14,7 @@ type Json = { [name: string]: unknown }
 /** The committed document; `npm run check` verifies that it is current. */
 const document = JSON.parse(readFileSync(new URL('../openapi.json', import.meta.url), 'utf8')) as Json & {
   paths: Record<string, Record<string, Json & { operationId: string }>>
-  components: { schemas: Record<string, Json> }
+  components: { schemas: Record<string, Json>; responses: Record<string, Json> }
 }
 
 test('the document is OpenAPI 3.1, and every reference in it leads somewhere', async () => {
@@ -46,11 +46,13 @@ test('the document has every operation once, under its own name, and the health 
   assert.deepEqual(described.sort(), [...declared, ...health].sort())
 })
 
-test('a schema’s name means the same schema in every operation', () => {
+test('a name of a schema or an answer means the same one in every operation', () => {
   for (const [name, operation] of Object.entries(operations)) {
     const { components } = describeApi({ [name]: operation }, '') as typeof document
-    for (const [title, schema] of Object.entries(components.schemas)) {
-      assert.deepEqual(schema, document.components.schemas[title], `\`${title}\` in ${name}`)
+    for (const kind of ['schemas', 'responses'] as const) {
+      for (const [title, one] of Object.entries(components[kind])) {
+        assert.deepEqual(one, document.components[kind][title], `\`${title}\` in ${name}`)
+      }
     }
   }
 })
@@ -76,17 +78,21 @@ test('no two schemas get one name from a generator of clients', () => {
 })
 
 test('a path leads to each component: a generator leaves out one that only a message uses', () => {
-  const used = (node: unknown) =>
-    [...JSON.stringify(node).matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name]) => name)
-  const reached = new Set<string | undefined>()
+  const { schemas, responses } = document.components
+  const components = Object.entries({ schemas, responses }).flatMap(([kind, named]) =>
+    Object.entries(named).map(([name, component]) => [`#/components/${kind}/${name}`, component] as const),
+  )
+  const byPath = new Map<string, Json>(components)
+  const used = (node: unknown) => [...JSON.stringify(node).matchAll(/#\/components\/\w+\/\w+/g)].map(([path]) => path)
+  const reached = new Set<string>()
   const waiting = used(document.paths)
-  for (const name of waiting) {
-    if (reached.has(name)) continue
-    reached.add(name)
-    waiting.push(...used(document.components.schemas[name ?? ''] ?? {}))
+  for (const path of waiting) {
+    if (reached.has(path)) continue
+    reached.add(path)
+    waiting.push(...used(byPath.get(path) ?? {}))
   }
   assert.deepEqual(
-    Object.keys(document.components.schemas).filter((name) => !reached.has(name)),
+    [...byPath.keys()].filter((path) => !reached.has(path)),
     [],
   )
 })

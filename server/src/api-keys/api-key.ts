@@ -42,10 +42,10 @@ export const NewApiKeyInput = Body({
   scopes: Type.Optional(
     Type.Array(Type.String({ maxLength: 100 }), {
       maxItems: 500,
-      description: "at most the creator's own scopes; a SCIM key has only `scim:provision`, and may omit it",
+      description: "required; at most the creator's own scopes. A SCIM key has only `scim:provision`, and may omit it",
     }),
   ),
-  expires_at: Type.Optional(Nullable(DateTime)),
+  expires_at: Type.Optional(Nullable(Type.String({ ...DateTime, description: 'in the future; null or absent: none' }))),
   identity_provider_id: Type.Optional(
     Type.String({ format: 'uuid', description: 'makes a SCIM key, which writes only the users of this provider' }),
   ),

@@ -36,12 +36,15 @@ export const discoverTenant = operation({
   query: Type.Object(
     {
       slug: Type.Optional(
-        Type.String({ maxLength: 1000, description: 'the short name that the operator gave the tenant' }),
+        Type.String({
+          maxLength: 1000,
+          description: 'the short name that the operator gave the tenant; either this or `domain`',
+        }),
       ),
       domain: Type.Optional(
         Type.String({
           maxLength: 1000,
-          description: 'a mail domain that the operator gave the tenant; never an address',
+          description: 'a mail domain that the operator gave the tenant, never an address; either this or `slug`',
         }),
       ),
     },

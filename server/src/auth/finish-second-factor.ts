@@ -24,7 +24,10 @@ export const finishSecondFactor = operation({
   scope: null,
   limitedBy: 'failures',
   body: Body({
-    challenge: Type.String({ maxLength: 200, description: 'from the answer `second_factor_required`' }),
+    challenge: Type.String({
+      maxLength: 200,
+      description: 'from the answer `second_factor_required`; with it, exactly one of the others',
+    }),
     totp: Type.Optional(TotpCode),
     passkey: Type.Optional(PasskeyAnswer),
     recovery_code: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),

@@ -3,7 +3,7 @@ import { minSeconds } from '../grants/grant.ts'
 import type { AskQuestion } from '../policy-engine/cedar/question.ts'
 import type { Decision } from '../policy-engine/deciding/decide.ts'
 import type { AskRule } from '../policy-engine/deciding/possible-requests.ts'
-import { settleDuration } from '../requests/request.ts'
+import { settleDuration } from '../requests/request-input.ts'
 import type { Settings } from '../settings/setting.ts'
 import type { PairAnswer } from './catalogue-entry.ts'
 

@@ -7,7 +7,7 @@ import { requestStage } from '../../test/support/request-stage.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
 import { evaluateRequest } from '../requests/evaluate-request.flow.ts'
-import type { RequestInput } from '../requests/request.ts'
+import type { RequestInput } from '../requests/request-input.ts'
 import type { CatalogueEntry } from './catalogue-entry.ts'
 
 /** On random rules, the catalogue lists exactly what a preview permits, with the answer that the preview gives. */

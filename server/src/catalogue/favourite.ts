@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { Body, DateTime, Nullable, Uuid } from '../http/schema.ts'
 import { invalidInput, Problem } from '../kernel/errors.ts'
-import { RequestInput, ResourceReference, requireSoundRequest } from '../requests/request.ts'
+import { ResourceReference } from '../requests/request.ts'
+import { RequestInput, requireSoundRequest } from '../requests/request-input.ts'
 
 /** Favourites of one user, at most. */
 export const maxFavourites = 100
@@ -29,7 +30,10 @@ export const ListedFavourite = Type.Object(
 )
 export type ListedFavourite = Static<typeof ListedFavourite>
 
-export const FavouriteInput = Body({ resource: ResourceReference, action: RequestInput.properties.action })
+export const FavouriteInput = {
+  ...Body({ resource: ResourceReference, action: RequestInput.properties.action }),
+  description: 'what can be requested as it is: no permission set, whose accounts come with each request',
+}
 export type FavouriteInput = Static<typeof FavouriteInput>
 
 /** @throws Problem 400 for what could never be in the catalogue */

@@ -41,7 +41,14 @@ export const CloudAccountInput = Type.Object(
     id: Line(128, aboutId),
     account_id: Line(128, aboutNumber),
     name: Type.Optional(Line(200, aboutName)),
-    metadata: Type.Optional(AnyObject),
+    metadata: Type.Optional(
+      Type.Unsafe<Record<string, unknown>>({
+        ...AnyObject,
+        description:
+          `at most ${maxMetadata / 1024} KiB of JSON, without names that begin with \`__\`; \`organizational_unit_ids\`: the units that contain ` +
+          `the account, at most ${maxUnits}, such as \`ou-ab12-12345678\``,
+      }),
+    ),
     rank: Type.Optional(rank),
   },
   { title: 'CloudAccountInput', additionalProperties: false },

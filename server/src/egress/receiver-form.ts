@@ -10,7 +10,7 @@ const headerValueForm = /^[\x21-\x7e](?:[\x20-\x7e]{0,4094}[\x21-\x7e])?$/
 /** Headers that the call or the signature sets. */
 const ownHeaders =
   /^(?:host|connection|content-.*|transfer-encoding|te|trailer|upgrade|expect|proxy-.*|webhook-.*|user-agent)$/i
-const maxHeaders = 20
+export const maxHeaders = 20
 
 /** Why signed messages may not be sent to this address. */
 export async function findReceiverFault(value: unknown, egress: Egress): Promise<Fault> {

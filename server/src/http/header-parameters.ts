@@ -1,11 +1,14 @@
 import { takesKey } from './idempotency-key.ts'
 import type { Operation } from './operation.ts'
 
+/** Not as a `format`: a generated client in Python would then send an object as the header, and fail. */
+const uuid = { type: 'string', pattern: '^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$' }
+
 /** The document calls it required wherever a header may hold the credential: that is every operation but a few. */
 function tenantParameter({ tenantHeader }: Operation) {
   const required = tenantHeader !== 'optional'
   const description = `the tenant of the credential${required ? '; optional with the cookie of a session' : ''}`
-  return { name: 'X-Tenant-ID', in: 'header', required, schema: { type: 'string', format: 'uuid' }, description }
+  return { name: 'X-Tenant-ID', in: 'header', required, schema: uuid, description }
 }
 const keyParameter = {
   name: 'Idempotency-Key',
@@ -23,14 +26,14 @@ const ifMatchParameter = {
   in: 'header',
   required: false,
   schema: { type: 'string' },
-  description: 'the `ETag` that the record must still have',
+  description: 'the `ETag` that the record must still have, in its quotes; several are separated by commas; `*`: any',
 }
 function lastEventIdParameter({ sealsEventIds }: Operation) {
   return {
     name: 'Last-Event-ID',
     in: 'header',
     required: false,
-    schema: { type: 'string', ...(!sealsEventIds && { format: 'uuid' }) },
+    schema: sealsEventIds ? { type: 'string' } : uuid,
     description: 'the last `id` that the client received: what came after it is sent first',
   }
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { gunzipSync } from 'node:zlib'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import fastify from 'fastify'
 import { Problem } from '../kernel/errors.ts'
 import { openLimits } from './limits.ts'
-import { acceptsGzip, serveReference } from './reference.ts'
+import { formFor, serveReference } from './reference.ts'
 
 /** A server with this document; `described` counts how often the document was built. */
 async function serve() {
@@ -38,13 +38,17 @@ suite('the OpenAPI document', () => {
   test('is compressed for a caller who accepts it', async () => {
     const { get } = await serve()
     const plain = await get('/openapi.json')
-    const compressed = await get('/openapi.json', { 'accept-encoding': 'br, gzip' })
-    assert.equal(gunzipSync(compressed.rawPayload).toString(), plain.body)
+    const gzip = await get('/openapi.json', { 'accept-encoding': 'gzip' })
+    const brotli = await get('/openapi.json', { 'accept-encoding': 'gzip, br' })
+    assert.equal(gunzipSync(gzip.rawPayload).toString(), plain.body)
+    assert.equal(brotliDecompressSync(brotli.rawPayload).toString(), plain.body)
+    const all = [plain, gzip, brotli]
     assert.deepEqual(
-      [compressed.headers['content-encoding'], plain.headers['content-encoding'], plain.headers.vary],
-      ['gzip', undefined, 'accept-encoding'],
+      all.map(({ headers }) => headers['content-encoding']),
+      [undefined, 'gzip', 'br'],
     )
-    assert.notEqual(compressed.headers.etag, plain.headers.etag)
+    for (const { headers } of all) assert.equal(headers.vary, 'accept-encoding')
+    assert.equal(new Set(all.map(({ headers }) => headers.etag)).size, 3)
   })
 
   test('is not sent again to a caller who has it', async () => {
@@ -78,19 +82,21 @@ suite('the OpenAPI document', () => {
   })
 })
 
-suite('a caller accepts gzip', () => {
-  const cases: [string | undefined, boolean][] = [
-    [undefined, false],
-    ['', false],
-    ['gzip', true],
-    ['GZIP;q=0.5', true],
-    ['deflate, gzip;q=1.0, *;q=0.5', true],
-    ['*', true],
-    ['br', false],
-    ['gzip;q=0', false],
-    ['gzip; q=0.000', false],
-    ['identity;q=1, gzip;q=0.001', true],
+suite('the document is sent', () => {
+  const cases: [string | undefined, string][] = [
+    [undefined, 'identity'],
+    ['', 'identity'],
+    ['gzip', 'gzip'],
+    ['GZIP;q=0.5', 'gzip'],
+    ['deflate, gzip;q=1.0, *;q=0.5', 'gzip'],
+    ['gzip, deflate, br, zstd', 'br'],
+    ['br;q=0.5, gzip;q=0.8', 'gzip'],
+    ['*', 'br'],
+    ['br;q=0, *', 'gzip'],
+    ['deflate', 'identity'],
+    ['gzip;q=0', 'identity'],
+    ['gzip; q=0.000, br;q=0', 'identity'],
+    ['identity;q=1, gzip;q=0.001', 'gzip'],
   ]
-  for (const [header, accepts] of cases)
-    test(`\`${header}\`: ${accepts}`, () => assert.equal(acceptsGzip(header), accepts))
+  for (const [header, form] of cases) test(`as \`${form}\` to \`${header}\``, () => assert.equal(formFor(header), form))
 })

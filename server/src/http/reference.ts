@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
+import { brotliCompress, constants, gzip } from 'node:zlib'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type {
@@ -14,6 +14,9 @@ import { notFound } from '../kernel/errors.ts'
 import type { Limits } from './limits.ts'
 import { callerAddress } from './source.ts'
 
+/** How a document is sent, by the name that `Accept-Encoding` has for it. */
+type Form = 'identity' | 'gzip' | 'br'
+
 /** One form of a document as it is sent, and its strong `ETag`. */
 type Copy = { bytes: Buffer; etag: string }
 
@@ -22,15 +25,15 @@ type Copy = { bytes: Buffer; etag: string }
  * request; every answer then sends the same bytes. Callers need no credential, so their requests are counted by address.
  */
 export async function serveReference(server: FastifyInstance, describe: () => unknown, limits: Limits): Promise<void> {
-  let copies: Promise<Record<'plain' | 'gzip', Copy>> | undefined
+  let copies: Promise<Record<Form, Copy>> | undefined
   async function sendDocument(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     copies ??= copiesOf(JSON.stringify(describe()))
-    const isCompressed = acceptsGzip(request.headers['accept-encoding'])
-    const { bytes, etag } = (await copies)[isCompressed ? 'gzip' : 'plain']
+    const form = formFor(request.headers['accept-encoding'])
+    const { bytes, etag } = (await copies)[form]
     // Clients keep the document, and ask each time whether it is still the current one.
     reply.headers({ etag, vary: 'accept-encoding', 'cache-control': 'no-cache' })
     if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send()
-    if (isCompressed) reply.header('content-encoding', 'gzip')
+    if (form !== 'identity') reply.header('content-encoding', form)
     return reply.type('application/json; charset=utf-8').send(bytes)
   }
 
@@ -69,23 +72,35 @@ function without(policy: string, directive: string): string {
 
 const emptyDocument = { openapi: '3.1.0', info: { title: '', version: '' }, paths: {} } as const
 
-const compress = promisify(gzip)
-
-async function copiesOf(text: string): Promise<Record<'plain' | 'gzip', Copy>> {
+async function copiesOf(text: string): Promise<Record<Form, Copy>> {
   const plain = Buffer.from(text)
   const hash = createHash('sha256').update(plain).digest('base64url')
+  // The best quality of Brotli takes a second, for a tenth of the size less.
+  const quality = { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: plain.length }
+  const [gzipped, brotli] = await Promise.all([
+    promisify(gzip)(plain, { level: 9 }),
+    promisify(brotliCompress)(plain, { params: quality }),
+  ])
   return {
-    plain: { bytes: plain, etag: `"${hash}"` },
-    gzip: { bytes: await compress(plain, { level: 9 }), etag: `"${hash}-gzip"` },
+    identity: { bytes: plain, etag: `"${hash}"` },
+    gzip: { bytes: gzipped, etag: `"${hash}-gzip"` },
+    br: { bytes: brotli, etag: `"${hash}-br"` },
   }
 }
 
-/** Whether `Accept-Encoding` lists gzip and does not refuse it with a weight of 0. */
-export function acceptsGzip(header = ''): boolean {
-  return header.split(',').some((coding) => {
-    const [name = '', weight = ''] = coding.split(';').map((part) => part.trim().toLowerCase())
-    return (name === 'gzip' || name === '*') && !/^q=0(\.0*)?$/.test(weight)
-  })
+/** The form with the greatest weight in `Accept-Encoding`, of equal ones the smaller; as it is only where none is accepted. */
+export function formFor(header = ''): Form {
+  const weights = new Map(header.split(',').map(readCoding))
+  const weightOf = (coding: string) => weights.get(coding) ?? weights.get('*') ?? 0
+  const [br, gzip] = [weightOf('br'), weightOf('gzip')]
+  if (br === 0 && gzip === 0) return 'identity'
+  return br >= gzip ? 'br' : 'gzip'
+}
+
+function readCoding(text: string): [name: string, weight: number] {
+  const [name = '', weight = ''] = text.split(';').map((part) => part.trim().toLowerCase())
+  const [, number = '1'] = /^q=([01](?:\.\d{0,3})?)$/.exec(weight) ?? []
+  return [name, Number(number)]
 }
 
 /** Whether `If-None-Match` names the state; the comparison ignores that an intermediary made the tag weak. */

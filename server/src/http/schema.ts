@@ -14,7 +14,18 @@ import {
 import { readMoment } from '../kernel/moment.ts'
 import { isName, isPlainLine, linePattern, lineRule, namePattern, nameRule } from '../kernel/one-line-name.ts'
 
+/** What the document says of an input that only `run` checks. */
+export type DocumentedKeywords = {
+  maxLength?: number
+  pattern?: string
+  enum?: readonly string[]
+  maximum?: number
+  uniqueItems?: true
+  maxProperties?: number
+}
+
 type JsonSchema = {
+  documented?: DocumentedKeywords
   type?: string
   format?: string
   pattern?: string
@@ -25,6 +36,14 @@ type JsonSchema = {
   required?: string[]
   items?: JsonSchema
   maxItems?: number
+}
+
+/**
+ * A schema whose document says more than the check of the schema refuses: `run` refuses the rest, with an error of its own. For
+ * inputs alone.
+ */
+export function Documented<Schema extends TSchema>(schema: Schema, documented: DocumentedKeywords): Schema {
+  return { ...schema, documented }
 }
 
 /** The schema as plain JSON Schema, for reading its keywords, which TypeBox's types hide. */
@@ -69,7 +88,11 @@ export const IdParams = Type.Object({ id: Uuid })
 
 /** The query parameters of every list. */
 export const pageQuery = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, description: 'items per page; 50 when absent, at most 200' })),
+  limit: Type.Optional(
+    Documented(Type.Integer({ minimum: 1, description: 'items per page; 50 when absent, at most 200: more are 200' }), {
+      maximum: 999_999_999,
+    }),
+  ),
   cursor: Type.Optional(Type.String({ description: '`next_cursor` of the previous page' })),
 }
 

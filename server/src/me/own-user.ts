@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import type { SignInSession } from '../kernel/context.ts'
-import { maxPendingRequests, settleDuration } from '../requests/request.ts'
+import { maxPendingRequests } from '../requests/request.ts'
+import { settleDuration } from '../requests/request-input.ts'
 import { readSettingValues, type Settings } from '../settings/setting.ts'
 import { Preferences } from '../users/preferences.ts'
 

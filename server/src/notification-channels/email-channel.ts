@@ -10,7 +10,7 @@ const maxRecipients = 50
 export const Recipients = Type.Array(Type.String({ maxLength: 1000 }), {
   minItems: 1,
   maxItems: maxRecipients,
-  description: 'each entry is one plain address; no address twice',
+  description: 'each entry is one plain address; no address twice, in no spelling',
 })
 export const Sender = Type.String({
   maxLength: 1000,

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { findHeadersFault, findReceiverFault } from '../egress/receiver-form.ts'
-import { Body, Nullable, OneOf } from '../http/schema.ts'
+import { findHeadersFault, findReceiverFault, maxHeaders } from '../egress/receiver-form.ts'
+import { Body, Documented, Nullable, OneOf } from '../http/schema.ts'
 import type { Egress } from '../kernel/context.ts'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
 import { redacted } from '../secrets/sealed-config.ts'
@@ -11,11 +11,15 @@ export const Url = Type.String({
   description:
     'the https address of your receiver, without a query; http and internal addresses only when `EGRESS_ALLOW` lists them',
 })
-export const Headers = Type.Unsafe<Record<string, string>>({
-  type: 'object',
-  additionalProperties: { type: 'string' },
-  description: 'additional headers of each message, such as a gateway’s key; write-only, and replaced as a whole',
-})
+export const Headers = Documented(
+  Type.Unsafe<Record<string, string>>({
+    type: 'object',
+    additionalProperties: { type: 'string', documented: { maxLength: 4_096, pattern: '^[ -~]+$' } },
+    description:
+      'additional headers of each message, such as a gateway’s key, but none that Sallyport sets itself; write-only, and replaced as a whole',
+  }),
+  { maxProperties: maxHeaders },
+)
 
 /** A channel that sends events to a receiver of the tenant, as in replies. */
 export const WebhookChannel = Type.Object(

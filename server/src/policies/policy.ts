@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { recordTag } from '../http/if-match.ts'
-import { Body, DateTime, Name, Uuid } from '../http/schema.ts'
+import { Body, DateTime, Documented, Name, Uuid } from '../http/schema.ts'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/id.ts'
 import { Rule } from '../policy-engine/rule.ts'
@@ -68,12 +68,15 @@ export const RuleParams = Type.Object({ id: Uuid, rule_id: Uuid })
 
 /** The body of both reorderings. */
 export const Reorder = Body({
-  ids: Type.Array(Uuid, {
-    minItems: 1,
-    maxItems: maxIds,
-    description:
-      'The ids in the new order. They share out the places that they have now; all others keep their places.',
-  }),
+  ids: Documented(
+    Type.Array(Uuid, {
+      minItems: 1,
+      maxItems: maxIds,
+      description:
+        'The ids in the new order. They share out the places that they have now; all others keep their places.',
+    }),
+    { uniqueItems: true },
+  ),
 })
 
 const maxFaultsShown = 20

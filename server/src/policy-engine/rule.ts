@@ -74,7 +74,13 @@ export const RuleInput = Type.Object(
     audit_session: Type.Optional(Type.Boolean({ description: 'Whether grants have session auditing.' })),
     approval_mode: Type.Optional(ApprovalMode),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    description:
+      'Either `policy_text`, or `effect` and the scope. A scope type that is absent is `any`; another one but `any` needs its entity type, and ' +
+      'its entity id unless it is `is`; an entity field that it does not use is refused. `action_ids`: ' +
+      'none for `any`, one for `eq`, one or more for `in`.',
+  },
 )
 export type RuleInput = Static<typeof RuleInput>
 

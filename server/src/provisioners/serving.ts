@@ -28,7 +28,10 @@ export const Serves = Type.Array(
     },
     { additionalProperties: false },
   ),
-  { maxItems: 2 * servedTypes.length },
+  {
+    maxItems: 2 * servedTypes.length,
+    description: `no account twice for a type; at most ${maxLines.toLocaleString('en')} accounts in all`,
+  },
 )
 type Serves = Static<typeof Serves>
 

@@ -1,8 +1,9 @@
 import { Type } from 'typebox'
 import { operation } from '../http/operation.ts'
 import { Body, IdParams, Nullable } from '../http/schema.ts'
-import { AccessRequest, DurationSeconds, Reasoning } from './request.ts'
+import { AccessRequest, Reasoning } from './request.ts'
 import { decideRequest } from './request-approval.flow.ts'
+import { DurationSeconds } from './request-input.ts'
 
 export const approveRequest = operation({
   method: 'POST',

@@ -1,7 +1,8 @@
 import { operation } from '../http/operation.ts'
 import { evaluateRequest } from './evaluate-request.flow.ts'
 import { makeRequest } from './make-request.flow.ts'
-import { CreatedRequest, RequestInput, requestTag } from './request.ts'
+import { CreatedRequest, requestTag } from './request.ts'
+import { RequestInput } from './request-input.ts'
 
 export const createRequest = operation({
   method: 'POST',

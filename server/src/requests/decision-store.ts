@@ -5,7 +5,7 @@ import type { PageRequest } from '../kernel/page.ts'
 import type { Decision } from '../policy-engine/deciding/decide.ts'
 import type { FullDecision, questionKinds } from './decision.ts'
 import type { Circumstances, RequestedAccess } from './policy-question.ts'
-import { hasReason } from './request.ts'
+import { hasReason } from './request-input.ts'
 
 /** The policy question that a decision answers, as stored. */
 export type KeptQuestion = {

@@ -10,7 +10,8 @@ import type { Settings } from '../settings/setting.ts'
 import { type EvaluatedRequest, evaluateAccess, requirePerson } from './evaluate-request.flow.ts'
 import { namedAccounts, type Place } from './place.ts'
 import { heldInAll } from './policy-question.ts'
-import { type ExtensionInput, hasReason, missingReason, type ResourceReference, requireReason } from './request.ts'
+import type { ResourceReference } from './request.ts'
+import { type ExtensionInput, hasReason, missingReason, requireReason } from './request-input.ts'
 import { readAccessIn } from './request-store.ts'
 
 /**

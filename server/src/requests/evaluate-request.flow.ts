@@ -7,7 +7,7 @@ import { readWithRules } from '../policy-engine/deciding/rule-set-store.ts'
 import { findPolicyFacts, type PolicyFacts } from '../policy-facts/policy-facts.flow.ts'
 import { findUnserved, namedAccounts, type Place, placesOf } from './place.ts'
 import { accountDoubt, askQuestion, type Circumstances, type Known, type RequestedAccess } from './policy-question.ts'
-import { type RequestInput, requireReason, requireSoundRequest, settleDuration } from './request.ts'
+import { type RequestInput, requireReason, requireSoundRequest, settleDuration } from './request-input.ts'
 import { type CurrentAccess, readCurrentAccess } from './request-store.ts'
 import { type Risk, riskOf } from './risk.ts'
 

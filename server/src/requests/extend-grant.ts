@@ -2,7 +2,8 @@ import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { evaluateExtension } from './evaluate-extension.flow.ts'
 import { makeRequest } from './make-request.flow.ts'
-import { CreatedRequest, ExtensionInput } from './request.ts'
+import { CreatedRequest } from './request.ts'
+import { ExtensionInput } from './request-input.ts'
 
 /** An extension is a request: policy answers it, and a person may have to decide it. */
 export const extendGrant = operation({

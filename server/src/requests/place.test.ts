@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { maxPlaces, namedAccounts, placesOf } from './place.ts'
+import { namedAccounts, placesOf } from './place.ts'
 import type { ResourceReference } from './request.ts'
+import { maxPlaces } from './request-input.ts'
 
 const database: ResourceReference = { type: 'cloud_db_instance', id: 'arn:aws:rds:eu-west-1:123456789012:db:orders' }
 const set: ResourceReference = { type: 'cloud_permission_set', id: 'arn:aws:sso:::permissionSet/ssoins-1/ps-1' }

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { invalidInput } from '../kernel/errors.ts'
 import { accountInId } from '../policy-facts/resource.ts'
 import { ResourceReference } from './request.ts'
+import { maxPlaces } from './request-input.ts'
 
 /** Where access is given, one grant each. The target receives exactly the place that policy evaluated. */
 export const Place = Type.Object(
@@ -18,9 +19,6 @@ export const Place = Type.Object(
   { title: 'Place' },
 )
 export type Place = Static<typeof Place>
-
-/** A request that fans out covers at most this many accounts. */
-export const maxPlaces = 50
 
 const accountForm = /^[0-9]{12}$/
 

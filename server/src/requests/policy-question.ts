@@ -15,7 +15,8 @@ import { resourceIn } from '../policy-facts/resource.ts'
 import type { Settings } from '../settings/setting.ts'
 import type { RequestDecision } from './decision.ts'
 import type { Place } from './place.ts'
-import { hasReason, type ResourceReference } from './request.ts'
+import type { ResourceReference } from './request.ts'
+import { hasReason } from './request-input.ts'
 
 /** The requested access, as recorded. Policy evaluates it several times. */
 export type RequestedAccess = {

@@ -18,9 +18,10 @@ import { settingsAsJson } from '../settings/setting-store.ts'
 import type { Mode } from '../tenants/mode.ts'
 import { tenantMode } from '../tenants/mode-store.ts'
 import { approverAsJson, approversAsJson, principalAsJson, principalsAsJson } from '../users/principal-store.ts'
-import { maxPlaces, namedAccounts, type Place, typeOfPlaces } from './place.ts'
+import { namedAccounts, type Place, typeOfPlaces } from './place.ts'
 import { type Circumstances, heldInAll, type Known, type RequestedAccess } from './policy-question.ts'
 import type { AccessRequest, NamedAccessRequest, ResourceReference } from './request.ts'
+import { maxPlaces } from './request-input.ts'
 
 export type RequestRow = Omit<AccessRequest, 'resource'> & {
   resource_type: ResourceReference['type']

@@ -2,15 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Problem } from '../kernel/errors.ts'
 import { readSettingValues } from '../settings/setting.ts'
-import {
-  maySee,
-  notPending,
-  type RequestInput,
-  requireMayDecide,
-  requireReason,
-  requireSoundRequest,
-  settleDuration,
-} from './request.ts'
+import { maySee, notPending, requireMayDecide } from './request.ts'
+import { type RequestInput, requireReason, requireSoundRequest, settleDuration } from './request-input.ts'
 
 const account = { type: 'cloud_account', id: '123456789012' } as const
 const asking: RequestInput = { resource: account, action: 'ReadOnly' }

@@ -1,13 +1,10 @@
 import { type Static, Type } from 'typebox'
-import { minSeconds } from '../grants/grant.ts'
 import { recordTag } from '../http/if-match.ts'
-import { AnyObject, Body, DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
+import { AnyObject, DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import type { Limit } from '../kernel/bucket.ts'
-import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
-import { isSeen } from '../kernel/one-line-name.ts'
-import { findActionFault, findIdFault } from '../policy-engine/cedar/reference-faults.ts'
+import { invalidInput, Problem } from '../kernel/errors.ts'
+import { idForms } from '../policy-engine/cedar/reference-faults.ts'
 import { askedTypes } from '../policy-engine/cedar/schema.ts'
-import type { Settings } from '../settings/setting.ts'
 import { riskFields } from './risk.ts'
 
 export const requestStatuses = ['pending', 'approved', 'denied', 'expired', 'cancelled'] as const
@@ -16,7 +13,7 @@ export type RequestStatus = (typeof requestStatuses)[number]
 export const ResourceReference = Type.Object(
   {
     type: OneOf(askedTypes),
-    id: Type.String({ minLength: 1, maxLength: 2_048, description: 'the format depends on the type' }),
+    id: Type.String({ minLength: 1, maxLength: 2_048, description: `the format depends on the type. ${idForms}` }),
   },
   { additionalProperties: false, title: 'ResourceReference' },
 )
@@ -160,75 +157,8 @@ export type CreatedRequest = Static<typeof CreatedRequest>
 /** Pending requests of one user, at most: each is work for all who may decide it, and for the evaluation of who that is. */
 export const maxPendingRequests = 100
 
-const maxSeconds = 1_209_600
-const maxMetadataBytes = 16 * 1024
-
-/** How long access lasts. */
-export const DurationSeconds = Type.Integer({ minimum: minSeconds, maximum: maxSeconds })
-
-const Reason = Type.Optional(Nullable(Type.String({ maxLength: 2_000 })))
-
-/** The input of a new request. */
-export const RequestInput = Body({
-  resource: ResourceReference,
-  action: Type.String({ minLength: 1, maxLength: 256, description: 'a permission set’s name, or a verb of your own' }),
-  reason: Reason,
-  duration_seconds: Type.Optional(Nullable(DurationSeconds)),
-  break_glass: Type.Optional(Type.Boolean({ description: 'an emergency: needs a reason, and a rule that allows it' })),
-  metadata: Type.Optional(AnyObject),
-})
-export type RequestInput = Static<typeof RequestInput>
-
-/** The input of an extension. */
-export const ExtensionInput = Body({
-  duration_seconds: Type.Integer({
-    ...DurationSeconds,
-    description: 'how long the access lasts beyond its end; with the time before it, at most the tenant’s maximum',
-  }),
-  reason: Reason,
-})
-export type ExtensionInput = Static<typeof ExtensionInput>
-
 /** An approver's or the system's reason for a decision. */
 export const Reasoning = Nullable(Type.String({ maxLength: 2_000 }))
-
-/** Of an emergency. */
-export const missingReason: FaultyField = {
-  pointer: '/reason',
-  why: 'is required in an emergency, as text that one can see: say what is broken',
-}
-
-/** Throws 400 naming each faulty field that the schema cannot check. */
-export function requireSoundRequest(input: RequestInput): void {
-  const { resource, action, reason, break_glass, metadata } = input
-  const faults: FaultyField[] = []
-  const idFault = findIdFault(resource)
-  if (idFault !== undefined) faults.push({ pointer: '/resource/id', why: idFault })
-  const actionFault = findActionFault(action)
-  if (actionFault !== undefined) faults.push({ pointer: '/action', why: actionFault })
-  if (break_glass === true && !hasReason(reason)) {
-    faults.push(missingReason)
-  }
-  if (metadata !== undefined && Buffer.byteLength(JSON.stringify(metadata)) > maxMetadataBytes) {
-    faults.push({ pointer: '/metadata', why: 'is larger than 16 KiB' })
-  }
-  if (faults.length > 0) throw invalidInput(faults)
-}
-
-/** Whether there is a reason that approvers, and readers of the log, can see. */
-export function hasReason(reason: string | null | undefined): boolean {
-  return reason !== undefined && reason !== null && isSeen(reason)
-}
-
-/** The seconds of access to give; throws 400 above the tenant's cap: a requested duration is never clamped. */
-export function settleDuration(requested: number | null | undefined, settings: Settings): number {
-  const cap = settings['requests.max_duration_seconds']
-  if (requested === undefined || requested === null) return Math.min(settings['requests.default_duration_seconds'], cap)
-  if (requested > cap) {
-    throw invalidInput([{ pointer: '/duration_seconds', why: `must be at most ${cap}, the tenant’s maximum` }])
-  }
-  return requested
-}
 
 /** The duration that an approver gives; null: the requested one. Throws 400 for a longer one: an approver never gives more than was asked. */
 export function shorterDuration(
@@ -239,13 +169,6 @@ export function shorterDuration(
   if (given === undefined || given === null || given === requested) return null
   if (requested === null || given < requested) return given
   throw invalidInput([{ pointer: '/duration_seconds', why: `must be at most ${requested}, the requested duration` }])
-}
-
-/** Throws 400 where the tenant requires a reason and there is none. */
-export function requireReason(input: Pick<RequestInput, 'reason'>, settings: Settings): void {
-  if (settings['requests.require_reason'] && !hasReason(input.reason)) {
-    throw invalidInput([{ pointer: '/reason', why: 'is required in this tenant, as text that one can see' }])
-  }
 }
 
 /** Why a user without the scope may not decide. */

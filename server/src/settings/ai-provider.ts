@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { AnyObject, Body, DateTime, OneOf } from '../http/schema.ts'
+import { AnyObject, Body, DateTime, Documented, OneOf } from '../http/schema.ts'
 import { Problem } from '../kernel/errors.ts'
 import { numberField, type ShownFields, textField, urlField } from '../kernel/shown-field.ts'
 
@@ -18,6 +18,9 @@ export const AiProvider = Type.Object(
 )
 export type AiProvider = Static<typeof AiProvider>
 
+/** `{type}` of a path. */
+export const AiProviderParams = Type.Object({ type: Documented(Type.String(), { enum: aiProviderTypes }) })
+
 /** The body of endpoint 9. */
 export const AiProviderChoice = Body({ type: OneOf(aiProviderTypes) })
 
@@ -27,7 +30,7 @@ export const AiProviderConfig = Body({
     additionalProperties: true,
     description:
       'Every field that may be a secret is write-only and shown as `[redacted]`; send `[redacted]` to keep its value. ' +
-      'An omitted field is removed. 64 KiB at most.',
+      'An omitted field is removed. At most 64 KiB as JSON; a name of a field has at most 100 characters.',
   }),
 })
 

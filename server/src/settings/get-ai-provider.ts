@@ -1,7 +1,6 @@
-import { Type } from 'typebox'
 import { recordTag } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
-import { AiProvider, requireAiProviderType } from './ai-provider.ts'
+import { AiProvider, AiProviderParams, requireAiProviderType } from './ai-provider.ts'
 import { getAiProvider as getProvider } from './ai-provider-store.ts'
 
 export const getAiProvider = operation({
@@ -10,7 +9,7 @@ export const getAiProvider = operation({
   summary: 'Get an AI provider type with its config',
   credential: 'any',
   scope: 'settings:read',
-  params: Type.Object({ type: Type.String({ description: 'provider_a, provider_b or provider_c' }) }),
+  params: AiProviderParams,
   replies: { 200: AiProvider },
   errors: [],
   etag: recordTag,

@@ -1,7 +1,6 @@
-import { Type } from 'typebox'
 import { recordTag } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
-import { inForce, requireSettingKey, Setting } from './setting.ts'
+import { inForce, requireSettingKey, Setting, SettingParams } from './setting.ts'
 import { findSetting } from './setting-store.ts'
 
 export const getSetting = operation({
@@ -10,7 +9,7 @@ export const getSetting = operation({
   summary: 'Get a setting with its value or default',
   credential: 'any',
   scope: 'settings:read',
-  params: Type.Object({ setting_key: Type.String({ description: 'a key from the list of settings' }) }),
+  params: SettingParams,
   replies: { 200: Setting },
   errors: [],
   etag: recordTag,

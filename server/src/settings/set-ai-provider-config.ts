@@ -1,9 +1,14 @@
-import { Type } from 'typebox'
 import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { changeIn, SentBack } from '../http/sent-back.ts'
 import { replaceConfig } from '../secrets/sealed-config.ts'
-import { AiProvider, AiProviderConfig, aiProviderFields, requireAiProviderType } from './ai-provider.ts'
+import {
+  AiProvider,
+  AiProviderConfig,
+  AiProviderParams,
+  aiProviderFields,
+  requireAiProviderType,
+} from './ai-provider.ts'
 import { getAiProvider, lockAiConfig, lockAiProviders, placeOfAiSecrets, saveAiConfig } from './ai-provider-store.ts'
 
 /** Replaces the config of a type and seals its secrets. A change without effect writes nothing and emits no event. */
@@ -14,7 +19,7 @@ export const setAiProviderConfig = operation({
   credential: 'any',
   scope: 'settings:write',
   keyOfSession: true,
-  params: Type.Object({ type: Type.String({ description: 'provider_a, provider_b or provider_c' }) }),
+  params: AiProviderParams,
   body: SentBack(AiProviderConfig, AiProvider),
   replies: { 200: AiProvider },
   errors: [],

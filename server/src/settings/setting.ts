@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { DateTime } from '../http/schema.ts'
+import { DateTime, Documented } from '../http/schema.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { readEmail } from '../kernel/email-address.ts'
 import { Problem } from '../kernel/errors.ts'
@@ -159,7 +159,12 @@ export function inForce(key: SettingKey, stored: Setting | undefined): Setting {
 export const settingKeys = (Object.keys(settingTable) as SettingKey[]).sort()
 
 /** Longer than any valid value. A longer text is refused unread. */
-const maxValueLength = 500
+export const maxValueLength = 500
+
+/** `{setting_key}` of a path. */
+export const SettingParams = Type.Object({
+  setting_key: Documented(Type.String({ description: 'a key from the list of settings' }), { enum: settingKeys }),
+})
 
 /**
  * Reads the settings from the stored texts, with the default for a key that was never set and for a stored text that this

@@ -56,7 +56,8 @@ export const SignInSettingInput = Body({
   issuer: Type.String({
     minLength: 1,
     maxLength: maxIssuerLength,
-    description: 'exactly as the provider names itself: `https://id.example.com`',
+    description:
+      'exactly as the provider names itself: `https://id.example.com`, without credentials, a query or a fragment',
   }),
   client_id: Type.String({ minLength: 1, maxLength: 500 }),
   client_secret: Type.Optional(
@@ -71,12 +72,13 @@ export const SignInSettingInput = Body({
   redirect_uris: Type.Array(Address, {
     minItems: 1,
     maxItems: maxRedirects,
-    description: 'the addresses to which the provider may redirect users, compared exactly',
+    description:
+      'the addresses to which the provider may redirect users, compared exactly; each is https, or http on loopback',
   }),
   scopes: Type.Optional(
     Type.Array(Type.String({ pattern: '^[\\x21\\x23-\\x5B\\x5D-\\x7E]{1,200}$' }), {
       maxItems: 50,
-      description: 'the scopes requested from the provider; default: `openid`, `email` and `profile`',
+      description: 'the scopes requested from the provider, with `openid`; default: `openid`, `email` and `profile`',
     }),
   ),
   email_trust: Type.Optional(

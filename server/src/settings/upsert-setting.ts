@@ -2,14 +2,27 @@ import { Type } from 'typebox'
 import { keepRefusal } from '../events/keep-refusal.ts'
 import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
-import { Body } from '../http/schema.ts'
+import { Body, Documented } from '../http/schema.ts'
 import { changeIn, SentBack } from '../http/sent-back.ts'
 import { Problem } from '../kernel/errors.ts'
-import { inForce, requireMaySet, requireSettingKey, requireSettingValue, Setting } from './setting.ts'
+import {
+  inForce,
+  maxValueLength,
+  requireMaySet,
+  requireSettingKey,
+  requireSettingValue,
+  Setting,
+  SettingParams,
+} from './setting.ts'
 import { findSetting, saveSetting } from './setting-store.ts'
 
 const SettingChange = Body({
-  value: Type.String({ description: 'as text, in the form of the key: `3600`, `true`, `Europe/Berlin`' }),
+  value: Documented(
+    Type.String({
+      description: 'as text, in the form of the key: `3600`, `true`, `Europe/Berlin`; an error lists what a key takes',
+    }),
+    { maxLength: maxValueLength },
+  ),
 })
 
 /** How often a change is tried when another comes between its read and its write. */
@@ -22,7 +35,7 @@ export const upsertSetting = operation({
   summary: 'Set a setting',
   credential: 'any',
   scope: 'settings:write',
-  params: Type.Object({ setting_key: Type.String({ description: 'a key from the list of settings' }) }),
+  params: SettingParams,
   body: SentBack(SettingChange, Setting),
   replies: { 200: Setting },
   errors: ['version_conflict'],

@@ -1,3 +1,6 @@
+import { Type } from 'typebox'
+import { Documented } from '../http/schema.ts'
+
 const maxDataLength = 256 * 1024
 /** The body of an operation that takes an avatar: one that is too large is a faulty field, not a body that nobody reads. */
 export const avatarBodyLimit = 4 * 1024 * 1024
@@ -5,6 +8,16 @@ export const avatarBodyLimit = 4 * 1024 * 1024
 const maxSidePixels = 2_048
 
 const uriForm = /^data:image\/(png|jpeg|webp);base64,/
+
+/** An avatar that a caller sends. */
+export const Avatar = Documented(
+  Type.String({
+    description:
+      `a data URI: png, jpeg or webp in padded base64 of at most ${maxDataLength / 1024} KiB; the image has at most ` +
+      `${maxSidePixels} pixels a side`,
+  }),
+  { pattern: uriForm.source },
+)
 
 type Size = { width: number; height: number }
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Body, Nullable, OneOf } from '../http/schema.ts'
+import { Body, Documented, Nullable, OneOf } from '../http/schema.ts'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
 
 const dateFormats = ['YYYY-MM-DD', 'MM/DD/YYYY', 'DD/MM/YYYY'] as const
@@ -16,10 +16,15 @@ const fields = {
 export const Preferences = Type.Object(fields, { title: 'Preferences' })
 export type Preferences = Static<typeof Preferences>
 
+const maxTagLength = 100
+
+/** Zone names are words separated by slashes. The platform also accepts `+01:00`, which is an offset and not a zone. */
+const zoneForm = /^[A-Za-z][A-Za-z0-9_+-]{0,31}(?:\/[A-Za-z0-9_+-]{1,32}){0,2}$/
+
 /** The body of endpoint 14: null clears a field, an omitted field stays as it is. */
 export const PreferencesInput = Body({
-  locale: Type.Optional(fields.locale),
-  timezone: Type.Optional(fields.timezone),
+  locale: Type.Optional(Documented(fields.locale, { maxLength: maxTagLength })),
+  timezone: Type.Optional(Documented(fields.timezone, { pattern: zoneForm.source })),
   date_format: Type.Optional(fields.date_format),
   time_format: Type.Optional(fields.time_format),
 })
@@ -55,17 +60,12 @@ export function readPreferencesChange({ locale, timezone, ...formats }: Preferen
   return { ...formats, ...read } as Partial<Preferences>
 }
 
-const maxTagLength = 100
-
 /** The canonical spelling; undefined for a text that is not a tag of a language that the platform knows. */
 export function readLocale(text: string): string | undefined {
   if (text.length > maxTagLength) return undefined
   // The form alone would let `english` and `not-a-locale` pass.
   return attempt(() => Intl.DateTimeFormat.supportedLocalesOf(text)[0])
 }
-
-/** Zone names are words separated by slashes. The platform also accepts `+01:00`, which is an offset and not a zone. */
-const zoneForm = /^[A-Za-z][A-Za-z0-9_+-]{0,31}(?:\/[A-Za-z0-9_+-]{1,32}){0,2}$/
 
 /**
  * The zone's name, checked against the platform's list. Old names and `UTC` are valid and stay as given, since the platform

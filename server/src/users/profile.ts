@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
-import { Body, Nullable, OneOf, Uuid } from '../http/schema.ts'
+import { Body, jsonSchemaOf, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
 import { isName, isPlainLine } from '../kernel/one-line-name.ts'
-import { avatarFault } from './avatar.ts'
+import { Avatar, avatarFault } from './avatar.ts'
 import { type AuthProvider, authProviders } from './user.ts'
 
 /** A user's own view of their profile. */
@@ -36,7 +36,7 @@ export const ProfileInput = Body({
   last_name: OwnName,
   display_name: OwnName,
   avatar_base64: Type.Optional(
-    Nullable(Type.String({ description: 'a data URI: png, jpeg or webp in base64; null removes it' })),
+    Nullable(Type.String({ ...Avatar, description: `${jsonSchemaOf(Avatar).description}; null removes it` })),
   ),
 })
 export type ProfileInput = Static<typeof ProfileInput>

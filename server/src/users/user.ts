@@ -5,7 +5,7 @@ import { emailFault, readEmail } from '../kernel/email-address.ts'
 import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
 import { isName, nameRule } from '../kernel/one-line-name.ts'
 import { type CreationRoleId, creationRoleIds, isCreationRole, requireMayGive, systemRoles } from '../roles/role.ts'
-import { avatarFault } from './avatar.ts'
+import { Avatar, avatarFault } from './avatar.ts'
 
 export const authProviders = ['local', 'oidc', 'saml'] as const
 export type AuthProvider = (typeof authProviders)[number]
@@ -58,14 +58,18 @@ export function userOf<Shown extends ListedUser>({ suspended_until, ...rest }: S
   return { ...rest, ...(suspended_until !== null && { suspended_until }) }
 }
 
+const passwordRule =
+  'required for local users, and for them only; as long as the setting `auth.password_min_length` says, at most 128 characters, ' +
+  'and none of the most common ones'
+
 /** The body of endpoint 11. */
 export const NewUserInput = Body({
   email: Type.String({ maxLength: 1000, description: 'one bare e-mail address' }),
   name: Name(200),
-  password: Type.Optional(Type.String({ maxLength: 1000, description: 'for local users only' })),
+  password: Type.Optional(Type.String({ maxLength: 1000, description: passwordRule })),
   roles: Type.Array(Type.String({ maxLength: 200 }), { maxItems: 500, description: 'user, approver, admin' }),
   auth_provider: Type.Optional(OneOf(authProviders, { description: 'default: `local`' })),
-  avatar_base64: Type.Optional(Nullable(Type.String({ description: 'a data URI: png, jpeg or webp in base64' }))),
+  avatar_base64: Type.Optional(Nullable(Avatar)),
 })
 export type NewUserInput = Static<typeof NewUserInput>
 

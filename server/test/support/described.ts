@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { errorsOf } from '../../src/http/openapi.ts'
+import { errorsOf } from '../../src/http/openapi-errors.ts'
 import type { Operation } from '../../src/http/operation.ts'
 import { compileCheck } from '../../src/http/schema.ts'
 import { eventsOf } from './event-stream.ts'

@@ -79,7 +79,7 @@ export const expectation = {
 /** A case as it is sent, stored and returned. */
 export const PolicyCase = Type.Object(
   {
-    case: Line(200, { description: 'the unique name of the case, a sentence' }),
+    case: Line(200, { description: 'the name of the case, a sentence; no other of the tenant has it' }),
     required: Type.Optional(
       Type.Boolean({ description: 'a change of the rules that would break the case is refused; false when absent' }),
     ),

@@ -24,6 +24,11 @@ const resourceForms: Record<AskedType, { form: RegExp; means: string }> = {
   },
 }
 
+/** The format of the ids of each type, in words. */
+export const idForms = Object.entries(resourceForms)
+  .map(([type, { means }]) => `\`${type}\`: ${means}`)
+  .join('; ')
+
 /** Why this is not an id of its type, as half a sentence; undefined when it is one. */
 export function findIdFault({ type, id }: ResourceReference): string | undefined {
   const { form, means } = resourceForms[type]
