@@ -5,7 +5,7 @@ import { senderOf } from '../mail/sender.ts'
 import { readSenders } from '../mail/sender-store.ts'
 import { EmailChannel } from './email-channel.ts'
 
-export const SenderWarning = Type.Object(
+const SenderWarning = Type.Object(
   {
     code: OneOf(['sender_not_allowed'], {
       description: 'mails come from the sender of this service, and replies go to the address that the channel names',
@@ -14,7 +14,7 @@ export const SenderWarning = Type.Object(
   },
   { title: 'SenderWarning' },
 )
-export type SenderWarning = Static<typeof SenderWarning>
+type SenderWarning = Static<typeof SenderWarning>
 
 /** An e-mail channel as its creation and its change return it. */
 export const SavedEmailChannel = Type.Object(
