@@ -71,6 +71,12 @@ test('a body past 1 MiB is refused elsewhere, whatever it is for (I1)', async ()
   }
 })
 
+test('a body that is large for an avatar has no more values than any other, which would take seconds to read', async () => {
+  const values = Object.fromEntries(Array.from({ length: 300_000 }, (_, index) => [`${index}`, 0]))
+  const { status, body } = await owner<{ message: string }>('POST', '/v1/users', values)
+  assert.deepEqual([status, body.message], [400, '`/` has more than 1000 values: send less'])
+})
+
 test('an avatar may be sent in 4 MiB, so that one that is too large is a faulty field', async () => {
   const avatar_base64 = `data:image/png;base64,${'A'.repeat(3 * big.length)}`
   const user = { email: 'a@example.com', name: 'A', roles: ['user'], auth_provider: 'oidc', avatar_base64 }

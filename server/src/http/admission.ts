@@ -80,7 +80,7 @@ type Checks = { authenticate: Authenticate; sessionCookie: SessionCookie }
 /**
  * What the caller's credential proves; undefined when the operation takes no credential. `onEndedSession` is called for a cookie that
  * proves nothing, or nothing any more.
- * @throws Problem 401 without a valid credential, 400 for two, 401 or 403 for one of a kind that the operation does not take
+ * @throws Problem 401 without a valid credential, 400 for two
  */
 export async function findAdmission(
   { authenticate, sessionCookie }: Checks,
@@ -88,7 +88,7 @@ export async function findAdmission(
   request: FastifyRequest,
   onEndedSession: () => void = () => undefined,
 ): Promise<Admission | undefined> {
-  const { method, path, credential } = operation
+  const { method, credential } = operation
   if (credential === 'none' || credential === 'tenant') return undefined
   const presented = presentedCredential(request, sessionCookie)
   const { session } = presented
@@ -105,26 +105,29 @@ export async function findAdmission(
       'the credential is missing or not valid; sign in again, or send a valid API key',
     )
   }
-  if (credential !== 'any' && admission.actor.kind !== 'user') {
-    throw otherKind(path, 'this operation belongs to a person and takes no API key; send a token')
-  }
-  if (credential === 'token' && session !== undefined) {
-    throw otherKind(path, 'this operation takes only a token; sign in again')
-  }
   return admission
 }
 
-/** A valid credential of a kind that the operation does not take. At `/v1/users/me` nobody is known by it: 401. */
-function otherKind(path: string, message: string): Problem {
-  return new Problem(path.startsWith('/v1/users/me') ? 'unauthenticated' : 'forbidden', message)
+/** Why the operation takes no valid credential of this kind. The specified operations below `/v1/users/me` answer 401. */
+function findWrongKind({ actor, via }: Admission, { path, credential }: Pick<Demand, 'path' | 'credential'>) {
+  const isOwn = path === '/v1/users/me' || path.startsWith('/v1/users/me/')
+  const refused = (message: string) => new Problem(isOwn ? 'unauthenticated' : 'forbidden', message)
+  if (credential !== 'any' && actor.kind !== 'user') {
+    return refused('this operation belongs to a person and takes no API key; send a token')
+  }
+  const isOther = credential === 'token' && via === 'session'
+  return isOther ? refused('this operation takes only a token; sign in again') : undefined
 }
 
 /** Why the admission does not allow this operation in this tenant; undefined when it does. */
 export function findRefusal(
   admission: Admission,
   tenant_id: string,
-  { scope, freshSignIn, allowsOneFactor, refusesRehearsal }: Omit<Demand, 'method' | 'path' | 'credential'>,
+  demand: Omit<Demand, 'method'>,
 ): Problem | undefined {
+  const { scope, freshSignIn, allowsOneFactor, refusesRehearsal } = demand
+  const wrongKind = findWrongKind(admission, demand)
+  if (wrongKind !== undefined) return wrongKind
   if (admission.tenant_id !== tenant_id) {
     return new Problem('tenant_mismatch', '`X-Tenant-ID` is not the tenant of the credential')
   }

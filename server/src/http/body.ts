@@ -40,7 +40,7 @@ function readBody({ headers, routeOptions }: FastifyRequest, body: Buffer): unkn
   }
   if (bodyText !== undefined && plainText.test(contentType)) return { [bodyText]: readText(decode(body)) }
   requireType(json.test(contentType), 'application/json')
-  return parseStrictJson(decode(body), { depth: maxNesting })
+  return parseStrictJson(decode(body), { depth: maxNesting, values: routeOptions.config.bodyValues })
 }
 
 function requireType(isRight: boolean, type: string): void {

@@ -1,10 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Problem } from '../kernel/errors.ts'
+import { bodyLimit } from './body.ts'
 import { callerAddress, sourceOf } from './source.ts'
 
 /** With more requests in flight, waiting takes longer than a retry, so the server refuses further requests at once. */
 const maxInFlight = 1_000
-/** How many bodies of one source may arrive at once. Behind a proxy that is not trusted, all callers are one source. */
+/**
+ * How many bodies of one source may arrive at once, of up to 1 MiB each; a larger one counts several times. Behind a proxy that is not
+ * trusted, all callers are one source.
+ */
 const maxArriving = 500
 
 const tooMany = new Problem('unavailable', 'too many requests in flight; retry in a moment')
@@ -21,10 +25,10 @@ export function countInFlight(server: FastifyInstance): void {
   const stages = new WeakMap<FastifyRequest, Stage>()
   const arriving = new Map<string, number>()
 
-  /** Counts a body that arrives, or is here; returns how many of its source still arrive. */
+  /** Counts a body that arrives, or is here; returns the weight of those of its source that still arrive. */
   function count(request: FastifyRequest, change: 1 | -1): number {
     const source = sourceOf(callerAddress(request))
-    const counted = (arriving.get(source) ?? 0) + change
+    const counted = (arriving.get(source) ?? 0) + change * weightOf(request)
     if (counted === 0) arriving.delete(source)
     else arriving.set(source, counted)
     return counted
@@ -54,6 +58,12 @@ export function countInFlight(server: FastifyInstance): void {
     stages.set(request, 'in flight')
     requireRoom(server)
   })
+}
+
+/** The most memory that the body may take, in MiB. */
+function weightOf({ headers, routeOptions }: FastifyRequest): number {
+  const bytes = Number(headers['content-length'] ?? routeOptions.bodyLimit ?? bodyLimit)
+  return Math.max(1, Math.ceil(bytes / bodyLimit))
 }
 
 function hasBodyToCome({ headers, raw }: FastifyRequest): boolean {

@@ -1,10 +1,8 @@
 import { type ErrorCode, errorTable } from '../kernel/errors.ts'
 import type { CredentialKind } from './admission.ts'
 import { takesKey } from './idempotency-key.ts'
-import { limitHeaders, referTo, requestIdHeader } from './openapi-headers.ts'
+import { type Json, limitHeaders, referTo, requestIdHeader } from './openapi-headers.ts'
 import type { Operation } from './operation.ts'
-
-type Json = { [name: string]: unknown }
 
 /** What the operations of a document share, by its name. */
 export type Shared = { schemas: Json; responses: Json }
@@ -58,7 +56,7 @@ function shareResponse(status: number, codes: readonly ErrorCode[], { schemas, r
   }
   responses[name] = {
     description: codes.map((code) => `\`${code}\`: ${errorTable[code].means}`).join('; '),
-    headers: headersOf(status, codes),
+    headers: errorHeadersOf(status, codes),
     content: { 'application/json': { schema: { $ref: `#/components/schemas/${name}Error` } } },
   }
   return { $ref: `#/components/responses/${name}` }
@@ -76,7 +74,7 @@ function inWords(codes: readonly ErrorCode[]): string {
   return codes.map((code) => code.replaceAll(/(?:^|_)(\w)/g, (_all, letter) => letter.toUpperCase())).join('Or')
 }
 
-function headersOf(status: number, codes: readonly ErrorCode[]): Json {
+function errorHeadersOf(status: number, codes: readonly ErrorCode[]): Json {
   if (status === 429) return { ...requestIdHeader, ...referTo('Retry-After'), ...limitHeaders }
   const mayWait = status === 503 || codes.includes('idempotency_in_progress')
   return mayWait ? { ...requestIdHeader, ...referTo('Retry-After') } : requestIdHeader

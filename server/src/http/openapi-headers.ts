@@ -1,4 +1,5 @@
-type Json = { [name: string]: unknown }
+/** A part of the document. */
+export type Json = { [name: string]: unknown }
 
 export const requestIdHeader = {
   'X-Request-Id': { schema: { type: 'string' }, description: 'the id of the request in the log' },

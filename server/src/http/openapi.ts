@@ -3,13 +3,11 @@ import { ErrorObject } from './error-object.ts'
 import { headerParameters } from './header-parameters.ts'
 import { takesKey } from './idempotency-key.ts'
 import { describeErrors, errorsOf, type Shared, takesCredential } from './openapi-errors.ts'
-import { limitHeaders, referTo, requestIdHeader, sharedHeaders } from './openapi-headers.ts'
+import { type Json, limitHeaders, referTo, requestIdHeader, sharedHeaders } from './openapi-headers.ts'
 import { declareTags } from './openapi-tags.ts'
 import type { Operation } from './operation.ts'
 import { describeOutgoing, type Outgoing } from './outgoing.ts'
 import { jsonSchemaOf } from './schema.ts'
-
-type Json = { [name: string]: unknown }
 
 /**
  * The OpenAPI 3.1 document of the operations, and of the messages sent to receivers. Schemas with a `title` become components
@@ -113,7 +111,7 @@ function describeOperation(operationId: string, operation: Operation, shared: Sh
       [status]: {
         description:
           operation.streams === undefined ? successDescriptions[status] : streamDescriptions[operation.streams],
-        headers: headersOf(operation),
+        headers: successHeadersOf(operation),
         ...success,
       },
       ...describeErrors(errorsOf(operation), shared),
@@ -175,7 +173,7 @@ const redirectHeaders = {
   Location: { schema: { type: 'string' }, description: 'the address to go to' },
 }
 
-function headersOf(operation: Operation): Json {
+function successHeadersOf(operation: Operation): Json {
   const { status, credential, etag, location, setsCookie } = operation
   return {
     ...(status === 302 ? redirectHeaders : requestIdHeader),

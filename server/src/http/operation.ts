@@ -144,6 +144,8 @@ export type Declaration<
   keepsBody?: true
   /** Bytes; 1 MiB where absent. */
   bodyLimit?: number
+  /** How many values the body may have in all, for one that is large by a single text: reading many takes long. Any number where absent. */
+  bodyValues?: number
   /**
    * The reply is streamed while `run` yields it; its schema is that of one line, or of an event's data. Events may go on
    * without end: `undefined` means that there is no event now, and must be yielded about every second.
@@ -203,6 +205,7 @@ export type Operation = {
   readonly withoutIgnored: (sent: unknown) => unknown
   readonly keepsBody: boolean
   readonly bodyLimit: number | undefined
+  readonly bodyValues: number | undefined
   readonly streams: StreamType | undefined
   readonly sealsEventIds: boolean
   readonly endsWithScopes: boolean
@@ -260,6 +263,7 @@ export function operation<
     withoutIgnored: declared.withoutIgnored ?? ((sent) => sent),
     keepsBody: declared.keepsBody ?? false,
     bodyLimit: declared.bodyLimit,
+    bodyValues: declared.bodyValues,
     streams: declared.streams,
     sealsEventIds: declared.sealsEventIds ?? false,
     endsWithScopes: declared.endsWithScopes ?? false,

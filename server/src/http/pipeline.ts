@@ -45,7 +45,6 @@ export type PipelineParts = {
   egress: Egress
   public_url: string
   sends_mail: boolean
-  mail_from: string
   providerSignIn: ProviderSignIn
   discovery: Discovery
   streams: StreamHub
@@ -149,7 +148,7 @@ type Admitted = {
 }
 
 function contextOf(parts: PipelineParts, { request, reply, admission, tenant_id }: Admitted): Ctx {
-  const { tokens, sealer, egress, public_url, sends_mail, mail_from, providerSignIn, discovery, streams } = parts
+  const { tokens, sealer, egress, public_url, sends_mail, providerSignIn, discovery, streams } = parts
   return {
     tx: parts.database.tenant(admission?.tenant_id ?? tenant_id),
     actor: admission?.actor ?? systemActor,
@@ -159,7 +158,7 @@ function contextOf(parts: PipelineParts, { request, reply, admission, tenant_id 
     setCookie: (text) => setCookie(reply, text),
     source_ip: callerAddress(request),
     request_id: request.id,
-    ...{ tokens, sealer, egress, public_url, sends_mail, mail_from, providerSignIn, discovery, streams },
+    ...{ tokens, sealer, egress, public_url, sends_mail, providerSignIn, discovery, streams },
   }
 }
 

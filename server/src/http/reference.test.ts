@@ -97,6 +97,9 @@ suite('the document is sent', () => {
     ['gzip;q=0', 'identity'],
     ['gzip; q=0.000, br;q=0', 'identity'],
     ['identity;q=1, gzip;q=0.001', 'gzip'],
+    ['gzip;q=0.0000', 'identity'],
+    ['gzip;x=1;q=0', 'identity'],
+    ['br;q=2, gzip;q=.5', 'gzip'],
   ]
   for (const [header, form] of cases) test(`as \`${form}\` to \`${header}\``, () => assert.equal(formFor(header), form))
 })

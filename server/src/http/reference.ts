@@ -98,8 +98,11 @@ export function formFor(header = ''): Form {
 }
 
 function readCoding(text: string): [name: string, weight: number] {
-  const [name = '', weight = ''] = text.split(';').map((part) => part.trim().toLowerCase())
-  const [, number = '1'] = /^q=([01](?:\.\d{0,3})?)$/.exec(weight) ?? []
+  const [name = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase())
+  const weight = parameters.find((one) => one.startsWith('q='))
+  if (weight === undefined) return [name, 1]
+  // What cannot be read is not accepted.
+  const [, number = '0'] = /^q=([01]?(?:\.\d+)?)$/.exec(weight) ?? []
   return [name, Number(number)]
 }
 

@@ -14,7 +14,7 @@ import {
 import { readMoment } from '../kernel/moment.ts'
 import { isName, isPlainLine, linePattern, lineRule, namePattern, nameRule } from '../kernel/one-line-name.ts'
 
-/** What the document says of an input that only `run` checks. */
+/** What the document says of an input beyond the check of its schema. */
 export type DocumentedKeywords = {
   maxLength?: number
   pattern?: string
@@ -39,8 +39,7 @@ type JsonSchema = {
 }
 
 /**
- * A schema whose document says more than the check of the schema refuses: `run` refuses the rest, with an error of its own. For
- * inputs alone.
+ * A schema with keywords for the document alone: other code refuses what breaks them, with an error of its own. For inputs only.
  */
 export function Documented<Schema extends TSchema>(schema: Schema, documented: DocumentedKeywords): Schema {
   return { ...schema, documented }
@@ -86,12 +85,18 @@ export type Redirect = Static<typeof Redirect>
 /** `{id}` in a path. */
 export const IdParams = Type.Object({ id: Uuid })
 
+/** Of nine digits: see `readQueryValue`. */
+const maxQueryInteger = 999_999_999
+
 /** The query parameters of every list. */
 export const pageQuery = {
   limit: Type.Optional(
-    Documented(Type.Integer({ minimum: 1, description: 'items per page; 50 when absent, at most 200: more are 200' }), {
-      maximum: 999_999_999,
-    }),
+    Documented(
+      Type.Integer({ minimum: 1, description: 'items per page; 50 when absent; more than 200 count as 200' }),
+      {
+        maximum: maxQueryInteger,
+      },
+    ),
   ),
   cursor: Type.Optional(Type.String({ description: '`next_cursor` of the previous page' })),
 }

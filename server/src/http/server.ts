@@ -52,6 +52,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     operationId?: string
     keepsBody?: boolean
+    bodyValues?: number | undefined
     /** The field that takes a plain-text body; undefined when plain text is refused. */
     bodyText?: string | undefined
     bodyType?: 'form' | undefined
@@ -240,8 +241,8 @@ function serveOperation(
   })
 }
 
-function bodyConfigOf({ keepsBody, bodyText, bodyType }: Operation) {
-  return { keepsBody, bodyText, bodyType }
+function bodyConfigOf({ keepsBody, bodyValues, bodyText, bodyType }: Operation) {
+  return { keepsBody, bodyValues, bodyText, bodyType }
 }
 
 /** A stream holds nothing that other requests wait for, so it does not count as in flight. */

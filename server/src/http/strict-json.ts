@@ -3,21 +3,24 @@ import { invalidInput, type Problem } from '../kernel/errors.ts'
 export type JsonLimits = {
   /** How deep objects and arrays may be nested. */
   depth: number
+  /** How many values it may have, those in objects and arrays included. */
+  values?: number | undefined
 }
 
 /** The state of a scan: the position in the text, and the path of keys and indices in the document. */
-type Scan = { text: string; at: number; path: (string | number)[]; depth: number }
+type Scan = { text: string; at: number; path: (string | number)[]; depth: number; left: number; values: number }
 
 /**
  * Parses JSON that every parser reads alike: as `JSON.parse`, but refuses everything that another parser, or PostgreSQL,
  * would read differently. The time is linear in the length of the text.
  *
  * @throws Problem `invalid_input`, with the location, for malformed JSON, a byte order mark, a key given twice, the key
- * `__proto__`, NUL or a lone surrogate in a string or key, a number that would change its value, and deeper nesting than
- * `limits.depth`.
+ * `__proto__`, NUL or a lone surrogate in a string or key, a number that would change its value, deeper nesting than
+ * `limits.depth`, and more values than `limits.values`.
  */
 export function parseStrictJson(text: string, limits: JsonLimits): unknown {
-  const scan: Scan = { text, at: 0, path: [], depth: limits.depth }
+  const { depth, values = Number.POSITIVE_INFINITY } = limits
+  const scan: Scan = { text, at: 0, path: [], depth, left: values, values }
   if (text.startsWith('\ufeff')) throw faulty(scan, 'begins with a byte order mark: send plain utf-8')
   skipSpace(scan)
   scanValue(scan)
@@ -26,6 +29,8 @@ export function parseStrictJson(text: string, limits: JsonLimits): unknown {
 }
 
 function scanValue(scan: Scan): void {
+  scan.left -= 1
+  if (scan.left < 0) throw invalidInput([{ pointer: '', why: `has more than ${scan.values} values: send less` }])
   switch (scan.text[scan.at]) {
     case '{':
       nested(scan, scanObject)

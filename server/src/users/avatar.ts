@@ -3,7 +3,7 @@ import { Documented } from '../http/schema.ts'
 
 const maxDataLength = 256 * 1024
 /** The body of an operation that takes an avatar: one that is too large is a faulty field, not a body that nobody reads. */
-export const avatarBodyLimit = 4 * 1024 * 1024
+export const avatarBody = { bodyLimit: 4 * 1024 * 1024, bodyValues: 1_000 }
 /** The maximum side, in pixels. Decoded, the largest image takes 16 MiB. */
 const maxSidePixels = 2_048
 
@@ -16,7 +16,7 @@ export const Avatar = Documented(
       `a data URI: png, jpeg or webp in padded base64 of at most ${maxDataLength / 1024} KiB; the image has at most ` +
       `${maxSidePixels} pixels a side`,
   }),
-  { pattern: uriForm.source },
+  { maxLength: 'data:image/jpeg;base64,'.length + maxDataLength, pattern: uriForm.source },
 )
 
 type Size = { width: number; height: number }

@@ -3,7 +3,7 @@ import { recordTag } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { newId } from '../kernel/id.ts'
 import { readSettings } from '../settings/setting-store.ts'
-import { avatarBodyLimit } from './avatar.ts'
+import { avatarBody } from './avatar.ts'
 import { hashPassword, passwordFaults } from './password.ts'
 import { NewUserInput, readNewUser, requireMayGrant, User } from './user.ts'
 import { insertUser } from './user-store.ts'
@@ -18,7 +18,7 @@ export const createUser = operation({
   keyOfSession: true,
   freshSignIn: true,
   body: NewUserInput,
-  bodyLimit: avatarBodyLimit,
+  ...avatarBody,
   replies: { 201: User },
   location: ({ id }) => `/v1/users/${id}`,
   errors: ['user_exists', 'unprocessable'],

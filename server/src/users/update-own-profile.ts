@@ -1,7 +1,7 @@
 import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { changeIn, SentBack } from '../http/sent-back.ts'
-import { avatarBodyLimit } from './avatar.ts'
+import { avatarBody } from './avatar.ts'
 import { OwnProfile, ProfileInput, readProfileChange, userGone } from './profile.ts'
 import { findOwnProfile, lockOwnUser, saveOwnProfile } from './profile-store.ts'
 
@@ -15,7 +15,7 @@ export const updateOwnProfile = operation({
   body: SentBack(ProfileInput, OwnProfile),
   replies: { 200: OwnProfile },
   errors: [],
-  bodyLimit: avatarBodyLimit,
+  ...avatarBody,
   etag: recordTag,
   takesIfMatch: true,
   run(ctx, { body, header }) {

@@ -63,6 +63,11 @@ suite('a sign-out', () => {
     const { api_key } = tenant.owner
     const reply = await house.call({ method: 'POST', url: '/v1/auth/logout', api_key, tenant_id: tenant.tenant_id })
     assert.deepEqual([reply.status, reply.body.code], [403, 'forbidden'])
+    const refused = await house.asSuperuser(
+      `select data from event where type = 'access.refused' and tenant_id = $1 and subject_id = 'logout'`,
+      [tenant.tenant_id],
+    )
+    assert.equal(refused.length, 1, 'it is on record')
   })
 })
 
