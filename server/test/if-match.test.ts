@@ -135,6 +135,23 @@ test('every record shows its `ETag`', () => {
   )
 })
 
+test('who may cancel a request and not read it learns nothing of it by `If-Match`', async () => {
+  const { token } = ours.people.user
+  const asked = { method: 'POST', url: '/v1/requests', token, tenant_id, body: sampleBodies.createRequest }
+  const made = await house.call(asked)
+  const etag = String(made.headers.etag)
+  const url = `/v1/requests/${made.body.id}`
+  const key = await call('POST', '/v1/api-keys', { name: 'cancels', scopes: ['requests:cancel'] })
+  const cancel = (headers: Record<string, string>) =>
+    house.call({ method: 'DELETE', url, api_key: String(key.body.key), tenant_id, headers })
+  for (const tag of ['"x"', etag]) {
+    const reply = await cancel({ 'if-match': tag })
+    assert.deepEqual([reply.status, reply.body.code], [403, 'forbidden'])
+    assert.ok(!reply.text.includes(etag.slice(1, -1)))
+  }
+  assert.equal((await cancel({})).status, 204)
+})
+
 const passing = await makeRecords(house, ours)
 /** A policy takes its rule with it, so it comes last. */
 const deletions = Object.entries(operations)

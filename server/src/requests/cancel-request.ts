@@ -3,7 +3,7 @@ import { operation } from '../http/operation.ts'
 import { Body, IdParams } from '../http/schema.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
-import { requestTag } from './request.ts'
+import { maySee, requestTag } from './request.ts'
 import { findNamedRequest } from './request-list-store.ts'
 import { findRequest } from './request-store.ts'
 import { cancelPendingRequest, lockRequest } from './transition-store.ts'
@@ -25,6 +25,10 @@ export const cancelRequest = operation({
     if (request === undefined) throw notFound('request')
     if (request.requester_id !== ctx.actor.user_id && !ctx.actor.scopes.has('requests:cancel')) {
       throw new Problem('forbidden', 'cancelling another user’s request needs the scope `requests:cancel`')
+    }
+    // A tag shows whether a guess of what the request contains is right.
+    if (tags !== undefined && !maySee(ctx.actor, request)) {
+      throw new Problem('forbidden', '`If-Match` of another user’s request needs the scope `requests:read`')
     }
     const now = await (tags === undefined
       ? cancelPendingRequest(ctx, request.id)
