@@ -99,7 +99,6 @@ export async function createApp(options: AppOptions): Promise<App> {
       egress,
       public_url: config.public_url,
       sends_mail,
-      mail_from: config.mail_from,
       ...signInParts({ ...options, sealer, egress, admissions }, () => server.log),
       discovery: await openDiscovery({ database, rootKeys }),
       streams: streamHub,

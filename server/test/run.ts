@@ -18,7 +18,7 @@ const usage = `npm test -- [options] [words]
 
 Runs every test on an embedded PostgreSQL of the run's own, or those whose file's path contains one of the words.
 
-  --long          the tests that take minutes, and random tests many times as often
+  --long          the long tests, and random tests many times as often
   --postgres-15   what can differ there, on the PostgreSQL 15 of the system
   --all           with --postgres-15: everything
   --record        writes how long files took to server/test/durations.json, by which they are spread over processes

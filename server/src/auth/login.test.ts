@@ -43,7 +43,6 @@ const server = await buildServer({
     egress: noEgress,
     public_url: 'http://127.0.0.1',
     sends_mail: false,
-    mail_from: 'sallyport@example.com',
     providerSignIn: noProviders(db.database),
     discovery: noDiscovery,
     sessionCookie: sessionCookie(publicUrl),

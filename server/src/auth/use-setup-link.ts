@@ -26,6 +26,7 @@ export const useSetupLink = operation({
     email: Type.String({ maxLength: 1000, description: 'one bare e-mail address, with which the owner signs in' }),
     password: Type.String({ maxLength: 1000 }),
     tenant_name: Type.Optional(Name(200, { description: 'the name of the organization; as it is when absent' })),
+    // The owner's, and the tenant's where it has none of its own.
     timezone: OwnTimeZone,
   }),
   replies: { 200: SignedIn },

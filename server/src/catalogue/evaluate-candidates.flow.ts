@@ -1,4 +1,5 @@
 /** Which candidates may be requested now: the same questions to policy as those of a request, within what one page may ask. */
+
 import type { Ctx } from '../kernel/context.ts'
 import { periodicYield } from '../kernel/yield-to-event-loop.ts'
 import type { AskQuestion } from '../policy-engine/cedar/question.ts'
@@ -19,7 +20,7 @@ import { accountInId } from '../policy-facts/resource.ts'
 import { findUnserved, placesOf, typeOfPlaces } from '../requests/place.ts'
 import { accountDoubt, askQuestion, type Circumstances } from '../requests/policy-question.ts'
 import type { ResourceReference } from '../requests/request.ts'
-import { maxPlaces } from '../requests/request-input.ts'
+import { maxPlaces } from '../requests/request.ts'
 import { answerPair, planOf, questionsOf } from './answer-pair.ts'
 import type { Batch, Candidate } from './candidates.flow.ts'
 import type { FoundEntry } from './catalogue-entry.ts'

@@ -6,7 +6,7 @@ type Fault = string | undefined
 
 const maxUrlLength = 500
 const headerForm = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
-const headerValueForm = /^[\x21-\x7e](?:[\x20-\x7e]{0,4094}[\x21-\x7e])?$/
+export const headerValueForm = /^[\x21-\x7e](?:[\x20-\x7e]{0,4094}[\x21-\x7e])?$/
 /** Headers that the call or the signature sets. */
 const ownHeaders =
   /^(?:host|connection|content-.*|transfer-encoding|te|trailer|upgrade|expect|proxy-.*|webhook-.*|user-agent)$/i

@@ -221,8 +221,6 @@ export type Ctx = WorkCtx & {
   public_url: string
   /** Whether the operator has set up a mail server. */
   sends_mail: boolean
-  /** The installation's own sender of mail. */
-  mail_from: string
   providerSignIn: ProviderSignIn
   discovery: Discovery
   streams: StreamHub

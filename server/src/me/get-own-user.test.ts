@@ -20,7 +20,7 @@ const house = await openHouse({}, (database) => ({
     return { ...tx, read }
   },
 }))
-const tenant = await house.tenant('Acme', { asMade: true })
+const tenant = await house.tenant('Acme', { withDefaults: true })
 const { tenant_id, owner, people } = tenant
 
 type Me = {

@@ -1,9 +1,9 @@
 import { operation } from '../http/operation.ts'
 import { newId } from '../kernel/id.ts'
-import { type EmailChannel, NewEmailChannel, readNewEmail } from './email-channel.ts'
+import { type EmailChannel, NewEmailChannel, readNewEmail, SavedEmailChannel } from './email-channel.ts'
 import { channelTag } from './notification-channel.ts'
 import { insertChannel } from './notification-channel-store.ts'
-import { SavedEmailChannel, withSenderWarning } from './sender-warning.ts'
+import { withSenderWarning } from './sender-warning.flow.ts'
 
 /** Creates a channel that sends events to mailboxes. */
 export const createEmailChannel = operation({

@@ -33,6 +33,26 @@ export const EmailChannel = Type.Object(
 )
 export type EmailChannel = Static<typeof EmailChannel>
 
+const SenderWarning = Type.Object(
+  {
+    code: OneOf(['sender_not_allowed'], {
+      description: 'mails come from the sender of this service, and replies go to the address that the channel names',
+    }),
+    message: Type.String({ description: 'the warning, as a sentence' }),
+  },
+  { title: 'SenderWarning' },
+)
+
+/** An e-mail channel as its creation and its change return it. */
+export const SavedEmailChannel = Type.Object(
+  {
+    ...EmailChannel.properties,
+    warnings: Type.Optional(Type.Array(SenderWarning, { description: 'absent where there are none' })),
+  },
+  { title: 'SavedEmailChannel' },
+)
+export type SavedEmailChannel = Static<typeof SavedEmailChannel>
+
 /** The body of `createEmailChannel`. */
 export const NewEmailChannel = Body({
   ...newFields,

@@ -3,12 +3,17 @@ import { recordTag } from '../http/if-match.ts'
 import { AnyObject, Body, Nullable, OneOf } from '../http/schema.ts'
 import { invalidInput } from '../kernel/errors.ts'
 import { ChannelName, Filters } from './channel-fields.ts'
-import { EmailChannel, Prefix, Recipients, Sender } from './email-channel.ts'
+import { EmailChannel, Prefix, Recipients, SavedEmailChannel, Sender } from './email-channel.ts'
 import { Headers, Url, WebhookChannel } from './webhook-channel.ts'
 
 /** A channel as in replies. */
 export const NotificationChannel = Type.Union([EmailChannel, WebhookChannel], { title: 'NotificationChannel' })
 export type NotificationChannel = Static<typeof NotificationChannel>
+
+/** A channel as a change returns it. */
+export const SavedNotificationChannel = Type.Union([SavedEmailChannel, WebhookChannel], {
+  title: 'SavedNotificationChannel',
+})
 
 /**
  * The `ETag` of a channel: not of warnings, of the secret that an answer may show once, nor of the time that passes until the previous

@@ -53,7 +53,7 @@ suite('creating an email channel', () => {
     const made = await create(sender, { from_address: 'access@example.com' })
     const url = `${path}/${made.body.id}`
     assert.deepEqual([made.status, codes(made)], [201, ['sender_not_allowed']])
-    assert.match(made.text, /replies will go to access@example\.com/)
+    assert.match(made.text, /replies go to access@example\.com/)
     const shown = await as(sender, 'GET', url)
     assert.deepEqual([codes(shown), shown.headers.etag], [undefined, made.headers.etag])
     assert.deepEqual(codes(await as(sender, 'PATCH', url, { name: 'Other' })), ['sender_not_allowed'])

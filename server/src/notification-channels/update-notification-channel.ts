@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import { readIfMatch, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
@@ -6,10 +5,16 @@ import { changeIn, SentBack } from '../http/sent-back.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { notFound } from '../kernel/errors.ts'
 import { changeEmail } from './email-channel.ts'
-import { AnyChannel, ChannelChange, channelTag, requireOwnFields } from './notification-channel.ts'
+import {
+  AnyChannel,
+  ChannelChange,
+  channelTag,
+  requireOwnFields,
+  SavedNotificationChannel,
+} from './notification-channel.ts'
 import { lockChannel, saveChannel } from './notification-channel-store.ts'
-import { SavedEmailChannel, withSenderWarning } from './sender-warning.ts'
-import { changeWebhook, requireReceiver, WebhookChannel } from './webhook-channel.ts'
+import { withSenderWarning } from './sender-warning.flow.ts'
+import { changeWebhook, requireReceiver, type WebhookChannel } from './webhook-channel.ts'
 import { openSecrets, sealSecrets } from './webhook-secrets.ts'
 
 /** Changes the fields sent. A request that changes nothing emits no event, and answers the channel as it is. */
@@ -22,7 +27,7 @@ export const updateNotificationChannel = operation({
   keyOfSession: true,
   params: IdParams,
   body: SentBack(ChannelChange, AnyChannel),
-  replies: { 200: Type.Union([SavedEmailChannel, WebhookChannel], { title: 'SavedNotificationChannel' }) },
+  replies: { 200: SavedNotificationChannel },
   errors: ['not_found', 'unprocessable'],
   etag: channelTag,
   takesIfMatch: true,

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { findHeadersFault, findReceiverFault, maxHeaders } from '../egress/receiver-form.ts'
+import { findHeadersFault, findReceiverFault, headerValueForm, maxHeaders } from '../egress/receiver-form.ts'
 import { Body, Documented, Nullable, OneOf } from '../http/schema.ts'
 import type { Egress } from '../kernel/context.ts'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
@@ -14,7 +14,7 @@ export const Url = Type.String({
 export const Headers = Documented(
   Type.Unsafe<Record<string, string>>({
     type: 'object',
-    additionalProperties: { type: 'string', documented: { maxLength: 4_096, pattern: '^[ -~]+$' } },
+    additionalProperties: Documented(Type.String(), { pattern: headerValueForm.source }),
     description:
       'additional headers of each message, such as a gateway’s key, but none that Sallyport sets itself; write-only, and replaced as a whole',
   }),

@@ -101,7 +101,7 @@ export function requireDistinctIds(ids: readonly string[]): string[] {
 }
 
 /** The fault of a reordering with unknown ids. It does not say which id it is, because the id may be another tenant's. */
-export function unknownIds(noun: 'policies of this tenant' | 'rules of this policy'): FaultyField {
+export function unknownIdsFault(noun: 'policies of this tenant' | 'rules of this policy'): FaultyField {
   return { pointer: '/ids', why: `must name only ${noun}` }
 }
 

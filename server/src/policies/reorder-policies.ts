@@ -1,6 +1,6 @@
 import { operation } from '../http/operation.ts'
 import { invalidInput } from '../kernel/errors.ts'
-import { Reorder, reorder, requireDistinctIds, unknownIds } from './policy.ts'
+import { Reorder, reorder, requireDistinctIds, unknownIdsFault } from './policy.ts'
 import { lockPolicyPlaces, savePolicyPlaces } from './policy-store.ts'
 
 /** Puts the listed policies into the given order on the places that they have now; the others keep theirs. */
@@ -17,7 +17,8 @@ export const reorderPolicies = operation({
     const ids = requireDistinctIds(body.ids)
     await ctx.tx.interactive(async (tx) => {
       const moves = reorder(await lockPolicyPlaces(tx), ids)
-      if (moves === undefined) throw invalidInput([unknownIds('policies of this tenant')])
+      // 400, as this operation is specified; elsewhere an unknown reference is 422.
+      if (moves === undefined) throw invalidInput([unknownIdsFault('policies of this tenant')])
       await savePolicyPlaces({ ...ctx, tx }, moves, ids)
     })
   },

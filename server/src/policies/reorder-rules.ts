@@ -1,7 +1,7 @@
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound, unknownReferences } from '../kernel/errors.ts'
-import { Reorder, reorder, requireDistinctIds, unknownIds } from './policy.ts'
+import { Reorder, reorder, requireDistinctIds, unknownIdsFault } from './policy.ts'
 import { lockRulePlaces, saveRulePlaces } from './rule-store.ts'
 
 /** Puts the listed rules into the given order on the places that they have now; the others keep theirs. */
@@ -21,7 +21,7 @@ export const reorderRules = operation({
       const places = await lockRulePlaces(tx, params.id)
       if (places === undefined) throw notFound('policy')
       const moves = reorder(places, ids)
-      if (moves === undefined) throw unknownReferences([unknownIds('rules of this policy')])
+      if (moves === undefined) throw unknownReferences([unknownIdsFault('rules of this policy')])
       await saveRulePlaces({ ...ctx, tx }, params.id, { moves, ids })
     })
   },

@@ -24,7 +24,7 @@ export const DecisionsInput = Body({
   decisions: Type.Array(DecisionInput, {
     minItems: 1,
     maxItems: maxDecisions,
-    description: 'one for each request, and none about another’s; they are made in this order',
+    description: 'each request at most once; they are made in this order',
   }),
 })
 

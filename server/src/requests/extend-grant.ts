@@ -2,7 +2,7 @@ import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { evaluateExtension } from './evaluate-extension.flow.ts'
 import { makeRequest } from './make-request.flow.ts'
-import { CreatedRequest } from './request.ts'
+import { CreatedRequest, requestTag } from './request.ts'
 import { ExtensionInput } from './request-input.ts'
 
 /** An extension is a request: policy answers it, and a person may have to decide it. */
@@ -15,6 +15,7 @@ export const extendGrant = operation({
   params: IdParams,
   body: ExtensionInput,
   replies: { 201: CreatedRequest },
+  etag: requestTag,
   location: ({ id }) => `/v1/requests/${id}`,
   errors: [
     'policy_denied',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { namedAccounts, placesOf } from './place.ts'
 import type { ResourceReference } from './request.ts'
-import { maxPlaces } from './request-input.ts'
+import { maxPlaces } from './request.ts'
 
 const database: ResourceReference = { type: 'cloud_db_instance', id: 'arn:aws:rds:eu-west-1:123456789012:db:orders' }
 const set: ResourceReference = { type: 'cloud_permission_set', id: 'arn:aws:sso:::permissionSet/ssoins-1/ps-1' }

@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { invalidInput } from '../kernel/errors.ts'
 import { accountInId } from '../policy-facts/resource.ts'
-import { ResourceReference } from './request.ts'
-import { maxPlaces } from './request-input.ts'
+import { maxPlaces, ResourceReference } from './request.ts'
 
 /** Where access is given, one grant each. The target receives exactly the place that policy evaluated. */
 export const Place = Type.Object(

@@ -8,8 +8,8 @@ import { type Reminded, type RequestStatus, remindLimit } from './request.ts'
 /** An approver who has not decided after this many reminders is not going to because of one more. */
 export const maxReminders = 3
 
-/** The least time between the first reminder and the second, in seconds: only the first may come soon. */
-const secondReminderAfter = 3600
+/** The least time between the first reminder and the second: only the first may come soon. */
+const secondReminderAfterSeconds = 3600
 
 /**
  * The insert that schedules reminders for a request's approvers, the first after `seconds`; part of the statement that stores the
@@ -23,9 +23,9 @@ export function insertReminder(tx: Tx, seconds: number, about: Statement): State
 }
 
 /**
- * Emits that a request still waits, and schedules the next run: after twice as long each time, at least `secondReminderAfter`, and
- * at the request's deadline after the last one. Where the request no longer waits, it emits nothing and deletes the reminder. One guarded statement, for the worker that holds
- * the lease. A decision at the same moment comes either before the statement, which then emits nothing, or after it.
+ * Emits that a request still waits, and schedules the next run: the second reminder at least `secondReminderAfterSeconds` after the
+ * first, the third after twice as long; after the last, at the request's deadline. Where the request no longer waits, it emits nothing
+ * and deletes the reminder. One guarded statement, for the worker that holds the lease. A decision at the same moment comes either before the statement, which then emits nothing, or after it.
  */
 export async function remindOfRequest(ctx: WorkCtx, { id, generation }: WorkItem): Promise<void> {
   const { tx } = ctx
@@ -46,7 +46,7 @@ export async function remindOfRequest(ctx: WorkCtx, { id, generation }: WorkItem
         update reminder r set lease_until = null, sent = case when seconds > 0 then r.sent + 1 else r.sent end,
           next_look_at = case when seconds > 0 and r.sent + 1 < ${maxReminders}
             then least(ends_at, clock_timestamp() + make_interval(secs =>
-              greatest(2 * seconds, ${secondReminderAfter}::integer) * power(2, r.sent)))
+              greatest(2 * seconds, ${secondReminderAfterSeconds}::integer) * power(2, r.sent)))
             else ends_at end
         from waiting, rhythm where ${ours}
         returning r.id, r.id as request_id, r.sent as nth, seconds),

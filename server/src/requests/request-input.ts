@@ -5,14 +5,10 @@ import { type FaultyField, invalidInput } from '../kernel/errors.ts'
 import { isSeen } from '../kernel/one-line-name.ts'
 import { findActionFault, findIdFault } from '../policy-engine/cedar/reference-faults.ts'
 import type { Settings } from '../settings/setting.ts'
-import { ResourceReference } from './request.ts'
-
-/** What a requester sends, and what is checked of it beyond its schema. */
+import { maxPlaces, ResourceReference } from './request.ts'
 
 const maxSeconds = 1_209_600
 const maxMetadataBytes = 16 * 1024
-/** A request that fans out covers at most this many accounts. */
-export const maxPlaces = 50
 
 /** How long access lasts. */
 export const DurationSeconds = Type.Integer({ minimum: minSeconds, maximum: maxSeconds })
@@ -69,13 +65,13 @@ export const ExtensionInput = Body({
 })
 export type ExtensionInput = Static<typeof ExtensionInput>
 
-/** Of an emergency. */
+/** The fault of an emergency without a reason. */
 export const missingReason: FaultyField = {
   pointer: '/reason',
   why: 'is required in an emergency, as text that one can see: say what is broken',
 }
 
-/** Throws 400 naming each faulty field that the schema cannot check. */
+/** @throws Problem 400 naming each faulty field that the schema cannot check */
 export function requireSoundRequest(input: RequestInput): void {
   const { resource, action, reason, break_glass, metadata } = input
   const faults: FaultyField[] = []
@@ -87,7 +83,7 @@ export function requireSoundRequest(input: RequestInput): void {
     faults.push(missingReason)
   }
   if (metadata !== undefined && Buffer.byteLength(JSON.stringify(metadata)) > maxMetadataBytes) {
-    faults.push({ pointer: '/metadata', why: 'is larger than 16 KiB' })
+    faults.push({ pointer: '/metadata', why: `is larger than ${maxMetadataBytes / 1024} KiB` })
   }
   if (faults.length > 0) throw invalidInput(faults)
 }
@@ -97,7 +93,10 @@ export function hasReason(reason: string | null | undefined): boolean {
   return reason !== undefined && reason !== null && isSeen(reason)
 }
 
-/** The seconds of access to give; throws 400 above the tenant's cap: a requested duration is never clamped. */
+/**
+ * The seconds of access to give.
+ * @throws Problem 400 above the tenant's cap: a requested duration is never clamped
+ */
 export function settleDuration(requested: number | null | undefined, settings: Settings): number {
   const cap = settings['requests.max_duration_seconds']
   if (requested === undefined || requested === null) return Math.min(settings['requests.default_duration_seconds'], cap)
@@ -107,7 +106,7 @@ export function settleDuration(requested: number | null | undefined, settings: S
   return requested
 }
 
-/** Throws 400 where the tenant requires a reason and there is none. */
+/** @throws Problem 400 where the tenant requires a reason and there is none */
 export function requireReason(input: Pick<RequestInput, 'reason'>, settings: Settings): void {
   if (settings['requests.require_reason'] && !hasReason(input.reason)) {
     throw invalidInput([{ pointer: '/reason', why: 'is required in this tenant, as text that one can see' }])

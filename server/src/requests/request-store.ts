@@ -21,7 +21,7 @@ import { approverAsJson, approversAsJson, principalAsJson, principalsAsJson } fr
 import { namedAccounts, type Place, typeOfPlaces } from './place.ts'
 import { type Circumstances, heldInAll, type Known, type RequestedAccess } from './policy-question.ts'
 import type { AccessRequest, NamedAccessRequest, ResourceReference } from './request.ts'
-import { maxPlaces } from './request-input.ts'
+import { maxPlaces } from './request.ts'
 
 export type RequestRow = Omit<AccessRequest, 'resource'> & {
   resource_type: ResourceReference['type']

@@ -154,6 +154,9 @@ export const CreatedRequest = Type.Object(
 )
 export type CreatedRequest = Static<typeof CreatedRequest>
 
+/** A request that fans out covers at most this many accounts. */
+export const maxPlaces = 50
+
 /** Pending requests of one user, at most: each is work for all who may decide it, and for the evaluation of who that is. */
 export const maxPendingRequests = 100
 

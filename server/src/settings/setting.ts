@@ -102,7 +102,8 @@ export const settingTable = {
   'notifications.reminder_seconds': setting(
     wholeNumberOrNever(60, 604_800),
     '600',
-    'how long a request waits before its approvers are reminded; again after twice as long, at least an hour, and so on',
+    'how long a request waits before its approvers are first reminded; the second reminder comes after twice as long, at least ' +
+      'an hour, the third and last after twice as long again',
   ),
   'policies.trust_named_accounts': setting(
     yesOrNo,

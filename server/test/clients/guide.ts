@@ -7,7 +7,7 @@ export type Section = { title: string; files: [name: string, text: string][]; co
 export function guideSections(guide: string): Section[] {
   const text = readFileSync(new URL(`../../../docs/guides/${guide}`, import.meta.url), 'utf8')
   const [, ...sections] = text.split(/^## /m)
-  return sections.map((section) => {
+  const all = sections.map((section) => {
     const blocks = Array.from(section.matchAll(/^```(\w+)\n(.*?)^```$/gms), ([, language, block = '']) => ({
       language,
       block,
@@ -21,4 +21,5 @@ export function guideSections(guide: string): Section[] {
       commands: blocks.flatMap(({ language, block }) => (language === 'sh' ? block.trim().split('\n') : [])),
     }
   })
+  return all.filter(({ commands }) => commands.length > 0)
 }

@@ -27,7 +27,7 @@ const operations = Object.values(paths).flatMap((methods) => Object.values(metho
 type Client = {
   /** The program without which there is nothing to try. */
   needs: string
-  /** In the command that generates, and in the text of an answer that leaves something out. */
+  /** A part of the command that generates. */
   generator: string
   /** How the generated code names an operation. */
   named(operation: string): string
@@ -118,15 +118,20 @@ async function tryClient({ files, commands }: Section, client: Client): Promise<
 }
 
 suite('a client of the guide is made without a warning, compiles and works', { concurrency: false }, () => {
-  for (const section of guideSections('clients.md')) {
-    const client = clients[section.title]
-    const isWanted =
-      words.length === 0 || words.some((word) => section.title.toLowerCase().includes(word.toLowerCase()))
-    const isThere = client !== undefined && spawnSync(client.needs, ['--help'], { env }).error === undefined
-    const skip = !isWanted || (!isThere && !values.require && `this machine has no \`${client?.needs}\``)
-    test(section.title, { skip }, async () => {
-      assert.ok(client !== undefined, 'the guide has a client that this command does not know')
+  const sections = guideSections('clients.md')
+  assert.deepEqual(
+    sections.map(({ title }) => title),
+    Object.keys(clients),
+    'the sections of the guide are the clients that this command knows',
+  )
+  for (const [title, client] of Object.entries(clients)) {
+    const section = sections.find((one) => one.title === title)
+    const isWanted = words.length === 0 || words.some((word) => title.toLowerCase().includes(word.toLowerCase()))
+    const isThere = spawnSync(client.needs, ['--help'], { env }).error === undefined
+    const skip = !isWanted || (!isThere && !values.require && `this machine has no \`${client.needs}\``)
+    test(title, { skip }, async () => {
       assert.ok(isThere, `this machine has no \`${client.needs}\``)
+      assert.ok(section !== undefined)
       await tryClient(section, client)
     })
   }

@@ -8,7 +8,7 @@ import { type Endpoint, type Row, rows } from './rows.ts'
 
 /** The 21 endpoints of the interface exactly as specified: each one's success and each of its errors, over HTTP. */
 const house = await openHouse({ EGRESS_ALLOW: '127.0.0.1' })
-const tenant = await house.tenant('contract', { asMade: true })
+const tenant = await house.tenant('contract', { withDefaults: true })
 const ways = signInWays(house, await openProviderOfAll(), () => tenant)
 
 const world: World = {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 export type Selection = {
   /** Parts of paths; none: every file. */
   words: readonly string[]
-  /** Also the tests that take minutes, and many times as many rounds of random tests. */
+  /** Also the long tests, and many times as many rounds of random tests. */
   long: boolean
   /** On the system's PostgreSQL 15. */
   on15: boolean
@@ -18,7 +18,7 @@ export type Selection = {
 const differsByVersion =
   /server\/src\/(db\/|backup\/|commands\/file-command|events\/|grants\/|jobs\/|\S+-store\.test)|server\/test\/(contract\/|database\.|isolation\.)|journeys\/(a-working-day|on-time)\./
 
-/** Takes minutes, and has its own command. */
+/** Takes long, and has its own command. */
 const isLong = (file: string) => file.endsWith('.long.test.ts')
 
 /** Is about PostgreSQL 15 itself, as a target. */

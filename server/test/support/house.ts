@@ -88,7 +88,7 @@ export async function houseOn(
     rootKeys,
     call: (call: Call) => callApp(app, call),
     /** A tenant of its own, with people in it. It requires no reason and allows half a day, unless its settings stay as they are made. */
-    tenant: (name: string, { asMade = false } = {}) => makeTenant(db.database, tokenKeys, name, asMade),
+    tenant: (name: string, { withDefaults = false } = {}) => makeTenant(db.database, tokenKeys, name, withDefaults),
     /** Gives an existing user a token, and a key without permissions. */
     person: (tenant_id: string, user_id: string) =>
       equip(testCtx(db.database.tenant(tenant_id)), tokenKeys, user_id, []),
@@ -142,12 +142,12 @@ async function makeTenant(
   database: Database,
   tokenKeys: TokenKeys,
   name: string,
-  asMade: boolean,
+  withDefaults: boolean,
 ): Promise<TestTenant> {
   const tx = database.tenant(newId())
   const ownerMade = await tx.interactive(async (inside) => {
     const made = await insertTenant(operatorCtx(inside), { name, owner })
-    if (!asMade) await inside.write([settingsInsert(inside, easySettings)])
+    if (!withDefaults) await inside.write([settingsInsert(inside, easySettings)])
     return made
   })
   const ctx = testCtx(tx)

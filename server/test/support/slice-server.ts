@@ -42,7 +42,6 @@ export async function sliceServer(
       egress: noEgress,
       public_url: 'http://127.0.0.1',
       sends_mail: false,
-      mail_from: 'sallyport@example.com',
       providerSignIn: noProviders(database),
       discovery: noDiscovery,
       sessionCookie: sessionCookie('http://127.0.0.1'),
