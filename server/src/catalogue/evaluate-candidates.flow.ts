@@ -1,5 +1,4 @@
 /** Which candidates may be requested now: the same questions to policy as those of a request, within what one page may ask. */
-
 import type { Ctx } from '../kernel/context.ts'
 import { periodicYield } from '../kernel/yield-to-event-loop.ts'
 import type { AskQuestion } from '../policy-engine/cedar/question.ts'

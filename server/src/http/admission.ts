@@ -63,6 +63,11 @@ export function presentedCredential(request: FastifyRequest, cookie: SessionCook
   return api_key === undefined ? { session: cookie.read(request) } : { api_key }
 }
 
+/** Whether a caller of the operation proves who they are. */
+export function takesCredential(credential: CredentialKind): boolean {
+  return credential !== 'none' && credential !== 'tenant'
+}
+
 /** What a caller must show for an operation. */
 type Demand = {
   method: string
@@ -89,7 +94,7 @@ export async function findAdmission(
   onEndedSession: () => void = () => undefined,
 ): Promise<Admission | undefined> {
   const { method, credential } = operation
-  if (credential === 'none' || credential === 'tenant') return undefined
+  if (!takesCredential(credential)) return undefined
   const presented = presentedCredential(request, sessionCookie)
   const { session } = presented
   if (session !== undefined || credential === 'token') {

@@ -1,5 +1,5 @@
 import { type ErrorCode, errorTable } from '../kernel/errors.ts'
-import type { CredentialKind } from './admission.ts'
+import { takesCredential } from './admission.ts'
 import { takesKey } from './idempotency-key.ts'
 import { type Json, limitHeaders, referTo, requestIdHeader } from './openapi-headers.ts'
 import type { Operation } from './operation.ts'
@@ -14,11 +14,6 @@ const statuses: Readonly<Record<number, { name: string; usual: readonly ErrorCod
   403: { name: 'Forbidden', usual: ['forbidden', 'sign_in_again', 'tenant_mismatch'] },
   409: { name: 'Conflict', usual: ['idempotency_in_progress'] },
   422: { name: 'IdempotencyKeyReused', usual: ['idempotency_key_reused'] },
-}
-
-/** Whether a caller of the operation proves who they are. */
-export function takesCredential(credential: CredentialKind): boolean {
-  return credential !== 'none' && credential !== 'tenant'
 }
 
 /** Every error code that an operation can answer: its own, and those of the pipeline. */

@@ -1,13 +1,14 @@
 import type { TSchema } from 'typebox'
+import { takesCredential } from './admission.ts'
 import { ErrorObject } from './error-object.ts'
 import { headerParameters } from './header-parameters.ts'
 import { takesKey } from './idempotency-key.ts'
-import { describeErrors, errorsOf, type Shared, takesCredential } from './openapi-errors.ts'
+import { describeErrors, errorsOf, type Shared } from './openapi-errors.ts'
 import { type Json, limitHeaders, referTo, requestIdHeader, sharedHeaders } from './openapi-headers.ts'
 import { declareTags } from './openapi-tags.ts'
 import type { Operation } from './operation.ts'
 import { describeOutgoing, type Outgoing } from './outgoing.ts'
-import { jsonSchemaOf } from './schema.ts'
+import { asDocumented, jsonSchemaOf } from './schema.ts'
 
 /**
  * The OpenAPI 3.1 document of the operations, and of the messages sent to receivers. Schemas with a `title` become components
@@ -194,11 +195,11 @@ function securityOf({ credential }: Operation): Json[] {
 function parametersIn(place: 'path' | 'query', operation: Operation): Json[] {
   const declared = place === 'path' ? operation.params : operation.query
   const { properties = {}, required = [] } = declared === undefined ? {} : jsonSchemaOf(declared)
-  return Object.entries(properties).map(([name, { description, documented, ...property }]) => ({
+  return Object.entries(properties).map(([name, { description, ...property }]) => ({
     name,
     in: place,
     required: required.includes(name),
-    schema: { ...property, ...documented },
+    schema: asDocumented(property),
     // `status=pending,approved`, as `readQuery` reads it.
     ...(property.type === 'array' && { style: 'form', explode: false }),
     ...(description !== undefined && { description }),
@@ -211,8 +212,7 @@ function hoist(schema: TSchema, components: Record<string, unknown>): unknown {
     if (Array.isArray(node)) return node.map(walk)
     if (typeof node !== 'object' || node === null) return node
     const walked = Object.fromEntries(Object.entries(node).map(([name, value]) => [name, walk(value)]))
-    const { title, documented, ...plain } = walked
-    const rest = { ...plain, ...(documented as object | undefined) }
+    const { title, ...rest }: Json = asDocumented(walked)
     if (typeof title !== 'string') return title === undefined ? rest : { ...rest, title }
     components[title] = rest
     return { $ref: `#/components/schemas/${title}` }

@@ -29,7 +29,7 @@ type JsonSchema = {
   type?: string
   format?: string
   pattern?: string
-  enum?: unknown[]
+  enum?: readonly unknown[]
   description?: string
   properties?: Record<string, JsonSchema>
   additionalProperties?: unknown
@@ -43,6 +43,11 @@ type JsonSchema = {
  */
 export function Documented<Schema extends TSchema>(schema: Schema, documented: DocumentedKeywords): Schema {
   return { ...schema, documented }
+}
+
+/** The schema as the document shows it, with the keywords of `Documented`. */
+export function asDocumented({ documented, ...schema }: JsonSchema): Omit<JsonSchema, 'documented'> {
+  return { ...schema, ...documented }
 }
 
 /** The schema as plain JSON Schema, for reading its keywords, which TypeBox's types hide. */

@@ -17,7 +17,11 @@ export type Sender = { from: string; reply_to: string | undefined }
  */
 export function senderOf(wanted: string | undefined, allowed: readonly string[], ours: string): Sender {
   if (wanted === undefined || wanted === ours) return { from: ours, reply_to: undefined }
-  const domain = mailDomainOf(wanted)
-  const may = domain !== undefined && allowed.includes(domain)
-  return may ? { from: wanted, reply_to: undefined } : { from: ours, reply_to: wanted }
+  return maySendFrom(wanted, allowed) ? { from: wanted, reply_to: undefined } : { from: ours, reply_to: wanted }
+}
+
+/** Whether the operator has allowed the domain of this address. */
+export function maySendFrom(address: string, allowed: readonly string[]): boolean {
+  const domain = mailDomainOf(address)
+  return domain !== undefined && allowed.includes(domain)
 }

@@ -1,5 +1,5 @@
 import type { Ctx } from '../kernel/context.ts'
-import { senderOf } from '../mail/sender.ts'
+import { maySendFrom } from '../mail/sender.ts'
 import { readSenders } from '../mail/sender-store.ts'
 import type { EmailChannel, SavedEmailChannel } from './email-channel.ts'
 
@@ -8,12 +8,9 @@ export async function withSenderWarning(ctx: Ctx, channel: EmailChannel): Promis
   const { from_address } = channel.config
   if (from_address === undefined) return channel
   const { domains } = await readSenders(ctx.tx)
-  if (senderOf(from_address, domains, noneOfOurs).from === from_address) return channel
+  if (maySendFrom(from_address, domains)) return channel
   const message =
     'the operator of this service has not allowed the domain of `from_address` for this tenant: mails come from the address of ' +
     `the service, and replies go to ${from_address}`
   return { ...channel, warnings: [{ code: 'sender_not_allowed', message }] }
 }
-
-/** The service's own address needs no permission, and is no tenant's to name. */
-const noneOfOurs = ''

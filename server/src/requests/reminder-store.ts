@@ -25,7 +25,8 @@ export function insertReminder(tx: Tx, seconds: number, about: Statement): State
 /**
  * Emits that a request still waits, and schedules the next run: the second reminder at least `secondReminderAfterSeconds` after the
  * first, the third after twice as long; after the last, at the request's deadline. Where the request no longer waits, it emits nothing
- * and deletes the reminder. One guarded statement, for the worker that holds the lease. A decision at the same moment comes either before the statement, which then emits nothing, or after it.
+ * and deletes the reminder. One guarded statement, for the worker that holds the lease. A decision at the same moment comes either
+ * before the statement, which then emits nothing, or after it.
  */
 export async function remindOfRequest(ctx: WorkCtx, { id, generation }: WorkItem): Promise<void> {
   const { tx } = ctx
