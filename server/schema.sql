@@ -1812,14 +1812,26 @@ create table user_session (
   idle_seconds integer,
   ends_at timestamp with time zone not null,
   live_until timestamp with time zone not null,
+  family_hash bytea,
+  refresh_hash bytea,
+  former_refresh_hash bytea,
+  successor_salt bytea,
+  refreshed_at timestamp with time zone,
+  refreshed_from text,
   constraint user_session_pk PRIMARY KEY (tenant_id, id),
   constraint user_session_tenant_id_user_id_fk FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_user(tenant_id, id),
   constraint user_session_cookie_hash_ck CHECK (octet_length(cookie_hash) = 32),
+  constraint user_session_family_hash_ck CHECK (octet_length(family_hash) = 32),
+  constraint user_session_former_refresh_hash_ck CHECK (octet_length(former_refresh_hash) = 32),
   constraint user_session_idle_seconds_ck CHECK (idle_seconds > 0),
   constraint user_session_live_until_ck CHECK (live_until <= ends_at),
   constraint user_session_provider_ck CHECK (provider IS NOT NULL OR provider_sub_hash IS NULL AND provider_sid_hash IS NULL),
   constraint user_session_provider_sid_hash_ck CHECK (octet_length(provider_sid_hash) = 32),
-  constraint user_session_provider_sub_hash_ck CHECK (octet_length(provider_sub_hash) = 32)
+  constraint user_session_provider_sub_hash_ck CHECK (octet_length(provider_sub_hash) = 32),
+  constraint user_session_refresh_ck CHECK ((num_nulls(family_hash, refresh_hash) = ANY (ARRAY[0, 2])) AND (family_hash IS NULL OR cookie_hash IS NULL AND idle_seconds IS NOT NULL)),
+  constraint user_session_refresh_hash_ck CHECK (octet_length(refresh_hash) = 32),
+  constraint user_session_refreshed_ck CHECK ((num_nulls(former_refresh_hash, successor_salt, refreshed_at, refreshed_from) = ANY (ARRAY[0, 4])) AND (refreshed_at IS NULL OR family_hash IS NOT NULL)),
+  constraint user_session_successor_salt_ck CHECK (octet_length(successor_salt) = 32)
 );
 CREATE INDEX user_session_live_until_ix ON user_session USING btree (tenant_id, live_until);
 CREATE INDEX user_session_provider_sid_ix ON user_session USING btree (provider, provider_sid_hash) WHERE provider IS NOT NULL;
@@ -1833,7 +1845,7 @@ create policy tenant_wall on user_session
 create policy user_session_work on user_session for select to sallyport_work
   using (true);
 grant select, insert, delete on user_session to sallyport_app;
-grant update (last_used_at, cookie_hash, idle_seconds, ends_at, live_until) on user_session to sallyport_app;
+grant update (last_used_at, cookie_hash, idle_seconds, ends_at, live_until, family_hash, refresh_hash, former_refresh_hash, successor_salt, refreshed_at, refreshed_from) on user_session to sallyport_app;
 grant select (tenant_id, id, provider, provider_sub_hash, provider_sid_hash) on user_session to sallyport_work;
 CREATE TRIGGER user_session_gone AFTER DELETE ON user_session FOR EACH ROW WHEN (old.live_until > clock_timestamp()) EXECUTE FUNCTION authority_changed();
 CREATE TRIGGER user_session_rehearsal BEFORE UPDATE OF cookie_hash ON user_session FOR EACH ROW WHEN (new.cookie_hash IS NOT NULL) EXECUTE FUNCTION rehearsal_lets_nobody_in('user_id');

@@ -5,9 +5,11 @@ import { discoverTenant } from './auth/discover-tenant.ts'
 import { exchangeAuthorizationCode } from './auth/exchange-authorization-code.ts'
 import { finishSecondFactor } from './auth/finish-second-factor.ts'
 import { getJwks } from './auth/get-jwks.ts'
+import { issueRefreshToken } from './auth/issue-refresh-token.ts'
 import { login } from './auth/login.ts'
 import { logout } from './auth/logout.ts'
 import { receiveLogoutToken } from './auth/receive-logout-token.ts'
+import { refreshSession } from './auth/refresh-session.ts'
 import { startSession } from './auth/start-session.ts'
 import { useInvitation } from './auth/use-invitation.ts'
 import { useSetupLink } from './auth/use-setup-link.ts'
@@ -21,6 +23,8 @@ export const signInOperations: Record<string, Operation> = {
   beginAuthorization,
   exchangeAuthorizationCode,
   startSession,
+  issueRefreshToken,
+  refreshSession,
   checkSetupLink,
   useSetupLink,
   checkInvitation,

@@ -3,10 +3,10 @@ import { cookiesOf } from '../http/cookie.ts'
 import { operation } from '../http/operation.ts'
 import { DateTime, Uuid } from '../http/schema.ts'
 import { sessionCookie } from '../http/session-cookie.ts'
-import { Problem } from '../kernel/errors.ts'
+import { giveToBrowser } from '../sessions/held-session-store.ts'
 import { makeSessionSecret, readSessionSecret } from '../sessions/session-secret.ts'
-import { giveToBrowser } from '../sessions/session-store.ts'
 import { readSettings } from '../settings/setting-store.ts'
+import { requireHeld } from './signed-in.ts'
 
 const StartedSession = Type.Object(
   {
@@ -46,12 +46,9 @@ export const startSession = operation({
     const { text, cookie_hash } = makeSessionSecret(tenant_id, String(ctx.session?.id))
     // What the browser had before, it can never send again.
     const replaced = cookiesOf(header('cookie'), cookie.name).flatMap((value) => readSessionSecret(value) ?? [])
-    const started = await giveToBrowser(ctx, { cookie_hash, limits, replaced: replaced.slice(0, 1) })
-    if (started === undefined) {
-      const why = 'a session begins once, within 60 seconds of the sign-in; sign in again'
-      throw new Problem('unauthenticated', why)
-    }
-    const { seconds_left, ...shown } = started
+    const { seconds_left, ...shown } = requireHeld(
+      await giveToBrowser(ctx, { cookie_hash, limits, replaced: replaced.slice(0, 1) }),
+    )
     ctx.setCookie(cookie.set(text, seconds_left))
     return { ...shown, idle_seconds: limits.idle_seconds }
   },

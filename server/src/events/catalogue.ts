@@ -166,11 +166,13 @@ export const eventTable = {
   'auth.refused': { filterable: false, means: 'a sign-in failed' },
   'auth.session_started': {
     filterable: false,
-    means: 'a browser received the session of a sign-in, to stay signed in',
+    means: 'a browser or a program received the session of a sign-in, to stay signed in',
   },
+  'auth.refreshed': { filterable: false, means: 'a program exchanged its refresh token for the next one' },
   'auth.signed_out': {
     filterable: false,
-    means: 'sessions of a user were ended, by the user or by their provider; `cause` is the reason',
+    means:
+      'sessions of a user were ended: by the user, by their provider, or as a refresh token was used twice; `cause` is the reason',
   },
 } as const satisfies Record<string, { filterable: boolean; means: string }>
 

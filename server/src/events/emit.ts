@@ -60,11 +60,12 @@ export function emitEach(
 
 /**
  * One event for each row of a common table expression, with the row's `facts` as more data. For facts that the statement itself finds,
- * such as what a row held before its change. Without a `subject_id`, each is about the `id` of its row.
+ * such as what a row held before its change. Without a `subject_id`, each is about the `id` of its row. `by`: the user who acts, a column of
+ * the row, if it is not the caller.
  */
 export function emitWithFacts(
   ctx: WorkCtx,
-  event: Omit<NewEvent, 'subject_id' | 'by'> & { subject_id?: string },
+  event: Omit<NewEvent, 'subject_id' | 'by'> & { subject_id?: string; by?: Statement },
   rows: Statement,
 ): Statement {
   const subject_id = event.subject_id === undefined ? sql`id::text` : sql`${event.subject_id}::text`
@@ -75,14 +76,14 @@ export function emitWithFacts(
 /** One event for each row. What is of the row is an expression: a value, or columns of the row. */
 function eventPerRow(
   { tx, actor }: WorkCtx,
-  { type, subject_type }: Pick<NewEvent, 'type' | 'subject_type'>,
+  { type, subject_type, by }: Pick<NewEvent, 'type' | 'subject_type'> & { by?: Statement },
   { subject_id, data, worker }: { subject_id: Statement; data: Statement; worker: Statement },
   rows: Statement,
 ): Statement {
   return sql`insert into event
       (tenant_id, id, type, actor_kind, actor_id, api_key_id, subject_type, subject_id, data, request_id)
-    select ${tx.tenant_id}::uuid, gen_random_uuid(), ${type}::text, ${actor.kind}::text,
-      ${actor.user_id}::uuid, ${actor.api_key_id}::uuid, ${subject_type}::text, ${subject_id}, ${data}, ${worker}
+    select ${tx.tenant_id}::uuid, gen_random_uuid(), ${type}::text, ${by === undefined ? actor.kind : 'user'}::text,
+      ${by ?? sql`${actor.user_id}`}::uuid, ${actor.api_key_id}::uuid, ${subject_type}::text, ${subject_id}, ${data}, ${worker}
     from ${rows}`
 }
 

@@ -9,7 +9,7 @@ import { callerAddress } from './source.ts'
 
 /**
  * The credential that an operation takes. `any`: a token, a browser's session or an API key. `user`: no API key, for records that
- * belong to a person. `token`: only a token, to get a session for a browser. `tenant`: no credential, but the caller must name
+ * belong to a person. `token`: only a token, to stay signed in. `tenant`: no credential, but the caller must name
  * the tenant. `none`: neither.
  */
 export type CredentialKind = 'any' | 'user' | 'token' | 'tenant' | 'none'
@@ -77,6 +77,7 @@ type Demand = {
   freshSignIn: boolean
   allowsOneFactor: boolean
   refusesRehearsal: boolean
+  setsCookie: boolean
 }
 
 /** The checks of credentials, as the pipeline has them. */
@@ -93,11 +94,11 @@ export async function findAdmission(
   request: FastifyRequest,
   onEndedSession: () => void = () => undefined,
 ): Promise<Admission | undefined> {
-  const { method, credential } = operation
+  const { method, credential, setsCookie } = operation
   if (!takesCredential(credential)) return undefined
   const presented = presentedCredential(request, sessionCookie)
   const { session } = presented
-  if (session !== undefined || credential === 'token') {
+  if (session !== undefined || (credential === 'token' && setsCookie)) {
     sessionCookie.requireHost(request)
     if (method !== 'GET') sessionCookie.requireOwnOrigin(request)
     else sessionCookie.requireOwnReader(request)

@@ -90,3 +90,16 @@ export function readUuid(text: string): string | undefined {
   const lower = text.toLowerCase()
   return isUuid(lower) ? lower : undefined
 }
+
+/** The length of an id in bytes. */
+export const idLength = 16
+
+/** The bytes of an id, for a text that names records. */
+export function bytesOfId(id: string): Buffer {
+  return Buffer.from(id.replaceAll('-', ''), 'hex')
+}
+
+/** The id of these bytes, in its stored form. */
+export function idOfBytes(bytes: Buffer): string {
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}

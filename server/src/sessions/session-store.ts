@@ -1,9 +1,8 @@
 import { sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
-import type { Ctx, Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import type { PageRequest } from '../kernel/page.ts'
-import { type NewSession, providerNameHash, type Session, type SessionLimits, shownUserAgent } from './session.ts'
-import type { SessionClaim } from './session-secret.ts'
+import { type NewSession, providerNameHash, type Session, shownUserAgent } from './session.ts'
 
 /** The maximum number of sessions of one user. With more, those used longest ago end: a program may sign in for each of its calls. */
 const maxSessions = 1_000
@@ -64,8 +63,8 @@ export async function listSessionsPage(
   page: PageRequest,
 ): Promise<Omit<Session, 'current'>[]> {
   const after = page.after === undefined ? sql`` : sql` and id < ${page.after[0]}::uuid`
-  return tx.read(sql<Omit<Session, 'current'>>`select id, cookie_hash is not null as browser, amr, auth_time, source_ip,
-      user_agent, created_at, last_used_at, ends_at, idle_seconds
+  return tx.read(sql<Omit<Session, 'current'>>`select id, cookie_hash is not null as browser,
+      family_hash is not null as program, amr, auth_time, source_ip, user_agent, created_at, last_used_at, ends_at, idle_seconds
     from user_session
     where tenant_id = ${tx.tenant_id} and user_id = ${user_id} and live_until > clock_timestamp()${after}
     order by id desc limit ${page.limit + 1}`)
@@ -129,43 +128,7 @@ export async function endTenantSessions(ctx: WorkCtx, begunBefore: string): Prom
   return rows.length
 }
 
-export type BrowserSession = { id: string; ends_at: string; seconds_left: number }
-
-/** What a browser is given, and the session that it had before, if any. */
-export type BrowserGift = { cookie_hash: Buffer; limits: SessionLimits; replaced: readonly SessionClaim[] }
-
-/**
- * Gives the session of the acting user's token to a browser, once and within a minute of the sign-in, emits the event, and ends the
- * user's session that the browser had before. Undefined for a session that is older, or that a browser has already.
- */
-export async function giveToBrowser(
-  ctx: Ctx,
-  { cookie_hash, limits, replaced }: BrowserGift,
-): Promise<BrowserSession | undefined> {
-  const { tx, actor, source_ip } = ctx
-  const session_id = ctx.session?.id ?? null
-  const end = sql`created_at + make_interval(secs => ${limits.max_seconds}::int)`
-  const idle = sql`clock_timestamp() + make_interval(secs => ${limits.idle_seconds}::int)`
-  const whose = sql`tenant_id = ${tx.tenant_id} and user_id = ${actor.user_id}`
-  const data = { sid: session_id, source_ip }
-  const event = { type: 'auth.session_started', subject_type: 'user', subject_id: String(actor.user_id), data } as const
-  const [[started]] = await tx.write([
-    sql<BrowserSession>`with started as (
-        update user_session set cookie_hash = ${cookie_hash}, idle_seconds = ${limits.idle_seconds},
-          ends_at = ${end}, live_until = least(${end}, ${idle}), last_used_at = clock_timestamp()
-        where ${whose} and id = ${session_id} and cookie_hash is null
-          and live_until > clock_timestamp() and created_at > clock_timestamp() - interval '60 seconds'
-        returning id, ends_at),
-      replaced as (delete from user_session where ${whose} and exists (select from started)
-        and id = any(${replaced.map(({ id }) => id)}::uuid[])
-        and cookie_hash = any(${replaced.map((claim) => claim.cookie_hash)}::bytea[])),
-      emitted as (${emit(ctx, event, sql`started`)})
-      select id, ends_at, ceil(extract(epoch from ends_at - clock_timestamp()))::int as seconds_left from started`,
-  ])
-  return started
-}
-
-/** Records the use of a session. A browser's then lives on for as long as it may go unused; a token's ends when it ends. */
+/** Records the use of a session. A held one then lives on for as long as it may go unused; a token's ends when it ends. */
 export async function touchSession(tx: Tx, id: string): Promise<void> {
   await tx.write([
     sql`update user_session set last_used_at = clock_timestamp(),

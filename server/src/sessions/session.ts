@@ -3,11 +3,12 @@ import { type Static, Type } from 'typebox'
 import { DateTime, Nullable } from '../http/schema.ts'
 import { onOneLine } from '../kernel/one-line-name.ts'
 
-/** A sign-in of a user, as returned by the API: one for each token, and for each browser that stays signed in. */
+/** A sign-in of a user, as returned by the API: one for each token, and for each browser and program that stays signed in. */
 export const Session = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'the claim `sid` of the session’s tokens' }),
     browser: Type.Boolean({ description: 'whether a browser holds the session, by its cookie' }),
+    program: Type.Boolean({ description: 'whether a program holds the session, by its refresh token' }),
     current: Type.Boolean({ description: 'whether it is the session of this call' }),
     amr: Type.Array(Type.String(), {
       description:
@@ -71,5 +72,5 @@ export function shownUserAgent(header: string | undefined): string | null {
   return line === '' ? null : line
 }
 
-/** The lifetimes of a browser's session, in seconds. */
+/** The lifetimes of a session that a browser or a program holds, in seconds. */
 export type SessionLimits = { max_seconds: number; idle_seconds: number }

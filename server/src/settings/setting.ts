@@ -77,6 +77,16 @@ export const settingTable = {
     '15',
     'the minimum length of a local user’s password; by default 8 is enough for a user with a second factor',
   ),
+  'auth.refresh_idle_seconds': setting(
+    wholeNumber(300, 604_800),
+    '259200',
+    'how long a program may leave its session unused; for sessions that begin after a change',
+  ),
+  'auth.refresh_max_seconds': setting(
+    wholeNumber(300, 604_800),
+    '604800',
+    'how long a program stays signed in at most, with refresh tokens; for sessions that begin after a change',
+  ),
   'auth.second_factor_required': setting(
     yesOrNo,
     'true',

@@ -115,6 +115,7 @@ export const changedRecords: Readonly<Record<EventType, RecordType | null>> = {
   'auth.second_factor_required': null,
   'auth.refused': null,
   'auth.session_started': null,
+  'auth.refreshed': null,
   'auth.signed_out': null,
 }
 

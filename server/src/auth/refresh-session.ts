@@ -1,0 +1,52 @@
+import { Type } from 'typebox'
+import { operation } from '../http/operation.ts'
+import { Body, DateTime } from '../http/schema.ts'
+import { sourceOf } from '../http/source.ts'
+import { Problem } from '../kernel/errors.ts'
+import { refreshSession as refresh } from '../sessions/refresh-store.ts'
+import { readRefreshToken } from '../sessions/refresh-token.ts'
+import { RefreshTokenText } from './signed-in.ts'
+import { tokenLifetime } from './token.ts'
+
+const RefreshedSession = Type.Object(
+  {
+    token: Type.String({ description: 'a JWT of the same session, to send as `Authorization: Bearer`' }),
+    expires_at: DateTime,
+    refresh_token: RefreshTokenText,
+    ends_at: Type.String({ format: 'date-time', description: 'the end of the session: sign in again then' }),
+  },
+  { title: 'RefreshedSession' },
+)
+
+/**
+ * Gives a program the next token of its session. The rights of the user are read again at each call of the token. How and when the user
+ * signed in stays as it was: what needs a fresher or stronger sign-in is refused. Every refusal is the same.
+ */
+export const refreshSession = operation({
+  method: 'POST',
+  path: '/v1/auth/refresh',
+  summary: 'Exchange a refresh token for a token and the next refresh token',
+  credential: 'none',
+  scope: null,
+  limitedBy: 'failures',
+  body: Body({ refresh_token: Type.String({ maxLength: 2_000 }) }),
+  replies: { 200: RefreshedSession },
+  errors: ['unauthenticated'],
+  changes: 'authority',
+  tenantIn: ({ refresh_token }) => readRefreshToken(refresh_token)?.tenant_id,
+  async run(ctx, { body }) {
+    const claim = readRefreshToken(body.refresh_token)
+    if (claim === undefined) throw refusal()
+    const { tx, source_ip } = ctx
+    const refreshed = await refresh(ctx, { claim, source: sourceOf(source_ip), source_ip })
+    if (refreshed === undefined) throw refusal()
+    const { user_id, refresh_token, ends_at, seconds_left, now } = refreshed
+    const subject = { tenant_id: tx.tenant_id, user_id, session_id: claim.id, now: new Date(now) }
+    const token = await ctx.tokens.issue(subject, Math.min(tokenLifetime, Math.max(seconds_left, 1)))
+    return { ...token, refresh_token, ends_at }
+  },
+})
+
+function refusal(): Problem {
+  return new Problem('unauthenticated', 'the refresh token was used before, or its session is over; sign in again')
+}

@@ -1,0 +1,89 @@
+import { sql } from '../db/sql.ts'
+import { emitWithFacts } from '../events/emit.ts'
+import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import { isActive } from '../users/active-store.ts'
+import { makeSuccessorSalt, type RefreshClaim } from './refresh-token.ts'
+
+/** For how long the use of a refresh token may be repeated, in seconds: its answer may have been lost, or two calls crossed. */
+export const repeatSeconds = 10
+
+/** The use of a refresh token. `source`: the address or the network that it comes from, as `sourceOf` names it. */
+export type RefreshUse = { claim: RefreshClaim; source: string; source_ip: string }
+
+/** `seconds_left`: until the session ends in any case. `now`: the database's clock. */
+export type Refreshed = { user_id: string; refresh_token: string; ends_at: string; seconds_left: number; now: string }
+
+type Row = Omit<Refreshed, 'refresh_token'>
+
+/**
+ * Exchanges a refresh token for its successor. The same use, repeated by the same source within ten seconds, gets the same successor. Every
+ * other token of the session that was used before ends the session, as one of its two users is not the program. Undefined where there
+ * is nothing to refresh any more.
+ *
+ * One round trip for a first use. INVARIANT: each step is one statement that takes the row's lock and decides by what is there then, so that
+ * of two uses at once one is the first.
+ */
+export async function refreshSession(ctx: WorkCtx, use: RefreshUse): Promise<Refreshed | undefined> {
+  return (await exchange(ctx, use)) ?? (await repeatOrEnd(ctx, use))
+}
+
+/** A program may refresh as often as it likes: a use that follows another one from the same source within a minute is no event. */
+async function exchange(ctx: WorkCtx, { claim, source, source_ip }: RefreshUse): Promise<Refreshed | undefined> {
+  const { tx } = ctx
+  const salt = makeSuccessorSalt()
+  const next = claim.successor(salt)
+  const data = { sid: claim.id, source_ip }
+  const event = { type: 'auth.refreshed', subject_type: 'user', data, by: sql`id` } as const
+  const [[refreshed]] = await tx.write([
+    sql<Row>`with found as materialized (
+        select s.id, coalesce(s.refreshed_from = ${source}::text
+          and s.refreshed_at > clock_timestamp() - interval '1 minute', false) as is_frequent
+        from user_session s where ${isOfFamily(tx, claim)} and s.refresh_hash = ${claim.refresh_hash}
+        for no key update),
+      refreshed as (
+        update user_session s set former_refresh_hash = s.refresh_hash, refresh_hash = ${next.refresh_hash},
+          successor_salt = ${salt}, refreshed_at = clock_timestamp(), refreshed_from = ${source}::text,
+          last_used_at = clock_timestamp(),
+          live_until = least(ends_at, clock_timestamp() + make_interval(secs => idle_seconds))
+        from found f where s.tenant_id = ${tx.tenant_id} and s.id = f.id
+        returning ${shown}, f.is_frequent),
+      recorded as (select user_id as id, '{}'::jsonb as facts from refreshed where not is_frequent),
+      emitted as (${emitWithFacts(ctx, event, sql`recorded`)})
+      select user_id, ends_at, seconds_left, now from refreshed`,
+  ])
+  return refreshed && { ...refreshed, refresh_token: next.text }
+}
+
+/** What a token gets that is not the next one of its session. */
+async function repeatOrEnd(ctx: WorkCtx, { claim, source, source_ip }: RefreshUse): Promise<Refreshed | undefined> {
+  const { tx } = ctx
+  const data = { sid: claim.id, cause: 'refresh_token_reused', source_ip }
+  const event = { type: 'auth.signed_out', subject_type: 'user', data, by: sql`id` } as const
+  const isRepeated = sql`s.former_refresh_hash = ${claim.refresh_hash} and s.refreshed_from = ${source}::text
+    and s.refreshed_at > clock_timestamp() - make_interval(secs => ${repeatSeconds}::int)`
+  const [[found]] = await tx.write([
+    sql<Row & { successor_salt: Buffer }>`with found as materialized (
+        select s.id, ${shown}, s.successor_salt, coalesce(${isRepeated}, false) as is_repeated
+        from user_session s where ${isOfFamily(tx, claim)} and s.refresh_hash <> ${claim.refresh_hash}
+        for no key update),
+      ended as (
+        delete from user_session s using found f
+        where s.tenant_id = ${tx.tenant_id} and s.id = f.id and not f.is_repeated
+        returning s.user_id as id, '{}'::jsonb as facts),
+      emitted as (${emitWithFacts(ctx, event, sql`ended`)})
+      select user_id, ends_at, seconds_left, now, successor_salt from found where is_repeated`,
+  ])
+  if (found === undefined) return undefined
+  const { successor_salt, ...refreshed } = found
+  return { ...refreshed, refresh_token: claim.successor(successor_salt).text }
+}
+
+const shown = sql`s.user_id, s.ends_at, clock_timestamp() as now,
+  floor(extract(epoch from s.ends_at - clock_timestamp()))::int as seconds_left`
+
+/** The live session `s` of an active user whose tokens are of this family. A made-up token is of none, and so ends nothing. */
+function isOfFamily({ tenant_id }: Tx, { id, family_hash }: RefreshClaim): Statement {
+  return sql`s.tenant_id = ${tenant_id} and s.id = ${id} and s.family_hash = ${family_hash}
+    and s.live_until > clock_timestamp() and exists (select from tenant_user u
+      where u.tenant_id = s.tenant_id and u.id = s.user_id and ${isActive(sql`u`)})`
+}
