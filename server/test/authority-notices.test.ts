@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
-import { connectAlone } from '../src/db/client/connect.ts'
 import { newId } from '../src/kernel/id.ts'
 import { makeSetupLink } from '../src/tenants/setup-link.flow.ts'
 import { firstOwnerEmail } from '../src/users/owner-store.ts'
+import { listenToAuthority } from './support/authority-notices.ts'
 import { openHouse, operations } from './support/house.ts'
 import { browserOf, presentedTo } from './support/presented.ts'
+import { programsOf } from './support/program.ts'
 import { addressed, makeRecords, sampleBodies } from './support/samples.ts'
-import { until } from './support/wait.ts'
 
 /**
  * Which changes notify other processes that rights changed, and which do not. The database's triggers notify; operations that
@@ -19,32 +19,8 @@ const tenant = await house.tenant('rights')
 const { tenant_id, owner, people } = tenant
 const other = await house.tenant('statements')
 const otherRecords = await makeRecords(house, other)
-const listener = await connectAlone(house.service)
-const notices: string[] = []
-before(async () => {
-  house.atEnd(() => listener.end())
-  listener.on('notification', ({ payload = '' }) => notices.push(payload))
-  await listener.query('listen sallyport_authority')
-})
-
-/**
- * The tenants that were notified while `act` ran. Notices come in the order of commits, so our own marks before and after
- * delimit them.
- */
-async function noticesOf(act: () => Promise<unknown>): Promise<string[]> {
-  await untilMarked()
-  notices.length = 0
-  await act()
-  const mark = await untilMarked()
-  return notices.slice(0, notices.indexOf(mark))
-}
-
-async function untilMarked(): Promise<string> {
-  const mark = newId()
-  await house.asSuperuser(`select pg_notify('sallyport_authority', $1)`, [mark])
-  await until('the mark has arrived', async () => notices.includes(mark))
-  return mark
-}
+const programs = programsOf(house)
+const noticesOf = await listenToAuthority(house)
 
 const call = (method: string, url: string, body?: unknown) =>
   house.call({ method, url, tenant_id, token: owner.token, ...(body !== undefined && { body }) })
@@ -184,6 +160,13 @@ const changing: Record<string, () => Promise<() => ReturnType<typeof call>>> = {
     const { token } = await house.signInAgain(tenant_id, owner)
     return () => house.call({ method: 'POST', url: '/v1/auth/session', tenant_id, token, headers })
   },
+  refreshSession: async () => {
+    const { refresh } = programs
+    const program = await programs.signIn(tenant_id, owner)
+    assert.equal((await refresh(program.refresh_token)).status, 200)
+    await programs.wait(program, 11)
+    return () => refresh(program.refresh_token)
+  },
   logout: async () => {
     const { token } = await house.signInAgain(tenant_id, owner)
     return () => house.call({ method: 'POST', url: '/v1/auth/logout', tenant_id, token })
@@ -215,7 +198,9 @@ for (const [operationId, prepare] of Object.entries(changing)) {
     const act = await prepare()
     const notified = await noticesOf(async () => {
       const reply = await act()
-      assert.ok(reply.status < 300, reply.text)
+      // A refresh token that is used twice is refused, and ends its session.
+      if (operationId === 'refreshSession') assert.equal(reply.status, 401)
+      else assert.ok(reply.status < 300, reply.text)
     })
     assert.deepEqual([...new Set(notified)], [tenant_id])
   })

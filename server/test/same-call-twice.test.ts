@@ -112,7 +112,7 @@ test('what is created has a `Location`, or no path of its own', () => {
     .map(([operationId]) => operationId)
   assert.deepEqual(without.sort(), [
     ...['addFavourite', 'addGroupMember', 'beginSecondFactor', 'createApiKey', 'createRehearsalToken'],
-    ...['createRequestComment', 'inviteUser', 'replaceRecoveryCodes', 'startSession'],
+    ...['createRequestComment', 'inviteUser', 'issueRefreshToken', 'replaceRecoveryCodes', 'startSession'],
   ])
   assert.ok(located.length >= 11, located.join())
 })

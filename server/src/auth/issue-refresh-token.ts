@@ -30,7 +30,6 @@ export const issueRefreshToken = operation({
   refusesRehearsal: true,
   replies: { 201: IssuedRefreshToken },
   errors: [],
-  changes: 'authority',
   async run(ctx) {
     const settings = await readSettings(ctx.tx)
     const idle_seconds = settings['auth.refresh_idle_seconds']

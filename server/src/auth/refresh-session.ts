@@ -3,8 +3,8 @@ import { operation } from '../http/operation.ts'
 import { Body, DateTime } from '../http/schema.ts'
 import { sourceOf } from '../http/source.ts'
 import { Problem } from '../kernel/errors.ts'
-import { refreshSession as refresh } from '../sessions/refresh-store.ts'
 import { readRefreshToken } from '../sessions/refresh-token.ts'
+import { refreshSession as refresh } from './refresh-store.ts'
 import { RefreshTokenText } from './signed-in.ts'
 import { tokenLifetime } from './token.ts'
 
@@ -32,6 +32,7 @@ export const refreshSession = operation({
   body: Body({ refresh_token: Type.String({ maxLength: 2_000 }) }),
   replies: { 200: RefreshedSession },
   errors: ['unauthenticated'],
+  // A refused use may end the session.
   changes: 'authority',
   tenantIn: ({ refresh_token }) => readRefreshToken(refresh_token)?.tenant_id,
   async run(ctx, { body }) {

@@ -80,10 +80,12 @@ function eventPerRow(
   { subject_id, data, worker }: { subject_id: Statement; data: Statement; worker: Statement },
   rows: Statement,
 ): Statement {
+  const kind = by === undefined ? actor.kind : 'user'
   return sql`insert into event
       (tenant_id, id, type, actor_kind, actor_id, api_key_id, subject_type, subject_id, data, request_id)
-    select ${tx.tenant_id}::uuid, gen_random_uuid(), ${type}::text, ${by === undefined ? actor.kind : 'user'}::text,
-      ${by ?? sql`${actor.user_id}`}::uuid, ${actor.api_key_id}::uuid, ${subject_type}::text, ${subject_id}, ${data}, ${worker}
+    select ${tx.tenant_id}::uuid, gen_random_uuid(), ${type}::text, ${kind}::text,
+      ${by ?? sql`${actor.user_id}`}::uuid, ${actor.api_key_id}::uuid, ${subject_type}::text, ${subject_id}, ${data},
+      ${worker}
     from ${rows}`
 }
 

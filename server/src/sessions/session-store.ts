@@ -64,7 +64,8 @@ export async function listSessionsPage(
 ): Promise<Omit<Session, 'current'>[]> {
   const after = page.after === undefined ? sql`` : sql` and id < ${page.after[0]}::uuid`
   return tx.read(sql<Omit<Session, 'current'>>`select id, cookie_hash is not null as browser,
-      family_hash is not null as program, amr, auth_time, source_ip, user_agent, created_at, last_used_at, ends_at, idle_seconds
+      family_hash is not null as program, amr, auth_time, source_ip, user_agent, created_at, last_used_at, ends_at,
+      idle_seconds
     from user_session
     where tenant_id = ${tx.tenant_id} and user_id = ${user_id} and live_until > clock_timestamp()${after}
     order by id desc limit ${page.limit + 1}`)

@@ -10,6 +10,14 @@ const values: [SettingKey, { takes: string[]; refuses: string[] }][] = [
     'auth.password_min_length',
     { takes: ['8', '128'], refuses: ['7', '129', '', '8.0', '+8', '08', '1e2', ' 8', '8\n', '0x10', '٨', 'true'] },
   ],
+  [
+    'auth.refresh_idle_seconds',
+    { takes: ['300', '259200', '604800'], refuses: ['299', '604801', '0', '', '-300', '3e2', 'never'] },
+  ],
+  [
+    'auth.refresh_max_seconds',
+    { takes: ['300', '259200', '604800'], refuses: ['299', '604801', '0', '', '-300', '3e2', 'never'] },
+  ],
   ['auth.second_factor_required', { takes: ['true', 'false'], refuses: ['', 'no', 'FALSE', '0', 'false '] }],
   [
     'auth.session_idle_seconds',
@@ -95,6 +103,8 @@ test('a tenant without settings has the defaults', () => {
     'auth.allow_unverified_email': false,
     'auth.claimed_groups_seconds': 86_400,
     'auth.password_min_length': 15,
+    'auth.refresh_idle_seconds': 259_200,
+    'auth.refresh_max_seconds': 604_800,
     'auth.second_factor_required': true,
     'auth.session_idle_seconds': 14_400,
     'auth.session_max_seconds': 43_200,

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import type { Statement } from '../../src/kernel/context.ts'
 import { newId } from '../../src/kernel/id.ts'
+import { makeRefreshToken } from '../../src/sessions/refresh-token.ts'
 import { makeSessionSecret } from '../../src/sessions/session-secret.ts'
 import { addMailDomain, setSlug } from '../../src/tenants/operator.flow.ts'
 import { testDatabase } from '../support/database.ts'
@@ -42,6 +43,7 @@ const namingATenant: Record<string, (tenant_id: string) => Partial<Call>[]> = {
     { body: { challenge: makeSessionSecret(tenant_id, newId()).text, totp: '123456' } },
     { body: { challenge: makeSessionSecret(tenant_id, newId()).text, recovery_code: 'a code' } },
   ],
+  refreshSession: (tenant_id) => [{ body: { refresh_token: makeRefreshToken(tenant_id, newId()).text } }],
   beginAuthorization: (tenant_id) => {
     const back = encodeURIComponent('https://app.example.com/back')
     const url = `/v1/auth/authorize?tenant=${tenant_id}&redirect_uri=${back}`

@@ -144,7 +144,7 @@ suite('in the audit log', () => {
       (await events()).map(({ type, data }) => [type, data]),
       [
         ['auth.signed_in', { source_ip, sid }],
-        ['auth.session_started', { source_ip, sid }],
+        ['auth.session_started', { source_ip, sid, held_by: 'browser' }],
         ['auth.signed_in', { source_ip, sid: other }],
         ['auth.signed_out', { sid: other, cause: 'ended' }],
         ['auth.signed_out', { cause: 'ended_others', kept: sid }],

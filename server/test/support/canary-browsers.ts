@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { newId } from '../../src/kernel/id.ts'
+import { makeRefreshToken } from '../../src/sessions/refresh-token.ts'
 import { makeSessionSecret } from '../../src/sessions/session-secret.ts'
 import type { openCanaryRun } from './canary-run.ts'
 
@@ -23,6 +24,34 @@ export async function signInToBrowser(run: CanaryRun, token: string, { signsOut 
     await send('GET', '/v1/users/me/sessions', withCookie(wrong))
   }
   if (signsOut) assert.equal((await send('POST', '/v1/auth/logout', withCookie(pair))).status, 200)
+}
+
+/** Gives a program the session of a token, then uses its refresh tokens correctly and incorrectly, until the session ends. */
+export async function refreshInProgram(run: CanaryRun, token: string) {
+  const { secrets, send, plantToken } = run
+  const shown = (text: string) => plantRefreshToken(run, text)
+  const issued = await send('POST', '/v1/auth/refresh-token', { headers: { authorization: `Bearer ${token}` }, shown })
+  assert.equal(issued.status, 201, JSON.stringify(issued.body))
+  const { refresh_token } = issued.body
+  const use = (text: unknown) =>
+    send('POST', '/v1/auth/refresh', {
+      body: { refresh_token: text },
+      shown: (reply) => [...plantToken(reply), ...plantRefreshToken(run, reply)],
+    })
+  const first = await use(refresh_token)
+  assert.deepEqual([first.status, (await use(refresh_token)).status], [200, 200])
+  await use(secrets.plant('a strange refresh token', makeRefreshToken(newId(), newId()).text))
+  assert.equal((await use(first.body.refresh_token)).status, 200)
+  assert.equal((await use(refresh_token)).status, 401)
+}
+
+/** Registers a refresh token, and its secret parts as text and as the bytes that they stand for. */
+export function plantRefreshToken({ secrets }: CanaryRun, text: string): string[] {
+  const value = String((JSON.parse(text) as { refresh_token: string }).refresh_token)
+  const bytes = Buffer.from(value.slice(4), 'base64url')
+  secrets.plant('secret of a family, in hexadecimal', bytes.subarray(32, 64).toString('hex'))
+  secrets.plant('secret of a refresh token, in hexadecimal', bytes.subarray(64).toString('hex'))
+  return [secrets.plant('refresh token', value), secrets.plant('secrets of a refresh token', value.slice(47))]
 }
 
 /** Registers the cookie’s value, and its secret part as text and as the bytes that it stands for. */

@@ -1,6 +1,6 @@
 import type { Operation } from '../../src/http/operation.ts'
 import { operations } from '../../src/operations.ts'
-import { plantCookie } from './canary-browsers.ts'
+import { plantCookie, plantRefreshToken } from './canary-browsers.ts'
 import type { openCanaryRun } from './canary-run.ts'
 import { formOf } from './form.ts'
 import { fullBody } from './full-bodies.ts'
@@ -18,6 +18,7 @@ export async function callEveryOperation(run: Awaited<ReturnType<typeof openCana
   const shownOnce: Record<string, (text: string, headers: Headers) => string[]> = {
     createApiKey: plantKey,
     createWebhookChannel: plantSecret,
+    issueRefreshToken: (text) => plantRefreshToken(run, text),
     startSession: (_, headers) => plantCookie(run, String(headers.get('set-cookie'))),
   }
   const asPerson = await signIn()
@@ -32,8 +33,9 @@ export async function callEveryOperation(run: Awaited<ReturnType<typeof openCana
       ...(operation.body !== undefined && { body: bodyOf(operationId, operation) }),
       ...(shown && { shown }),
     }
-    // What gives a session to a browser, or ends one, has one of its own.
-    for (const headers of [asOwner, operation.setsCookie ? await signIn() : asPerson, inTenant]) {
+    // What gives a session away, or ends one, has one of its own.
+    const isTaken = operation.setsCookie || operation.credential === 'token'
+    for (const headers of [asOwner, isTaken ? await signIn() : asPerson, inTenant]) {
       await send(operation.method, path, { headers, ...sent })
     }
     if (operation.method === 'GET') await send('GET', `${path}?limit=200`, { headers: asOwner })

@@ -53,6 +53,7 @@ export const sampleBodies: Record<string, unknown> = {
   endUserAccess: {},
   exchangeAuthorizationCode: { code: 'a code', redirect_uri: 'https://app.example.com/back' },
   extendGrant: { duration_seconds: 3_600 },
+  refreshSession: { refresh_token: 'a refresh token' },
   finishSecondFactor: { challenge: 'a challenge', totp: '123456' },
   checkSetupLink: { key: 'a key' },
   useSetupLink: { key: 'a key', name: 'Anna', email: 'anna@example.com', password: 'four random words here' },

@@ -1,8 +1,8 @@
 import { sql } from '../db/sql.ts'
 import { emitWithFacts } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import { makeSuccessorSalt, type RefreshClaim } from '../sessions/refresh-token.ts'
 import { isActive } from '../users/active-store.ts'
-import { makeSuccessorSalt, type RefreshClaim } from './refresh-token.ts'
 
 /** For how long the use of a refresh token may be repeated, in seconds: its answer may have been lost, or two calls crossed. */
 export const repeatSeconds = 10
