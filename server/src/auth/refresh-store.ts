@@ -5,7 +5,7 @@ import { makeSuccessorSalt, type RefreshClaim } from '../sessions/refresh-token.
 import { isActive } from '../users/active-store.ts'
 
 /** For how long the use of a refresh token may be repeated, in seconds: its answer may have been lost, or two calls crossed. */
-export const repeatSeconds = 10
+const repeatSeconds = 10
 
 /** The use of a refresh token. `source`: the address or the network that it comes from, as `sourceOf` names it. */
 export type RefreshUse = { claim: RefreshClaim; source: string; source_ip: string }

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { readRefreshToken } from '../../src/sessions/refresh-token.ts'
 import { ownSessions } from './browser.ts'
 import type { House, Person, Reply } from './house.ts'
 
@@ -53,9 +52,4 @@ export function programsOf(house: Pick<House, 'call' | 'tokenOf' | 'asSuperuser'
     ])
 
   return { issue, refresh, programWith, signIn, next, statusWith, wait }
-}
-
-/** The hash of a token's secret, as the database has it. */
-export function hashIn(refresh_token: string): Buffer | undefined {
-  return readRefreshToken(refresh_token)?.refresh_hash
 }
