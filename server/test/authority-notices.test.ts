@@ -164,7 +164,7 @@ const changing: Record<string, () => Promise<() => ReturnType<typeof call>>> = {
     const { refresh } = programs
     const program = await programs.signIn(tenant_id, owner)
     assert.equal((await refresh(program.refresh_token)).status, 200)
-    await programs.wait(program, 11)
+    await programs.usedAgo(program, 11)
     return () => refresh(program.refresh_token)
   },
   logout: async () => {

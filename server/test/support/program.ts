@@ -44,12 +44,14 @@ export function programsOf(house: Pick<House, 'call' | 'tokenOf' | 'asSuperuser'
   const statusWith = async ({ token, tenant_id }: Program) =>
     (await house.call({ method: 'GET', url: ownSessions, token, tenant_id })).status
 
-  /** Moves the last use of the program's refresh token into the past. */
-  const wait = ({ session_id }: Program, seconds: number) =>
-    house.asSuperuser('update user_session set refreshed_at = refreshed_at - make_interval(secs => $2) where id = $1', [
-      session_id,
-      seconds,
-    ])
+  /** Has the last use of the program's refresh token be so many seconds ago. */
+  const usedAgo = ({ session_id }: Program, seconds: number) =>
+    house.asSuperuser(
+      'update user_session set refreshed_at = clock_timestamp() - make_interval(secs => $2) where id = $1',
+      [session_id, seconds],
+    )
+  /** Has it be just now, however slow the machine is. */
+  const usedNow = (program: Program) => usedAgo(program, -300)
 
-  return { issue, refresh, programWith, signIn, next, statusWith, wait }
+  return { issue, refresh, programWith, signIn, next, statusWith, usedAgo, usedNow }
 }
