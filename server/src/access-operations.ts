@@ -2,6 +2,7 @@ import { addFavourite } from './catalogue/add-favourite.ts'
 import { listCatalogue } from './catalogue/list-catalogue.ts'
 import { listFavourites } from './catalogue/list-favourites.ts'
 import { removeFavourite } from './catalogue/remove-favourite.ts'
+import { countGrants } from './grants/count-grants.ts'
 import { getGrant } from './grants/get-grant.ts'
 import { listGrants } from './grants/list-grants.ts'
 import { retryGrant } from './grants/retry-grant.ts'
@@ -29,6 +30,7 @@ import { replayPolicies } from './policy-analysis/replay/replay-policies.ts'
 import { testPolicies } from './policy-analysis/test-policies.ts'
 import { approveRequest } from './requests/approve-request.ts'
 import { cancelRequest } from './requests/cancel-request.ts'
+import { countRequests } from './requests/count-requests.ts'
 import { createRequest } from './requests/create-request.ts'
 import { createRequestComment } from './requests/create-request-comment.ts'
 import { decideRequests } from './requests/decide-requests.ts'
@@ -53,6 +55,7 @@ export const accessOperations: Record<string, Operation> = {
   addFavourite,
   removeFavourite,
   listRequests,
+  countRequests,
   getRequest,
   getRequestDecision,
   listRequestComments,
@@ -65,6 +68,7 @@ export const accessOperations: Record<string, Operation> = {
   remindDeciders,
   getAccessRequestStatus,
   listGrants,
+  countGrants,
   getGrant,
   revokeGrant: revokeGrant(cancelExtension),
   retryGrant,

@@ -116,6 +116,8 @@ for (const [name, operation] of changes) {
 /** What is read at a path of its own, but is no record. */
 const noRecords: readonly string[] = [
   'beginAuthorization',
+  'countGrants',
+  'countRequests',
   'discoverTenant',
   'getJwks',
   'getPolicySchema',

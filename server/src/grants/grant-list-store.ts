@@ -3,7 +3,7 @@ import { createdWithin, filterOf } from '../db/list-filters.ts'
 import { type Filter, type List, readListPage, testOf } from '../db/list-page.ts'
 import { sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
-import type { PageRequest, PageRows } from '../kernel/page.ts'
+import { countedPage, countOf, type PageRequest, type PageRows, type RecordCount } from '../kernel/page.ts'
 import { personName } from '../users/person-name-store.ts'
 import { connectColumn } from './connect-store.ts'
 import { type ExtensionColumns, extensionOf } from './extension-store.ts'
@@ -80,6 +80,16 @@ export type GrantFilters = {
  * One page, newest first unless `sort` or `ends_before` says otherwise; a search by words comes in the order of the found word.
  */
 export async function listGrantsPage(tx: Tx, filters: GrantFilters, page: PageRequest): Promise<PageRows<NamedGrant>> {
+  const { rows, next } = await readListPage<NamedRow>(tx, grantList(tx, filters, namedColumns(tx)), page)
+  return { rows: rows.map(asNamedGrant), next }
+}
+
+/** How many grants the list has, by the list's own reading: so a count shows nothing that the list does not. */
+export async function countGrantsListed(tx: Tx, filters: GrantFilters): Promise<RecordCount> {
+  return countOf(await readListPage(tx, grantList(tx, filters, sql`r.id`), countedPage))
+}
+
+function grantList(tx: Tx, filters: GrantFilters, columns: Statement): List {
   const { user_id, request_id, q, ends_before } = filters
   const sort = filters.sort ?? (ends_before === undefined ? '-created_at' : 'expires_at')
   const byEnd = sort.endsWith('expires_at')
@@ -91,9 +101,9 @@ export async function listGrantsPage(tx: Tx, filters: GrantFilters, page: PageRe
   // A request has few grants, and those by their end are indexed by their holder alone: the other filters are tested.
   const indexed = request_id === undefined && !byEnd ? [...holder, ...others] : request_id === undefined ? holder : []
   const tested = [...holder, ...others].filter((filter) => !indexed.includes(filter)).map(testOf)
-  const list: List = {
+  return {
     table: request_id === undefined ? sql`access_grant r` : grantsOfRequest(tx, request_id),
-    columns: namedColumns(tx),
+    columns,
     order: { by, types: [sql`timestamptz`, sql`uuid`], descending: sort.startsWith('-') },
     range: byEnd ? ends : created,
     filters: indexed,
@@ -101,8 +111,6 @@ export async function listGrantsPage(tx: Tx, filters: GrantFilters, page: PageRe
     // Where the caller sees only their own grants, `user_id` says so.
     search: q === undefined ? undefined : { q, words, first: user_id === undefined && request_id === undefined },
   }
-  const { rows, next } = await readListPage<NamedRow>(tx, list, page)
-  return { rows: rows.map(asNamedGrant), next }
 }
 
 const words = { table: sql`grant_word`, id: sql`grant_id` }

@@ -1,8 +1,9 @@
 import { type TSchema, Type } from 'typebox'
 import { provisionerPattern, readUuid, userPattern } from '../kernel/id.ts'
+import { maxCount } from '../kernel/page.ts'
 import { DateTime, OneOf } from './schema.ts'
 
-/** The parameters that lists have in common, beside `pageQuery`. */
+/** What lists have in common, and their counts, beside `pageQuery`. */
 
 const maxValues = 10
 
@@ -55,3 +56,14 @@ export function Search(among: string) {
 export function SortBy<const Orders extends readonly string[]>(orders: Orders, usual: Orders[number], more = '') {
   return Type.Optional(OneOf(orders, { description: `\`${usual}\` where absent; \`-\` is descending${more}` }))
 }
+
+/** The reply where the records of a list are counted. */
+export const RecordCount = Type.Object(
+  {
+    count: Type.Integer({ minimum: 0, maximum: maxCount }),
+    is_complete: Type.Boolean({
+      description: `whether these are all: false where there are more than ${maxCount}, and where the reading ended early, as a page may`,
+    }),
+  },
+  { title: 'RecordCount' },
+)

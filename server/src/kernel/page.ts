@@ -9,6 +9,19 @@ export type PageRequest = { limit: number; after: readonly string[] | undefined 
 /** A page as a store reads it. `next`: the key after which more may follow, even where this page is short; undefined at the end. */
 export type PageRows<Row> = { rows: Row[]; next: readonly string[] | undefined }
 
+/** How many records there are, as far as they were read. `is_complete`: there are no more. */
+export type RecordCount = { count: number; is_complete: boolean }
+
+/** Records are counted up to this number. */
+export const maxCount = 100
+
+/** The page that is read to count records. */
+export const countedPage: PageRequest = { limit: maxCount, after: undefined }
+
+export function countOf({ rows, next }: PageRows<unknown>): RecordCount {
+  return { count: rows.length, is_complete: next === undefined }
+}
+
 /** 400 for a cursor that does not belong to the list. */
 export function badCursor(): Problem {
   const why = 'is not a cursor of this list with these filters; leave it out to start from the first page'

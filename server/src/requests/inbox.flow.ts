@@ -1,5 +1,5 @@
 import type { Ctx, Tx } from '../kernel/context.ts'
-import type { PageRequest, PageRows } from '../kernel/page.ts'
+import { countedPage, countOf, type PageRequest, type PageRows, type RecordCount } from '../kernel/page.ts'
 import { periodicYield } from '../kernel/yield-to-event-loop.ts'
 import { decideApproveInPieces, evaluationsOf } from '../policy-engine/deciding/decide.ts'
 import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
@@ -41,6 +41,11 @@ export function listDecidable(
   const { user_id, scopes } = ctx.actor
   if (user_id === null || !scopes.has('requests:approve')) return Promise.resolve({ rows: [], next: undefined })
   return inboxTurns({ tenant_id: ctx.tx.tenant_id, user_id }, () => collectDecidable(ctx, user_id, filters, page))
+}
+
+/** How many requests the caller may decide now: as many as a page of the inbox would have. */
+export async function countDecidable(ctx: Ctx, filters: InboxFilters): Promise<RecordCount> {
+  return countOf(await listDecidable(ctx, filters, countedPage))
 }
 
 /** What a page has so far. `reached`: the key of the last request that was examined. */

@@ -1,9 +1,9 @@
 import { accountName } from '../cloud/cloud-account-store.ts'
 import { createdWithin, filterOf } from '../db/list-filters.ts'
-import { readListPage } from '../db/list-page.ts'
+import { type List, readListPage } from '../db/list-page.ts'
 import { sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
-import type { PageRequest, PageRows } from '../kernel/page.ts'
+import { countedPage, countOf, type PageRequest, type PageRows, type RecordCount } from '../kernel/page.ts'
 import { personName } from '../users/person-name-store.ts'
 import type { AccessRequest, NamedAccessRequest } from './request.ts'
 import { commentCount } from './request-comment-store.ts'
@@ -61,10 +61,20 @@ export async function listRequestsPage(
   filters: RequestFilters,
   page: PageRequest,
 ): Promise<PageRows<NamedAccessRequest>> {
+  const { rows, next } = await readListPage<NamedRow>(tx, requestList(filters, namedColumns(tx)), page)
+  return { rows: rows.map(asNamedRequest), next }
+}
+
+/** How many requests the list has, by the list's own reading: so a count shows nothing that the list does not. */
+export async function countRequestsListed(tx: Tx, filters: RequestFilters): Promise<RecordCount> {
+  return countOf(await readListPage(tx, requestList(filters, sql`r.id`), countedPage))
+}
+
+function requestList(filters: RequestFilters, columns: Statement): List {
   const { requester_id, status, resource_type, resource_id, break_glass, q } = filters
-  const list = {
+  return {
     table: sql`access_request r`,
-    columns: namedColumns(tx),
+    columns,
     order: {
       by: sql`r.created_at`,
       types: [sql`timestamptz`, sql`uuid`],
@@ -82,9 +92,7 @@ export async function listRequestsPage(
     tested: break_glass === false ? [sql`not r.break_glass`] : [],
     // Where the caller sees only their own requests, `requester_id` says so.
     search: q === undefined ? undefined : { q, words, first: requester_id === undefined },
-  } as const
-  const { rows, next } = await readListPage<NamedRow>(tx, list, page)
-  return { rows: rows.map(asNamedRequest), next }
+  }
 }
 
 const words = { table: sql`request_word`, id: sql`request_id` }

@@ -1,0 +1,66 @@
+import { type Static, Type } from 'typebox'
+import { createdRange, readUsers, Search, SeveralOf, SeveralUsers } from '../http/list-query.ts'
+import { OneOf } from '../http/schema.ts'
+import { invalidInput } from '../kernel/errors.ts'
+import { askedTypes } from '../policy-engine/cedar/schema.ts'
+import { requestStatuses } from './request.ts'
+
+/** The filters of the list of requests, and of its count. */
+export const requestFilters = {
+  status: Type.Optional(SeveralOf(requestStatuses)),
+  requester_id: Type.Optional(SeveralUsers),
+  resource_type: Type.Optional(SeveralOf(askedTypes)),
+  resource_id: Type.Optional(Type.String({ maxLength: 2_048 })),
+  break_glass: Type.Optional(Type.Boolean({ description: 'whether they were emergencies' })),
+  decidable_by: DecidableBy('`me`: pending requests that you may decide now. Without `status` and `q`'),
+  ...createdRange,
+  q: Search('the resource’s id, the action and the reason'),
+}
+
+export function DecidableBy(description: string) {
+  return Type.Optional(OneOf(['me'], { description }))
+}
+
+const RequestQuery = Type.Object(requestFilters)
+type RequestQuery = Static<typeof RequestQuery> & { sort?: 'created_at' | '-created_at' }
+
+/** From where requests are read, and by which filters. */
+type Seen = {
+  from: 'list' | 'inbox'
+  filters: Omit<RequestQuery, 'decidable_by' | 'requester_id'> & { requester_id: string[] | undefined }
+}
+
+/**
+ * Which of the requests in a query the caller sees; undefined: none. INVARIANT: what a list shows and what its count counts are both read by this.
+ * @throws Problem 400 for parameters that contradict the inbox
+ */
+export function seenRequests(
+  actor: { user_id: string | null; scopes: ReadonlySet<string> },
+  query: RequestQuery,
+): Seen | undefined {
+  const requester_id = visibleRequesters(actor, query.requester_id)
+  if (requester_id?.length === 0) return undefined
+  const { decidable_by, ...filters } = { ...query, requester_id }
+  if (decidable_by === undefined) return { from: 'list', filters }
+  requireAlone(query)
+  // Without requests:read only one's own requests are seen, and these are never one's own to decide.
+  return actor.scopes.has('requests:read') ? { from: 'inbox', filters } : undefined
+}
+
+/** @throws Problem 400 naming the parameters that would contradict the inbox and its order */
+function requireAlone(query: RequestQuery): void {
+  const given = (['status', 'q', 'sort'] as const).filter((name) => query[name] !== undefined)
+  if (given.length === 0) return
+  const why = 'cannot be combined with `decidable_by`, whose requests are pending, in an order of their own'
+  throw invalidInput(given.map((name) => ({ pointer: `/${name}`, why })))
+}
+
+/** The users whose requests are listed; undefined: all. Without requests:read only the caller, if they are named or nobody is. */
+function visibleRequesters(
+  { user_id, scopes }: { user_id: string | null; scopes: ReadonlySet<string> },
+  named: readonly string[] | undefined,
+): string[] | undefined {
+  const asked = named === undefined ? undefined : [...new Set(readUsers(named, user_id))]
+  if (scopes.has('requests:read')) return asked
+  return user_id !== null && (asked?.includes(user_id) ?? true) ? [user_id] : []
+}
