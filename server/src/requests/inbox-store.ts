@@ -1,11 +1,11 @@
 import { createdWithin } from '../db/list-filters.ts'
-import { allOf, inIndexOrder, sql } from '../db/sql.ts'
+import { allOf, inIndexOrder, sql, sqlInteger } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import type { Approver } from '../policy-engine/cedar/question.ts'
 import { receiversOf } from '../roles/gift-store.ts'
 import { isCurrent } from '../roles/membership-store.ts'
 import { approverAsJson } from '../users/principal-store.ts'
-import type { NamedAccessRequest } from './request.ts'
+import { type AccessRequestDetail, maxSameRequests, type NamedAccessRequest } from './request.ts'
 import { commentCount } from './request-comment-store.ts'
 import { type CountedRequest, type NamedRow, nameColumns, type RequestFilters } from './request-list-store.ts'
 import { asRecorded, type Recorded, type RecordedRow, recordedColumns } from './request-store.ts'
@@ -109,13 +109,19 @@ function passes(approver_id: string, filters: InboxFilters): Statement {
   ])
 }
 
-/** What else an approver of a request sees: the requester's groups, and the policy whose rule let them make it. */
-export type ApproverView = { requester_groups: string[]; policy_name: string | null }
+/**
+ * What else an approver of a request sees: the requester's groups, the policy whose rule let them make it, and how often and for how
+ * long they asked for the same before.
+ */
+export type ApproverView = Required<Pick<AccessRequestDetail, 'requester_groups' | 'policy_name' | 'recent'>>
 
 const maxGroups = 50
+/** Of the requests that the requester made before, so many are read, the newest first. */
+const maxRecent = 500
 
 export async function readApproverView(tx: Tx, request: { id: string; requester_id: string }): Promise<ApproverView> {
-  const [view] = await tx.read(sql<ApproverView>`select
+  const [view] = await tx.read(
+    inIndexOrder(sql<ApproverView>`select
     array(select g.name from group_member m
         join tenant_group g on g.tenant_id = m.tenant_id and g.id = m.group_id
       where m.tenant_id = ${tx.tenant_id} and m.user_id = ${request.requester_id} and ${isCurrent(sql`m`)}
@@ -124,7 +130,24 @@ export async function readApproverView(tx: Tx, request: { id: string; requester_
         join policy_rule r on r.tenant_id = d.tenant_id and r.id = d.rule_ids[1]
         join policy p on p.tenant_id = r.tenant_id and p.id = r.policy_id
       where d.tenant_id = ${tx.tenant_id} and d.request_id = ${request.id} and d.question_kind = 'ask'
-      order by d.id limit 1) as policy_name`)
+      order by d.id limit 1) as policy_name,
+    ${recentOf(tx, request.id)} as recent`),
+  )
   if (view === undefined) throw new Error('a select without a from answered no row')
   return view
+}
+
+/** The durations of extensions are left out: they say how much longer access lasts, not how long. */
+function recentOf(tx: Tx, request_id: string): Statement {
+  return sql`(select json_build_object('same_requests', least(count(*), ${sqlInteger(maxSameRequests)}),
+      'usual_duration_seconds', percentile_disc(0.5)
+        within group (order by coalesce(r.approved_duration_seconds, r.duration_seconds))
+        filter (where r.status = 'approved' and r.extends is null))
+    from access_request a cross join lateral (
+      select r.* from access_request r
+      where r.tenant_id = a.tenant_id and r.requester_id = a.requester_id
+        and (r.created_at, r.id) < (a.created_at, a.id) and r.created_at >= a.created_at - interval '30 days'
+      order by r.created_at desc, r.id desc limit ${sqlInteger(maxRecent)}) r
+    where a.tenant_id = ${tx.tenant_id} and a.id = ${request_id}
+      and r.resource_type = a.resource_type and r.resource_id = a.resource_id and r.action = a.action)`
 }

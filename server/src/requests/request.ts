@@ -43,6 +43,9 @@ export const AccessRequest = Type.Object(
 )
 export type AccessRequest = Static<typeof AccessRequest>
 
+/** Earlier requests of the same kind are counted up to this number. */
+export const maxSameRequests = 100
+
 /** What a request extends, and what was approved of it. */
 const furtherFields = {
   extends: Nullable(Type.String({ format: 'uuid', description: 'the grant that it makes last longer; null: none' })),
@@ -74,6 +77,27 @@ export const NamedAccessRequest = Type.Object(
 )
 export type NamedAccessRequest = Static<typeof NamedAccessRequest>
 
+const RecentRequests = Type.Object(
+  {
+    same_requests: Type.Integer({
+      minimum: 0,
+      maximum: maxSameRequests,
+      description: `for the same resource and action, extensions included, this one not; ${maxSameRequests}: so many, or more`,
+    }),
+    usual_duration_seconds: Nullable(
+      Type.Integer({
+        description:
+          'the median of the durations that were approved of them, without extensions; null: none was approved',
+      }),
+    ),
+  },
+  {
+    title: 'RecentRequests',
+    description:
+      'what the requester asked for in the 30 days before this request, of their last 500 requests; for those who may decide',
+  },
+)
+
 /** One request, with what the caller may do about it. */
 export const AccessRequestDetail = Type.Object(
   {
@@ -89,6 +113,7 @@ export const AccessRequestDetail = Type.Object(
     policy_name: Type.Optional(
       Nullable(Type.String({ description: 'the policy that let the request be made; for those who may decide' })),
     ),
+    recent: Type.Optional(RecentRequests),
   },
   { title: 'AccessRequestDetail' },
 )
