@@ -3,7 +3,7 @@ import { minSeconds } from '../grants/grant.ts'
 import { AnyObject, Body, Nullable } from '../http/schema.ts'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
 import { isSeen } from '../kernel/one-line-name.ts'
-import { findActionFault, findIdFault } from '../policy-engine/cedar/reference-faults.ts'
+import { findActionFault, findIdFault, maxActionLength } from '../policy-engine/cedar/reference-faults.ts'
 import type { Settings } from '../settings/setting.ts'
 import { maxPlaces, ResourceReference } from './request.ts'
 
@@ -28,7 +28,7 @@ export const RequestInput = Body({
   resource: ResourceReference,
   action: Type.String({
     minLength: 1,
-    maxLength: 256,
+    maxLength: maxActionLength,
     description:
       'a permission set’s name, or a verb of your own: one line of visible text, without spaces around it or `__` before it',
   }),

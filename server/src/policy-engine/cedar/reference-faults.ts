@@ -35,6 +35,9 @@ export function findIdFault({ type, id }: ResourceReference): string | undefined
   return form.test(id) ? undefined : `must be ${means}`
 }
 
+/** The longest action that a request can name. */
+export const maxActionLength = 256
+
 /** Why this action cannot be requested, as half a sentence; undefined when it can. */
 export function findActionFault(action: string): string | undefined {
   if (action === approveAction) return 'is the action of deciding a request and cannot be requested'

@@ -4,7 +4,7 @@
  */
 import type { Principal, Resource, ResourceReference } from '../cedar/question.ts'
 import type { AccountTraits } from '../cedar/reading.ts'
-import { findActionFault, findIdFault } from '../cedar/reference-faults.ts'
+import { findActionFault, findIdFault, maxActionLength } from '../cedar/reference-faults.ts'
 import { type AskedType, askedTypes } from '../cedar/schema.ts'
 import type { ApprovalMode, Effect } from '../rule.ts'
 import { type PolicyEvaluator, policyEvaluator } from './evaluate.ts'
@@ -32,9 +32,6 @@ export type AskRule = Pick<ReadRule, 'id' | 'serial' | 'effect' | 'scope'> & {
 
 /** The rules about requests of one rule set. `actions`: every action that one of them names and that can be requested, in order. */
 export type AskRules = { rules: readonly AskRule[]; actions: readonly string[] }
-
-/** The longest action that a request can name. */
-const maxActionLength = 256
 
 /** By the identity of the sorted rules: the same for all people, until the rules change. */
 const known = new WeakMap<SortedRules, AskRules>()
