@@ -158,6 +158,41 @@ CREATE TRIGGER access_request_decided BEFORE UPDATE OF status ON access_request 
 CREATE TRIGGER access_request_extends BEFORE UPDATE OF extends, held_seconds ON access_request FOR EACH ROW WHEN (old.extends IS DISTINCT FROM new.extends OR old.held_seconds IS DISTINCT FROM new.held_seconds) EXECUTE FUNCTION access_request_extends();
 CREATE TRIGGER access_request_words AFTER INSERT ON access_request REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION access_request_words();
 
+create table action_description (
+  tenant_id uuid not null,
+  action text not null,
+  description text not null,
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint action_description_pk PRIMARY KEY (tenant_id, action),
+  constraint action_description_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint action_description_action_ck CHECK (char_length(action) >= 1 AND char_length(action) <= 256),
+  constraint action_description_description_ck CHECK (char_length(description) >= 1 AND char_length(description) <= 200)
+);
+alter table action_description enable row level security;
+alter table action_description force row level security;
+create policy tenant_wall on action_description
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on action_description to sallyport_app;
+grant update (description, updated_at) on action_description to sallyport_app;
+CREATE TRIGGER action_description_words AFTER INSERT ON action_description REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION action_description_words();
+CREATE TRIGGER action_description_words_change AFTER UPDATE ON action_description FOR EACH ROW WHEN (old.description IS DISTINCT FROM new.description) EXECUTE FUNCTION action_description_words_change();
+
+create table action_word (
+  tenant_id uuid not null,
+  action text not null,
+  word text not null,
+  constraint action_word_pk PRIMARY KEY (tenant_id, action, word),
+  constraint action_word_action_fk FOREIGN KEY (tenant_id, action) REFERENCES action_description(tenant_id, action) ON DELETE CASCADE
+);
+CREATE INDEX action_word_word_ix ON action_word USING btree (tenant_id, word, action);
+alter table action_word enable row level security;
+alter table action_word force row level security;
+create policy tenant_wall on action_word
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on action_word to sallyport_app;
+
 create table ai_provider (
   tenant_id uuid not null,
   type text not null,
@@ -1970,6 +2005,29 @@ AS $function$
 begin
   insert into request_word (tenant_id, request_id, word)
     select tenant_id, id, unnest(search_words(concat_ws(' ', resource_id, action, reason))) from made;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.action_description_words()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into action_word (tenant_id, action, word)
+    select tenant_id, action, unnest(search_words(action || ' ' || description)) from made;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.action_description_words_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from action_word where tenant_id = new.tenant_id and action = new.action;
+  insert into action_word (tenant_id, action, word)
+    select new.tenant_id, new.action, unnest(search_words(new.action || ' ' || new.description));
   return null;
 end
 $function$;

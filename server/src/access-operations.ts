@@ -1,3 +1,7 @@
+import { describeAction } from './actions/describe-action.ts'
+import { getAction } from './actions/get-action.ts'
+import { listActions } from './actions/list-actions.ts'
+import { removeActionDescription } from './actions/remove-action-description.ts'
 import { addFavourite } from './catalogue/add-favourite.ts'
 import { listCatalogue } from './catalogue/list-catalogue.ts'
 import { listFavourites } from './catalogue/list-favourites.ts'
@@ -93,4 +97,8 @@ export const accessOperations: Record<string, Operation> = {
   getRule,
   updateRule,
   deleteRule,
+  listActions,
+  getAction,
+  describeAction,
+  removeActionDescription,
 }

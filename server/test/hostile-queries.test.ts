@@ -47,6 +47,7 @@ const second = await asOwner('POST', '/v1/groups', sampleBodies.createGroup)
 for (const id of [second.body.id, records['/v1/groups/{id}']?.id]) {
   await asOwner('POST', `/v1/groups/${id}/members`, { user_id: records['/v1/users/{id}']?.id })
 }
+await asOwner('PUT', '/v1/actions/Write', sampleBodies.describeAction)
 await house.notification(tenant_id, people.user.user_id)
 await house.session(tenant_id, people.user.user_id)
 
@@ -97,7 +98,8 @@ for (const [name, operation] of Object.entries(operations)) {
     house.call({ method, url, body: sampleBodies[name], tenant_id, ...credentialOf(operation) })
 
   const placeholders = path.match(/\{\w+\}/g) ?? []
-  for (const placeholder of placeholders) {
+  // It makes a record of any text that is an action.
+  for (const placeholder of name === 'describeAction' ? [] : placeholders) {
     test(`${name} finds nothing by ${placeholder} that names no record (I3, I11)`, async () => {
       for (const part of someParts()) {
         const url = addressed(path.replace(placeholder, '@part@'), recordsFor(path)).replace('@part@', part)

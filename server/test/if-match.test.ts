@@ -20,6 +20,7 @@ const ofNoRecord: Readonly<Record<string, string>> = {
 
 /** A change that differs from the sample. */
 const otherBodies: Readonly<Record<string, unknown>> = {
+  describeAction: { description: 'Changes everything' },
   importPolicy: { cedar: 'forbid (principal, action, resource);' },
   replacePolicyCases: { cases: [] },
   setAiProviderConfig: { config: { model: 'another model' } },

@@ -35,6 +35,9 @@ const picture = picturesOf(house, [
   'sign_in_setting',
 ])
 
+/** Their text in a path is a record of ours, which it makes. */
+const describesAnything = ['describeAction']
+
 for (const [operationId, operation] of Object.entries(operations)) {
   const body = operation.body === undefined ? undefined : sampleBodies[operationId]
   test(`${operationId} has a sample body, if it takes one`, () => {
@@ -56,7 +59,7 @@ for (const [operationId, operation] of Object.entries(operations)) {
     })
   }
 
-  if (/\{(?!setting_key|type)/.test(operation.path)) {
+  if (/\{(?!setting_key|type)/.test(operation.path) && !describesAnything.includes(operationId)) {
     test(`${operationId}: a record of theirs gets exactly the answer of an unknown one (T2)`, async () => {
       const before = await picture(theirs.tenant_id)
       const [foreign, missing] = await Promise.all(

@@ -38,6 +38,7 @@ const leftOut = [
   'group_word',
   'role_word',
   'cloud_account_word',
+  'action_word',
 ]
 
 /**

@@ -18,13 +18,22 @@ export type Candidate = {
   keyOf(action?: string): readonly string[]
 }
 
-/** `end`: the key behind the batch. `isLast`: so much was read that the page ends here. */
-export type Batch = { candidates: readonly Candidate[]; end: readonly string[]; isLast?: boolean }
+/**
+ * `end`: the key behind the batch. `isLast`: so much was read that the page ends here. `actions`: all that its candidates may have, where
+ * they do not say it themselves.
+ */
+export type Batch = {
+  candidates: readonly Candidate[]
+  end: readonly string[]
+  isLast?: boolean
+  actions?: readonly string[]
+}
 
-/** What of the candidates is of interest. `about`: the rules about requests that can concern the caller. */
+/** What of the candidates is of interest. `about`: the rules about requests that can concern the caller; `actions`: what they make possible. */
 export type Wanted = {
   types: readonly AskedType[] | undefined
   about: readonly AskRule[]
+  actions: readonly string[]
 }
 
 /** Resources that are evaluated with one read: few at first, as most pages end there. */
@@ -39,11 +48,11 @@ export async function* rankedCandidates(
   [part, ...after]: readonly string[],
 ): AsyncGenerator<Batch> {
   const isWanted = ({ type }: { type: AskedType }) => wanted.types?.includes(type) ?? true
-  if (part !== 'named' && isWanted({ type: 'cloud_account' })) yield* cachedAccounts(tx, after)
+  if (part !== 'named' && isWanted({ type: 'cloud_account' })) yield* cachedAccounts(tx, wanted, after)
   yield* namedCandidates(wanted, isWanted, part === 'named' ? after : [])
 }
 
-async function* cachedAccounts(tx: Tx, from: readonly string[]): AsyncGenerator<Batch> {
+async function* cachedAccounts(tx: Tx, { actions }: Wanted, from: readonly string[]): AsyncGenerator<Batch> {
   // A page may begin behind some actions of an account.
   const [rank, name, id, action] = from
   let place = { after: [rank, name, id].flatMap((one) => one ?? []), isIncluded: action !== undefined }
@@ -64,14 +73,14 @@ async function* cachedAccounts(tx: Tx, from: readonly string[]): AsyncGenerator<
     if (end === undefined) return
     place = { after: [end.rank, end.name, end.id], isIncluded: false }
     const isLast = rows.length === rowsAtOnce && read >= maxRows
-    yield* inBatches(candidates, { end: ['cached', ...place.after], isLast })
+    yield* inBatches(candidates, { end: ['cached', ...place.after], isLast, actions })
     if (rows.length < rowsAtOnce) return
   }
 }
 
 /** Resources that a permit for the caller names, and that are not in the cache. */
 function* namedCandidates(
-  { about }: Wanted,
+  { about, actions }: Wanted,
   isWanted: (resource: ResourceReference) => boolean,
   [type, id, action]: readonly string[],
 ): Generator<Batch> {
@@ -89,14 +98,14 @@ function* namedCandidates(
       }
     })
   const last = candidates.at(-1)
-  if (last !== undefined) yield* inBatches(candidates, { end: last.keyOf() })
+  if (last !== undefined) yield* inBatches(candidates, { end: last.keyOf(), actions })
 }
 
 function* inBatches(candidates: readonly Candidate[], last: Omit<Batch, 'candidates'>): Generator<Batch> {
   let [from, size] = [0, firstBatch]
   for (; from + size < candidates.length; [from, size] = [from + size, furtherBatch]) {
     const some = candidates.slice(from, from + size)
-    yield { candidates: some, end: some.at(-1)?.keyOf() ?? last.end }
+    yield { ...last, candidates: some, end: some.at(-1)?.keyOf() ?? last.end, isLast: false }
   }
   yield { candidates: candidates.slice(from), ...last }
 }

@@ -1,5 +1,6 @@
 /** What a user may ask for: one resource and one action, with the answer that a request would get. */
 import { type Static, Type } from 'typebox'
+import { ActionDescription } from '../actions/action.ts'
 import { Nullable, OneOf } from '../http/schema.ts'
 import { ResourceReference } from '../requests/request.ts'
 
@@ -10,6 +11,7 @@ export const CatalogueEntry = Type.Object(
       Type.String({ description: 'the name of a cached cloud account; null where none is known' }),
     ),
     action: Type.String(),
+    action_description: ActionDescription,
     answer: OneOf(['at_once', 'by_approval'], {
       description: 'how a request of `duration_seconds` would be approved: at once, or when a person decides',
     }),
@@ -45,4 +47,4 @@ export type PairAnswer = Pick<
 >
 
 /** An entry without what is read once it is known to be listed. */
-export type FoundEntry = Omit<CatalogueEntry, 'live_grant_id' | 'is_favourite'>
+export type FoundEntry = Omit<CatalogueEntry, 'action_description' | 'live_grant_id' | 'is_favourite'>

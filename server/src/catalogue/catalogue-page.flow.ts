@@ -2,12 +2,12 @@
 import type { Ctx } from '../kernel/context.ts'
 import type { PageRequest, PageRows } from '../kernel/page.ts'
 import type { AskedType } from '../policy-engine/cedar/schema.ts'
-import { askRulesOf, rulesAbout } from '../policy-engine/deciding/possible-requests.ts'
+import { askRulesOf, possibleActions, rulesAbout } from '../policy-engine/deciding/possible-requests.ts'
 import { readWithRules } from '../policy-engine/deciding/rule-set-store.ts'
 import { requirePerson } from '../requests/evaluate-request.flow.ts'
 import { type Batch, favouriteCandidates, rankedCandidates, recentCandidates } from './candidates.flow.ts'
 import type { CatalogueEntry, FoundEntry } from './catalogue-entry.ts'
-import { readMarks, readSnapshot } from './catalogue-store.ts'
+import { type Marks, readMarks, readSnapshot } from './catalogue-store.ts'
 import { evaluateCandidates, openBudget } from './evaluate-candidates.flow.ts'
 import { searchFor } from './search.ts'
 import { openSharedAnswers } from './shared-answers.ts'
@@ -31,8 +31,8 @@ export async function readCataloguePage(
   page: PageRequest,
 ): Promise<PageRows<CatalogueEntry>> {
   const user_id = requirePerson(ctx)
-  const isSearched = searchFor(query.q)
-  if (isSearched === undefined) return { rows: [], next: undefined }
+  const search = searchFor(query.q)
+  if (search === undefined) return { rows: [], next: undefined }
   const budget = openBudget()
   const answers = openSharedAnswers()
   const found: { entry: FoundEntry; key: readonly string[] }[] = []
@@ -40,10 +40,10 @@ export async function readCataloguePage(
   let isOver = true
   for await (const batch of candidatesFor(ctx, user_id, query, unpadded(page.after))) {
     const goesOn = await evaluateCandidates(ctx, user_id, onlyOfTypes(batch, query.type), {
-      ...{ budget, answers },
+      ...{ budget, answers, search },
       onAnswer(candidate, action, entry) {
         reached = candidate.keyOf(action)
-        if (entry !== undefined && isSearched(entry)) found.push({ entry, key: reached })
+        if (entry !== undefined && search.finds(entry)) found.push({ entry, key: reached })
         return found.length <= page.limit
       },
     })
@@ -58,7 +58,7 @@ export async function readCataloguePage(
   return { rows, next: next && padded(next) }
 }
 
-const unmarked = { live_grant_id: null, is_favourite: false }
+const unmarked: Marks = { action_description: null, live_grant_id: null, is_favourite: false }
 
 async function* candidatesFor(
   { tx }: Ctx,
@@ -68,12 +68,12 @@ async function* candidatesFor(
 ): AsyncGenerator<Batch> {
   if (only === 'recents') return yield* recentCandidates(tx, user_id, after)
   if (only === 'favourites') return yield* favouriteCandidates(tx, user_id, after)
-  const { ruleSet, principal } = await readWithRules(tx, () => readSnapshot(tx, user_id, []))
+  const { ruleSet, principal } = await readWithRules(tx, () => readSnapshot(tx, user_id, [], []))
   const ask = askRulesOf(ruleSet)
   const about = rulesAbout(ask.rules, principal)
   // Whom no rule permits anything waits for no account of the cache.
   if (!about.some(({ effect }) => effect === 'permit')) return
-  yield* rankedCandidates(tx, { types, about }, after)
+  yield* rankedCandidates(tx, { types, about, actions: possibleActions(about, ask) }, after)
 }
 
 function onlyOfTypes(batch: Batch, types: readonly AskedType[] | undefined): Batch {

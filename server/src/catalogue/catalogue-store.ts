@@ -1,3 +1,4 @@
+import { actionDescription, descriptionsAsJson } from '../actions/action-store.ts'
 import type { AccountPolicyView } from '../cloud/cloud-account.ts'
 import {
   type AccountForPolicy,
@@ -31,18 +32,24 @@ export type Snapshot = {
   served: readonly ServedLine[]
   /** The accounts under each organizational unit, up to one more than a request may cover. */
   under: ReadonlyMap<string, readonly string[]>
+  /** Of the actions that were asked for, those that have one. */
+  descriptions: Readonly<Record<string, string>>
 }
 
-type SnapshotRow = Pick<Snapshot, 'principal' | 'version' | 'mode' | 'served'> & {
+type SnapshotRow = Pick<Snapshot, 'principal' | 'version' | 'mode' | 'served' | 'descriptions'> & {
   stored: Record<string, string>
   accounts: AccountForPolicy[]
 }
 
-/** What is read for requests of these resources. One round trip; two where organizational units are among them. */
+/**
+ * What is read for requests of these resources, and the descriptions of these actions. One round trip; two where organizational units are
+ * among the resources.
+ */
 export async function readSnapshot(
   tx: Tx,
   user_id: string,
   resources: readonly ResourceReference[],
+  actions: readonly string[],
 ): Promise<Snapshot> {
   const units = resources.flatMap(({ type, id }) => (type === 'cloud_organizational_unit' ? id : []))
   const under = units.length === 0 ? new Map() : await listAccountIdsUnderEach(tx, units, maxPlaces + 1)
@@ -51,7 +58,8 @@ export async function readSnapshot(
   const [row] = await tx.read(
     sql<SnapshotRow>`select ${principalAsJson(tx, sql`${user_id}`)} as principal, ${settingsAsJson(tx)} as stored,
       ${ruleSetVersion(tx)} as version, ${accountsForPolicyAsJson(tx, concerned)} as accounts,
-      ${tenantMode(tx)} as mode, ${servedLinesAsJson(tx, concerned)} as served`,
+      ${tenantMode(tx)} as mode, ${servedLinesAsJson(tx, concerned)} as served,
+      ${descriptionsAsJson(tx, actions)} as descriptions`,
   )
   if (row === undefined) throw new Error('a select without a from answered no row')
   const { stored, accounts, ...rest } = row
@@ -103,12 +111,10 @@ export async function listRecentPairs(tx: Tx, user_id: string): Promise<RecentPa
   return rows.map(({ resource_type: type, resource_id, ...row }) => ({ ...row, resource: { type, id: resource_id } }))
 }
 
+export type Marks = Pick<CatalogueEntry, 'action_description' | 'live_grant_id' | 'is_favourite'>
+
 /** What an entry shows beside policy's answer, in the order of the pairs. A grant counts by its own resource, and by that of its request. */
-export async function readMarks(
-  tx: Tx,
-  user_id: string,
-  pairs: readonly Pair[],
-): Promise<Pick<CatalogueEntry, 'live_grant_id' | 'is_favourite'>[]> {
+export async function readMarks(tx: Tx, user_id: string, pairs: readonly Pair[]): Promise<Marks[]> {
   if (pairs.length === 0) return []
   const asked = pairs.map(({ resource, action }, place) => ({ place, ...resource, action }))
   return tx.read(sql`with live as materialized (
@@ -121,7 +127,8 @@ export async function readMarks(
           or (live.asked_type = pair.type and live.asked_id = pair.id))
         order by live.id desc limit 1) as live_grant_id,
       exists (select from favourite f where f.tenant_id = ${tx.tenant_id} and f.user_id = ${user_id}
-        and f.resource_type = pair.type and f.resource_id = pair.id and f.action = pair.action) as is_favourite
+        and f.resource_type = pair.type and f.resource_id = pair.id and f.action = pair.action) as is_favourite,
+      ${actionDescription(tx, sql`pair.action`)} as action_description
     from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) as pair (place integer, type text, id text, action text)
     order by pair.place`)
 }

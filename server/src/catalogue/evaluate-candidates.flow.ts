@@ -25,6 +25,7 @@ import type { Batch, Candidate } from './candidates.flow.ts'
 import type { FoundEntry } from './catalogue-entry.ts'
 import { readSnapshot, type Snapshot } from './catalogue-store.ts'
 import { evaluateInTurn } from './evaluation-semaphore.ts'
+import type { Search } from './search.ts'
 import { kindOf, type SharedAnswer, type SharedAnswers } from './shared-answers.ts'
 
 /**
@@ -68,6 +69,8 @@ export function openBudget(): Budget {
 type Work = {
   budget: Budget
   answers: SharedAnswers
+  /** What the page searches; it has to know the descriptions of actions. */
+  search?: Search
   /** Called with each pair, in order; the entry is undefined where the pair may not be requested. False: that is enough. */
   onAnswer(candidate: Candidate, action: string, entry: FoundEntry | undefined): boolean
 }
@@ -82,12 +85,14 @@ type Known = Snapshot & { ruleSet: RuleSet; facts: PolicyFacts; when: Circumstan
 export async function evaluateCandidates(
   ctx: Ctx,
   user_id: string,
-  { candidates }: Batch,
+  { candidates, actions: possible = [] }: Batch,
   work: Work,
 ): Promise<boolean> {
   if (candidates.length === 0) return true
   const resources = candidates.map(({ resource }) => resource)
-  const snapshot = await readWithRules(ctx.tx, () => readSnapshot(ctx.tx, user_id, resources))
+  const actions = work.search?.unknownOf([...possible, ...candidates.flatMap(({ action }) => action ?? [])]) ?? []
+  const snapshot = await readWithRules(ctx.tx, () => readSnapshot(ctx.tx, user_id, resources, actions))
+  work.search?.learn(actions, snapshot.descriptions)
   const accountUnknown = resources.some(
     (resource) => accountDoubt(placeless(resource), unconfirmed(snapshot)) !== undefined,
   )

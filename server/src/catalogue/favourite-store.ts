@@ -1,23 +1,33 @@
+import { actionDescription } from '../actions/action-store.ts'
 import { sql } from '../db/sql.ts'
 import type { Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import type { ResourceReference } from '../requests/request.ts'
 import { isActive } from '../users/active-store.ts'
-import { type Favourite, type FavouriteInput, maxFavourites, tooManyFavourites } from './favourite.ts'
+import {
+  type Favourite,
+  type FavouriteInput,
+  type KeptFavourite,
+  maxFavourites,
+  tooManyFavourites,
+} from './favourite.ts'
 
 type Row = Omit<Favourite, 'resource'> & { resource_type: ResourceReference['type']; resource_id: string }
 
-function asFavourite({ resource_type: type, resource_id: id, ...row }: Row): Favourite {
+function asFavourite<Of extends Row>({ resource_type: type, resource_id: id, ...row }: Of) {
   return { ...row, resource: { type, id } }
 }
 
 /** The user's favourites, the oldest first; those after the one with the id `after`. They are few. */
-export async function listFavourites(tx: Tx, user_id: string, after: string | undefined): Promise<Favourite[]> {
-  const rows = await tx.read(sql<Row>`select id, resource_type, resource_id, action, created_at from favourite
-    where tenant_id = ${tx.tenant_id} and user_id = ${user_id}
-      and ${after === undefined ? sql`true` : sql`id > ${after}::uuid`}
-    order by id`)
-  return rows.map(asFavourite)
+export async function listFavourites(tx: Tx, user_id: string, after: string | undefined): Promise<KeptFavourite[]> {
+  const rows = await tx.read(sql<
+    Row & KeptFavourite
+  >`select f.id, f.resource_type, f.resource_id, f.action, f.created_at,
+      ${actionDescription(tx, sql`f.action`)} as action_description
+    from favourite f where f.tenant_id = ${tx.tenant_id} and f.user_id = ${user_id}
+      and ${after === undefined ? sql`true` : sql`f.id > ${after}::uuid`}
+    order by f.id`)
+  return rows.map((row) => asFavourite(row))
 }
 
 /**

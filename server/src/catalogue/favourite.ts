@@ -25,10 +25,18 @@ export const ListedFavourite = Type.Object(
         description: 'the name of a cached cloud account; null where none is known, or it is not permitted',
       }),
     ),
+    action_description: Nullable(
+      Type.String({
+        description: 'what the action means; null where it is not described, or the favourite is not permitted',
+      }),
+    ),
   },
   { title: 'ListedFavourite' },
 )
 export type ListedFavourite = Static<typeof ListedFavourite>
+
+/** A favourite, with what is shown of it only where it is permitted. */
+export type KeptFavourite = Favourite & Pick<ListedFavourite, 'action_description'>
 
 export const FavouriteInput = {
   ...Body({ resource: ResourceReference, action: RequestInput.properties.action }),

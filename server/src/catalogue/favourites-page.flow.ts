@@ -4,7 +4,7 @@ import type { PageRequest, PageRows } from '../kernel/page.ts'
 import { requirePerson } from '../requests/evaluate-request.flow.ts'
 import type { FoundEntry } from './catalogue-entry.ts'
 import { evaluateCandidates, openBudget } from './evaluate-candidates.flow.ts'
-import type { Favourite, ListedFavourite } from './favourite.ts'
+import type { KeptFavourite, ListedFavourite } from './favourite.ts'
 import { listFavourites } from './favourite-store.ts'
 import { openSharedAnswers } from './shared-answers.ts'
 
@@ -39,6 +39,9 @@ export async function readFavouritesPage(ctx: Ctx, page: PageRequest): Promise<P
 }
 
 /** Nothing but what the user wrote themselves is shown of what they may not have. */
-function listed(favourite: Favourite, entry: FoundEntry | undefined): ListedFavourite {
-  return { ...favourite, permitted: entry !== undefined, resource_name: entry?.resource_name ?? null }
+function listed({ action_description, ...own }: KeptFavourite, entry: FoundEntry | undefined): ListedFavourite {
+  const names = entry === undefined ? unnamed : { resource_name: entry.resource_name, action_description }
+  return { ...own, permitted: entry !== undefined, ...names }
 }
+
+const unnamed = { resource_name: null, action_description: null }

@@ -16,7 +16,7 @@ export const listCatalogue = operation({
   query: Type.Object(
     {
       ...pageQuery,
-      q: Search('the resource’s name, its id and the action'),
+      q: Search('the resource’s name, its id, the action and its description'),
       type: Type.Optional(SeveralOf(askedTypes)),
       only: Type.Optional(
         OneOf(['favourites', 'recents'], {

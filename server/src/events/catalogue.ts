@@ -40,6 +40,11 @@ export const eventTable = {
   },
   'policy.reordered': { filterable: true, means: 'policies or the rules of a policy were reordered' },
   'policy.cases_changed': { filterable: true, means: 'the policy cases were changed' },
+  'action.described': { filterable: true, means: 'an action was described, or described otherwise: `old` and `new`' },
+  'action.description_removed': {
+    filterable: true,
+    means: 'the description of an action was removed; `old` is what it was',
+  },
   'role.created': { filterable: true, means: 'a role was created' },
   'role.updated': { filterable: true, means: 'a role was changed' },
   'role.deleted': { filterable: true, means: 'a role that no user had was deleted' },

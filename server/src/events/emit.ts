@@ -5,8 +5,8 @@ import { newId } from '../kernel/id.ts'
 import type { EventType } from './catalogue.ts'
 
 /**
- * A new event about a subject. `data` holds ids and plain facts, never secrets, and no names but the address in `user.linked` and
- * those in the texts of rules.
+ * A new event about a subject. `data` holds ids and plain facts, never secrets, and no names but the address in `user.linked`,
+ * those in the texts of rules, and the descriptions of actions.
  */
 export type NewEvent = {
   type: EventType

@@ -1,3 +1,4 @@
+import { actionDescription } from '../actions/action-store.ts'
 import { accountName } from '../cloud/cloud-account-store.ts'
 import { createdWithin, filterOf } from '../db/list-filters.ts'
 import { type Filter, type List, readListPage, testOf } from '../db/list-page.ts'
@@ -12,7 +13,7 @@ import { progressColumn } from './grant-progress-store.ts'
 import { asGrant, type GrantRow, grantColumns } from './grant-store.ts'
 
 type NamedRow = GrantRow &
-  Pick<NamedGrant, 'user_name' | 'ended_by_name' | 'resource_name'> & {
+  Pick<NamedGrant, 'user_name' | 'ended_by_name' | 'resource_name' | 'action_description'> & {
     served_by: string | null
     approval: { by: string | null; name: string | null; extends: string | null }
   }
@@ -23,12 +24,14 @@ function namedColumns(tx: Tx): Statement {
     (select ${connectColumn} from (select r.*) g),
     ${personName(tx, sql`r.user_id`)} as user_name, ${personName(tx, sql`r.ended_by`)} as ended_by_name,
     case when r.resource_type = 'cloud_account' then ${accountName(tx, sql`r.resource_id`)} end as resource_name,
+    ${actionDescription(tx, sql`r.action`)} as action_description,
     (select json_build_object('by', q.decided_by, 'name', ${personName(tx, sql`q.decided_by`)},
         'extends', q.extends)
       from access_request q where q.tenant_id = ${tx.tenant_id}::uuid and q.id = r.request_id) as approval`
 }
 
-function asNamedGrant({ user_name, ended_by_name, resource_name, served_by, approval, ...row }: NamedRow): NamedGrant {
+function asNamedGrant(named: NamedRow): NamedGrant {
+  const { user_name, ended_by_name, resource_name, action_description, served_by, approval, ...row } = named
   const grant = asGrant(row)
   const { provisioner, drift } = grant.provisioning
   return {
@@ -37,6 +40,7 @@ function asNamedGrant({ user_name, ended_by_name, resource_name, served_by, appr
     user_name,
     ended_by_name,
     resource_name,
+    action_description,
     provisioner_name: served_by === sandbox ? sandbox : (provisioner?.name ?? null),
     approved_by: approval.by,
     approved_by_name: approval.name,

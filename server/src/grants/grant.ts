@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { ActionDescription } from '../actions/action.ts'
 import { DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
 import { Connect } from '../provisioners/connect.ts'
@@ -77,6 +78,7 @@ export const NamedGrant = Type.Object(
     resource_name: Nullable(
       Type.String({ description: 'the name of a cached cloud account; null where none is known' }),
     ),
+    action_description: ActionDescription,
     provisioner_name: Nullable(
       Type.String({
         description: '`sandbox` for that of a tenant without provisioners; null until its target is known',

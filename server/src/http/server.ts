@@ -85,7 +85,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     // `true` trusts the proxy that connects, and not what it was told: proxies append, and callers begin the list.
     trustProxy: options.trustProxy === true ? (_address: string, hop: number) => hop === 0 : options.trustProxy,
     genReqId: requestId,
-    routerOptions: { maxParamLength: 400, caseSensitive: true },
+    routerOptions: { maxParamLength: 520, caseSensitive: true },
     serverFactory: (handle) => openNodeServer(handle),
     // Requests that arrive during shutdown are answered normally: `drainOnClose` ends them.
     return503OnClosing: false,

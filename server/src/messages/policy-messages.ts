@@ -1,11 +1,11 @@
-import { whenFact } from './access-words.ts'
+import { named, whenFact } from './access-words.ts'
 import type { RecordEvent, RecordFacts } from './event-facts.ts'
-import type { Draft, Template } from './message.ts'
+import type { Draft, Fact, Template } from './message.ts'
 import { changed, countIn, did, listIn, rolesMoved, textIn } from './record-words.ts'
 
-type PolicyEvent = Extract<RecordEvent, `policy.${string}` | `role.${string}`>
+type PolicyEvent = Extract<RecordEvent, `policy.${string}` | `action.${string}` | `role.${string}`>
 
-/** Messages about rules, and about the permissions of roles. */
+/** Messages about rules, about what actions mean, and about the permissions of roles. */
 export const policyMessages: Record<PolicyEvent, Template<RecordFacts>> = {
   'policy.created': did('policy', 'created {it}'),
   'policy.updated': (facts) => {
@@ -18,6 +18,14 @@ export const policyMessages: Record<PolicyEvent, Template<RecordFacts>> = {
     title: `${facts.actor} changed the policy cases`,
     facts: [['Cases', countIn(facts.data, 'count')], ['Required', countIn(facts.data, 'required')], whenFact(facts)],
   }),
+  'action.described': (facts) => ({
+    title: `${facts.actor} described the action ${named(facts.subject_id)}`,
+    facts: [...descriptions(facts), whenFact(facts)],
+  }),
+  'action.description_removed': (facts) => ({
+    title: `${facts.actor} removed the description of the action ${named(facts.subject_id)}`,
+    facts: [...descriptions(facts), whenFact(facts)],
+  }),
   'role.created': did('role', 'created {it}', ({ data }) => ({ facts: [['Scopes', listIn(data, 'scopes')]] })),
   'role.updated': did('role', 'changed {it}', (facts) => ({
     facts: [
@@ -28,6 +36,13 @@ export const policyMessages: Record<PolicyEvent, Template<RecordFacts>> = {
   })),
   'role.deleted': did('role', 'deleted {it}'),
   'role.assigned': did('user', 'changed the roles of {it}', rolesMoved),
+}
+
+function descriptions({ data }: RecordFacts): Fact[] {
+  return [
+    ['Before', textIn(data, 'old')],
+    ['Now', textIn(data, 'new')],
+  ]
 }
 
 const policyChanged = did('policy', 'changed {it}', changed)

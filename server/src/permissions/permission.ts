@@ -16,8 +16,11 @@ const permissionTable = {
     revoke: { name: 'Revoke grants', description: 'End and retry the access of others' },
   },
   policies: {
-    read: { name: 'Read policies', description: 'See policies and their rules' },
-    write: { name: 'Change policies', description: 'Create, change, order and delete policies and their rules' },
+    read: { name: 'Read policies', description: 'See policies and their rules, and what actions mean' },
+    write: {
+      name: 'Change policies',
+      description: 'Create, change, order and delete policies and their rules, and describe actions',
+    },
   },
   roles: {
     read: { name: 'Read roles', description: 'See roles and the scopes they carry' },

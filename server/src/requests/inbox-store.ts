@@ -24,11 +24,12 @@ function decidableColumns(tx: Tx): Statement {
 }
 
 function asNamed(row: RecordedRow & Names): Recorded & { named: NamedAccessRequest } {
-  const { risk, risk_reasons, requester_name, decided_by_name, resource_name, ...rest } = row
+  const { risk, risk_reasons, requester_name, decided_by_name, resource_name, action_description, ...rest } = row
   const { extends: extended, approved_duration_seconds, reminded_at } = row
   const recorded = asRecorded(rest)
   const further = { extends: extended, approved_duration_seconds, reminded_at, risk, risk_reasons }
-  const named = { ...recorded.request, ...further, requester_name, decided_by_name, resource_name }
+  const names = { requester_name, decided_by_name, resource_name, action_description }
+  const named = { ...recorded.request, ...further, ...names }
   return { ...recorded, named }
 }
 

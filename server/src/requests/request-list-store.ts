@@ -1,3 +1,4 @@
+import { actionDescription } from '../actions/action-store.ts'
 import { accountName } from '../cloud/cloud-account-store.ts'
 import { createdWithin, filterOf } from '../db/list-filters.ts'
 import { type List, readListPage } from '../db/list-page.ts'
@@ -19,7 +20,8 @@ export type NamedRow = RequestRow &
 export function nameColumns(tx: Tx, r: Statement): Statement {
   return sql`risk, risk_reasons, ${personName(tx, sql`${r}.requester_id`)} as requester_name,
     ${personName(tx, sql`${r}.decided_by`)} as decided_by_name,
-    case when ${r}.resource_type = 'cloud_account' then ${accountName(tx, sql`${r}.resource_id`)} end as resource_name`
+    case when ${r}.resource_type = 'cloud_account' then ${accountName(tx, sql`${r}.resource_id`)} end as resource_name,
+    ${actionDescription(tx, sql`${r}.action`)} as action_description`
 }
 
 /** The columns of the named requests `r`. */

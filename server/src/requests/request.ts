@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { ActionDescription } from '../actions/action.ts'
 import { recordTag } from '../http/if-match.ts'
 import { AnyObject, DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import type { Limit } from '../kernel/bucket.ts'
@@ -72,6 +73,7 @@ export const NamedAccessRequest = Type.Object(
     resource_name: Nullable(
       Type.String({ description: 'the name of a cached cloud account; null where none is known' }),
     ),
+    action_description: ActionDescription,
   },
   { title: 'NamedAccessRequest' },
 )

@@ -12,6 +12,7 @@ export const slices = [
   'second-factors',
   'me',
   'catalogue',
+  'actions',
   'stream',
   'invitations',
   'rehearsal',
@@ -96,6 +97,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
 
 /** Pairs of modules where the first may import the second's nouns, stores and flows, each with the reason. */
 export const listedPairs: Readonly<Record<string, string>> = {
+  'actions → policy-engine/cedar': 'which actions a request can name',
   'api-keys → groups': 'a SCIM key can give what the groups of a directory give',
   'api-keys → permissions': 'a key holds scopes',
   'api-keys → users': 'a key acts for the user who made it',
@@ -108,6 +110,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'auth → settings': 'a tenant sets its provider',
   'auth → tenants': 'the operator gives a tenant its mail domains; a live tenant demands more of a sign-in',
   'auth → users': 'a token belongs to a user',
+  'catalogue → actions': 'what an action means, beside it',
   'catalogue → cloud': 'the accounts of the cache are candidates, as policy sees them',
   'catalogue → grants': 'how short access may be',
   'catalogue → policy-engine/cedar': 'the types of resources that can be requested',
@@ -119,6 +122,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'catalogue → tenants': 'whether the tenant is in rehearsal or live',
   'catalogue → users': 'the requester in the policy question',
   'events → jobs': 'the queues of events are due work',
+  'grants → actions': 'what the action of a grant means, beside it',
   'grants → cloud': 'the name of the account to which a grant gives access',
   'grants → db/client': 'a worker checks whether the database is reachable',
   'grants → policy-engine/cedar': 'the types of resources, by which grants are listed',
@@ -171,6 +175,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'rehearsal → users': 'its people are users',
   'policy-analysis/replay → requests': 'earlier requests are evaluated again',
   'provisioners → policy-engine/cedar': 'the list of resource types',
+  'requests → actions': 'what the action of a request means, beside it',
   'requests → cloud': 'the facts about an account that policy evaluates',
   'requests → grants': 'an approval creates grants, the status view shows them',
   'requests → policies': 'the name of the policy that a near miss is in',

@@ -171,6 +171,7 @@ async function seedAccess(insert: Insert, { anna, ben }: People): Promise<string
     ...{ id: newId(), created_by: anna, status: 'done', draft: trickyJson, days: 30, attempts: 1, asked: 2, total: 2 },
     ...{ result: trickyJson, started_at: '2026-01-02T03:04:05.678901Z', finished_at: '2026-01-02T03:04:06.000001Z' },
   })
+  await insert('action_description', { action: 'ReadOnly', description: 'Sees ☃ "everything", \\ changes nothing' })
   await insert('cloud_account', { id: '123', name: 'n', account_id: '123', metadata: trickyJson, rank: 1 })
   await insert('access_request', {
     ...{ id: request_id, requester_id: anna, resource_type: 'cloud_account', resource_id: '123', action: 'ReadOnly' },

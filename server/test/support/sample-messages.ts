@@ -162,6 +162,11 @@ const records: Samples<RecordFacts> = {
   ],
   'policy.cases_changed': { subject_type: 'tenant', data: { count: 12, required: 4 } },
   'policy.deleted': { name: null },
+  'action.described': [
+    { subject_id: 'ReadOnlyAccess', name: null, data: { old: null, new: 'Sees everything, changes nothing' } },
+    { subject_id: 'ReadOnlyAccess', name: null, data: { old: 'Reads', new: 'Sees everything, changes nothing' } },
+  ],
+  'action.description_removed': { subject_id: 'ReadOnlyAccess', name: null, data: { old: 'Reads' } },
   'role.created': { name: 'Auditors', subject_id: 'auditors', data: { scopes: ['audit:read'] } },
   'role.updated': {
     name: 'Auditors',

@@ -50,6 +50,7 @@ export const sampleBodies: Record<string, unknown> = {
   },
   decideRequests: { decisions: [{ id: '018f6d5e-7e5a-7cc0-b0e6-7a9d1b5f4e11', decision: 'approve' }] },
   denyRequest: {},
+  describeAction: { description: 'Sees everything, changes nothing' },
   endUserAccess: {},
   exchangeAuthorizationCode: { code: 'a code', redirect_uri: 'https://app.example.com/back' },
   extendGrant: { duration_seconds: 3_600 },
@@ -205,6 +206,11 @@ const makers: readonly Maker[] = [
   maker(['/v1/roles/{role_id}'], async ({ create }) => [
     { role_id: await create('/v1/roles', sampleBodies.createRole) },
   ]),
+  maker(['/v1/actions/{action}'], async ({ send, tenant }) => {
+    const action = `act-${newId()}`
+    await send(tenant.owner.api_key, 'PUT', `/v1/actions/${action}`, { description: 'an act' })
+    return [{ action }]
+  }),
   maker(['/v1/users/{id}'], async ({ create }) => [{ id: await create('/v1/users', passingUser()) }]),
   maker(['/v1/users/{id}/invitations', '/v1/users/{id}/invitations/{invitation_id}'], async ({ send, tenant }) => {
     const body = { email: `invited-${newId()}@example.com`, name: 'Invited', roles: ['user'] }

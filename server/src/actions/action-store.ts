@@ -1,0 +1,127 @@
+import { readListPage } from '../db/list-page.ts'
+import { sql } from '../db/sql.ts'
+import { emit, type NewEvent } from '../events/emit.ts'
+import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import type { PageRequest, PageRows } from '../kernel/page.ts'
+import { type DescribedAction, maxDescribedActions, tooManyDescribed } from './action.ts'
+
+const shown = sql`action, description, updated_at`
+
+/** The description of an action, as a scalar subquery for another statement; null where it has none. */
+export function actionDescription(tx: Tx, action: Statement): Statement {
+  return sql`(select d.description from action_description d
+    where d.tenant_id = ${tx.tenant_id}::uuid and d.action = ${action})`
+}
+
+/** The descriptions of these actions, by action, as one value to embed in another statement. */
+export function descriptionsAsJson(tx: Tx, actions: readonly string[]): Statement {
+  if (actions.length === 0) return sql`'{}'::jsonb`
+  return sql`(select coalesce(jsonb_object_agg(d.action, d.description), '{}') from action_description d
+    where d.tenant_id = ${tx.tenant_id}::uuid and d.action = any(${[...actions]}::text[]))`
+}
+
+/** One page in the order of the actions; a search by words comes in the order of the found word. */
+export function listDescribedActions(
+  tx: Tx,
+  q: string | undefined,
+  page: PageRequest,
+): Promise<PageRows<DescribedAction>> {
+  const [id, text] = [sql`r.id`, sql`text`]
+  const list = {
+    table: sql`(select d.*, d.action as id from action_description d) r`,
+    columns: shown,
+    order: { by: id, id, types: [text, text], descending: false },
+    range: [],
+    filters: [],
+    tested: [],
+    search: q === undefined ? undefined : { q, words, first: true },
+  } as const
+  return readListPage<DescribedAction>(tx, list, page)
+}
+
+const words = { table: sql`action_word`, id: sql`action` }
+
+export async function findDescribedAction(tx: Tx, action: string): Promise<DescribedAction | undefined> {
+  const [found] = await tx.read(sql<DescribedAction>`select ${shown} from action_description
+    where tenant_id = ${tx.tenant_id} and action = ${action}`)
+  return found
+}
+
+/**
+ * Describes an action that has no description, and emits the event. Undefined when another request described it meanwhile.
+ * @throws Problem 422 for a tenant that has `maxDescribedActions`
+ */
+export async function insertDescription(
+  ctx: WorkCtx,
+  action: string,
+  description: string,
+): Promise<DescribedAction | undefined> {
+  const { tenant_id } = ctx.tx
+  const others = sql`select from action_description where tenant_id = ${tenant_id} and action <> ${action}::text`
+  const [, [room], [made]] = await ctx.tx.write([
+    // Statements of their own, so that what follows counts what the lock waited for.
+    sql`select from tenant where id = ${tenant_id} for no key update`,
+    sql<{ is_left: boolean }>`select count(*) < ${maxDescribedActions} as is_left from (${others}) other`,
+    sql<DescribedAction>`with made as (
+        insert into action_description (tenant_id, action, description)
+        select ${tenant_id}::uuid, ${action}::text, ${description}::text
+        where (select count(*) from (${others}) other) < ${maxDescribedActions}
+        on conflict on constraint action_description_pk do nothing
+        returning ${shown}),
+      emitted as (${emit(ctx, described(action, { old: null, new: description }), sql`made`)})
+      select ${shown} from made`,
+  ])
+  if (room?.is_left !== true) throw tooManyDescribed()
+  return made
+}
+
+/** What a change or a removal replaces. */
+type Before = Pick<DescribedAction, 'action' | 'description' | 'updated_at'>
+
+/**
+ * Replaces the description and emits an event with the old and the new one. Undefined when another request changed or removed it
+ * meanwhile.
+ */
+export async function updateDescription(
+  ctx: WorkCtx,
+  before: Before,
+  description: string,
+): Promise<DescribedAction | undefined> {
+  const event = described(before.action, { old: before.description, new: description })
+  const [[saved]] = await ctx.tx.write([
+    sql<DescribedAction>`with changed as (
+        update action_description set description = ${description}, updated_at = clock_timestamp()
+        where ${isStill(ctx.tx, before)}
+        returning ${shown}),
+      emitted as (${emit(ctx, event, sql`changed`)})
+      select ${shown} from changed`,
+  ])
+  return saved
+}
+
+/** Removes the description and emits an event with it; false when another request changed or removed it meanwhile. */
+export async function deleteDescription(ctx: WorkCtx, before: Before): Promise<boolean> {
+  const event = {
+    type: 'action.description_removed',
+    subject_type: 'action',
+    subject_id: before.action,
+    data: { old: before.description },
+  } as const
+  const [gone] = await ctx.tx.write([
+    sql`with gone as (
+        delete from action_description where ${isStill(ctx.tx, before)} returning action),
+      emitted as (${emit(ctx, event, sql`gone`)})
+      select action from gone`,
+  ])
+  return gone.length > 0
+}
+
+/** The guard: the row is as it was read. Moments are read in milliseconds. */
+function isStill(tx: Tx, { action, description, updated_at }: Before): Statement {
+  return sql`tenant_id = ${tx.tenant_id}::uuid and action = ${action}::text and description = ${description}::text
+    and date_trunc('milliseconds', updated_at) = ${updated_at}::timestamptz`
+}
+
+function described(action: string, data: { old: string | null; new: string }): NewEvent {
+  return { type: 'action.described', subject_type: 'action', subject_id: action, data }
+}

@@ -1,0 +1,65 @@
+/** What an action means: a line of the tenant's own beside the action's id, for people. Policy never reads it. */
+import { type Static, Type } from 'typebox'
+import { recordTag } from '../http/if-match.ts'
+import { Body, DateTime, Documented, Name, Nullable } from '../http/schema.ts'
+import { invalidInput, Problem } from '../kernel/errors.ts'
+import { findActionFault, maxActionLength } from '../policy-engine/cedar/reference-faults.ts'
+
+/** The maximum number of actions of a tenant that have a description. */
+export const maxDescribedActions = 5_000
+
+/** An action with its description, as the API returns it. */
+export const DescribedAction = Type.Object(
+  {
+    action: Type.String({ description: 'as rules and requests name it' }),
+    description: Type.String(),
+    updated_at: DateTime,
+  },
+  { title: 'DescribedAction' },
+)
+export type DescribedAction = Static<typeof DescribedAction>
+
+/** The `ETag` of a description. */
+export const describedActionTag: (described: DescribedAction) => string = recordTag
+
+export const ActionDescriptionInput = Body({
+  description: Name(200, { description: 'what the action lets its holder do, in words that an approver understands' }),
+})
+
+/** The description beside an action that a record names. */
+export const ActionDescription = Nullable(
+  Type.String({ description: 'what the action means, in the tenant’s own words; null where it is not described' }),
+)
+
+/** `{action}` of a path. */
+export const ActionParams = Type.Object({
+  action: Documented(
+    Type.String({
+      description:
+        'the action as rules and requests name it, percent-encoded: `arn:aws:iam::aws:policy/Name` is `arn%3Aaws%3Aiam%3A%3Aaws%3Apolicy%2FName`',
+    }),
+    { maxLength: maxActionLength },
+  ),
+})
+
+/** @throws Problem 400 for an action that no request can name */
+export function requireAction(action: string): string {
+  const why =
+    [...action].length > maxActionLength
+      ? `must not have more than ${maxActionLength} characters`
+      : findActionFault(action)
+  if (why !== undefined) throw invalidInput([{ pointer: 'action', why }])
+  return action
+}
+
+/** How often a change is tried when another comes between its read and its write. */
+export const attempts = 5
+
+export const changesMeanwhile = (action: string) =>
+  new Problem('version_conflict', `other requests are changing the description of \`${action}\`; read it and try again`)
+
+export const tooManyDescribed = () =>
+  new Problem(
+    'unprocessable',
+    `the tenant has the maximum of ${maxDescribedActions} described actions; remove one first`,
+  )
