@@ -39,6 +39,7 @@ suite('the list', () => {
           resource: { type: 'cloud_account', id: one },
           resource_name: 'Payments',
           action: 'Read',
+          action_description: null,
           answer: 'at_once',
           break_glass: false,
           needs_reason: false,
