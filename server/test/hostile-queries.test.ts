@@ -6,7 +6,7 @@ import { operations, type Reply } from './support/house.ts'
 import { inTurns } from './support/in-turns.ts'
 import { oddDates } from './support/odd-dates.ts'
 import { presentedTo } from './support/presented.ts'
-import { addressed, type Records, sampleBodies } from './support/samples.ts'
+import { addressed, makeOfAnyText, type Records, sampleBodies } from './support/samples.ts'
 import { openStage } from './support/stage.ts'
 
 /** Tries every operation with invalid paths and queries, and every list with invalid limits and cursors. */
@@ -98,8 +98,7 @@ for (const [name, operation] of Object.entries(operations)) {
     house.call({ method, url, body: sampleBodies[name], tenant_id, ...credentialOf(operation) })
 
   const placeholders = path.match(/\{\w+\}/g) ?? []
-  // It makes a record of any text that is an action.
-  for (const placeholder of name === 'describeAction' ? [] : placeholders) {
+  for (const placeholder of makeOfAnyText.includes(name) ? [] : placeholders) {
     test(`${name} finds nothing by ${placeholder} that names no record (I3, I11)`, async () => {
       for (const part of someParts()) {
         const url = addressed(path.replace(placeholder, '@part@'), recordsFor(path)).replace('@part@', part)

@@ -4,7 +4,7 @@ import { newId } from '../src/kernel/id.ts'
 import { operations, type Reply } from './support/house.ts'
 import { picturesOf } from './support/picture.ts'
 import { browserOf, presentedTo } from './support/presented.ts'
-import { addressed, sampleBodies } from './support/samples.ts'
+import { addressed, makeOfAnyText, sampleBodies } from './support/samples.ts'
 import { openStage } from './support/stage.ts'
 
 /** Tries every registered operation across tenants: no tenant can read or change another tenant's records. */
@@ -35,9 +35,6 @@ const picture = picturesOf(house, [
   'sign_in_setting',
 ])
 
-/** Their text in a path is a record of ours, which it makes. */
-const describesAnything = ['describeAction']
-
 for (const [operationId, operation] of Object.entries(operations)) {
   const body = operation.body === undefined ? undefined : sampleBodies[operationId]
   test(`${operationId} has a sample body, if it takes one`, () => {
@@ -59,7 +56,7 @@ for (const [operationId, operation] of Object.entries(operations)) {
     })
   }
 
-  if (/\{(?!setting_key|type)/.test(operation.path) && !describesAnything.includes(operationId)) {
+  if (/\{(?!setting_key|type)/.test(operation.path) && !makeOfAnyText.includes(operationId)) {
     test(`${operationId}: a record of theirs gets exactly the answer of an unknown one (T2)`, async () => {
       const before = await picture(theirs.tenant_id)
       const [foreign, missing] = await Promise.all(

@@ -135,6 +135,9 @@ const passingUser = () => ({
   auth_provider: 'oidc',
 })
 
+/** Operations that make a record of any text in their path: the text of another tenant's record too, which stays as it is. */
+export const makeOfAnyText: readonly string[] = ['describeAction']
+
 /** One record of each kind that a path can address, in one tenant. */
 export type Records = Record<string, Record<string, string>>
 
@@ -207,7 +210,7 @@ const makers: readonly Maker[] = [
     { role_id: await create('/v1/roles', sampleBodies.createRole) },
   ]),
   maker(['/v1/actions/{action}'], async ({ send, tenant }) => {
-    const action = `act-${newId()}`
+    const action = newId()
     await send(tenant.owner.api_key, 'PUT', `/v1/actions/${action}`, { description: 'an act' })
     return [{ action }]
   }),
