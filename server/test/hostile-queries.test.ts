@@ -83,7 +83,7 @@ const oddTexts = [
   'x'.repeat(3_000),
 ]
 
-const hostileParts = ['%00', '..%2f..%2fetc%2fpasswd', "'%20or%201=1--", 'a'.repeat(390), '%f0%9f%92%a9', '{id}']
+const hostileParts = ['%00', '..%2f..%2fetc%2fpasswd', "'%20or%201=1--", 'a'.repeat(510), '%f0%9f%92%a9', '{id}']
 
 /** In a usual run each place is tried with some of them. */
 const someParts = inTurns(hostileParts, 3)
@@ -98,11 +98,12 @@ for (const [name, operation] of Object.entries(operations)) {
     house.call({ method, url, body: sampleBodies[name], tenant_id, ...credentialOf(operation) })
 
   const placeholders = path.match(/\{\w+\}/g) ?? []
-  for (const placeholder of makeOfAnyText.includes(name) ? [] : placeholders) {
+  const statuses = [400, 403, 404, ...(makeOfAnyText.includes(name) ? [200] : [])]
+  for (const placeholder of placeholders) {
     test(`${name} finds nothing by ${placeholder} that names no record (I3, I11)`, async () => {
       for (const part of someParts()) {
         const url = addressed(path.replace(placeholder, '@part@'), recordsFor(path)).replace('@part@', part)
-        requireRefused(await call(url), [400, 403, 404], url)
+        requireRefused(await call(url), statuses, url)
       }
     })
   }

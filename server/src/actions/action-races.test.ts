@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { actionUrl, describedActions } from '../../test/support/described-actions.ts'
 import { openHouse } from '../../test/support/house.ts'
 import { together } from '../../test/support/race.ts'
 import { systemActor } from '../kernel/context.ts'
@@ -8,27 +9,10 @@ import { deleteDescription, findDescribedAction, updateDescription } from './act
 
 /** What concurrent writes of descriptions leave. */
 const house = await openHouse()
-const { tenant_id, owner } = await house.tenant('raced actions')
-
-const at = (action: string) => `/v1/actions/${action}`
-async function call(method: string, url: string, body?: unknown, if_match?: string) {
-  const headers = if_match === undefined ? {} : { 'if-match': if_match }
-  const of = { method, url, token: owner.token, tenant_id, headers }
-  const reply = await house.call({ ...of, ...(body !== undefined && { body }) })
-  return { ...reply, etag: String(reply.headers.etag) }
-}
-const describe = (action: string, description: string, if_match?: string) =>
-  call('PUT', at(action), { description }, if_match)
-async function described(action: string, description: string) {
-  const reply = await describe(action, description)
-  assert.equal(reply.status, 200, reply.text)
-  return reply
-}
-const eventsOf = (action: string) =>
-  house.asSuperuser<{ type: string; data: object }>(
-    'select type, data from event where tenant_id = $1 and subject_id = $2 order by seq',
-    [tenant_id, action],
-  )
+const tenant = await house.tenant('raced actions')
+const { tenant_id } = tenant
+const { call, describe, described, eventsOf } = describedActions(house, tenant)
+const at = actionUrl
 const statusesOf = (replies: readonly { status: number }[]) => replies.map(({ status }) => status).sort()
 
 suite('concurrent writes (R8)', () => {

@@ -57,21 +57,20 @@ export async function insertDescription(
   description: string,
 ): Promise<DescribedAction | undefined> {
   const { tenant_id } = ctx.tx
-  const others = sql`select from action_description where tenant_id = ${tenant_id} and action <> ${action}::text`
-  const [, [room], [made]] = await ctx.tx.write([
-    // Statements of their own, so that what follows counts what the lock waited for.
+  const [, [made], [there]] = await ctx.tx.write([
+    // A statement of its own, so that the next one counts what the lock waited for.
     sql`select from tenant where id = ${tenant_id} for no key update`,
-    sql<{ is_left: boolean }>`select count(*) < ${maxDescribedActions} as is_left from (${others}) other`,
     sql<DescribedAction>`with made as (
         insert into action_description (tenant_id, action, description)
         select ${tenant_id}::uuid, ${action}::text, ${description}::text
-        where (select count(*) from (${others}) other) < ${maxDescribedActions}
+        where (select count(*) from action_description where tenant_id = ${tenant_id}) < ${maxDescribedActions}
         on conflict on constraint action_description_pk do nothing
         returning ${shown}),
       emitted as (${emit(ctx, described(action, { old: null, new: description }), sql`made`)})
       select ${shown} from made`,
+    sql`select from action_description where tenant_id = ${tenant_id} and action = ${action}::text`,
   ])
-  if (room?.is_left !== true) throw tooManyDescribed()
+  if (there === undefined) throw tooManyDescribed()
   return made
 }
 

@@ -1,6 +1,5 @@
 /** What an action means: a line of the tenant's own beside the action's id, for people. Policy never reads it. */
 import { type Static, Type } from 'typebox'
-import { recordTag } from '../http/if-match.ts'
 import { Body, DateTime, Documented, Name, Nullable } from '../http/schema.ts'
 import { invalidInput, Problem } from '../kernel/errors.ts'
 import { findActionFault, maxActionLength } from '../policy-engine/cedar/reference-faults.ts'
@@ -18,9 +17,6 @@ export const DescribedAction = Type.Object(
   { title: 'DescribedAction' },
 )
 export type DescribedAction = Static<typeof DescribedAction>
-
-/** The `ETag` of a description. */
-export const describedActionTag: (described: DescribedAction) => string = recordTag
 
 export const ActionDescriptionInput = Body({
   description: Name(200, { description: 'what the action lets its holder do, in words that an approver understands' }),
@@ -51,9 +47,6 @@ export function requireAction(action: string): string {
   if (why !== undefined) throw invalidInput([{ pointer: 'action', why }])
   return action
 }
-
-/** How often a change is tried when another comes between its read and its write. */
-export const attempts = 5
 
 export const changesMeanwhile = (action: string) =>
   new Problem('version_conflict', `other requests are changing the description of \`${action}\`; read it and try again`)

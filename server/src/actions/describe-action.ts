@@ -1,15 +1,7 @@
-import { readIfMatch, requireMatch } from '../http/if-match.ts'
+import { maxAttempts, readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { changeIn, SentBack } from '../http/sent-back.ts'
-import {
-  ActionDescriptionInput,
-  ActionParams,
-  attempts,
-  changesMeanwhile,
-  DescribedAction,
-  describedActionTag,
-  requireAction,
-} from './action.ts'
+import { ActionDescriptionInput, ActionParams, changesMeanwhile, DescribedAction, requireAction } from './action.ts'
 import { findDescribedAction, insertDescription, updateDescription } from './action-store.ts'
 
 /**
@@ -18,22 +10,22 @@ import { findDescribedAction, insertDescription, updateDescription } from './act
 export const describeAction = operation({
   method: 'PUT',
   path: '/v1/actions/{action}',
-  summary: 'Describe an action; 5,000 may have a description',
+  summary: 'Describe an action',
   credential: 'any',
   scope: 'policies:write',
   params: ActionParams,
   body: SentBack(ActionDescriptionInput, DescribedAction),
   replies: { 200: DescribedAction },
   errors: ['unprocessable', 'version_conflict'],
-  etag: describedActionTag,
+  etag: recordTag,
   takesIfMatch: true,
   async run(ctx, { params, body, header }) {
     const tags = readIfMatch(header('if-match'))
     const action = requireAction(params.action)
-    for (let attempt = 1; attempt <= attempts; attempt += 1) {
+    for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
       const before = await findDescribedAction(ctx.tx, action)
       const { description } = changeIn(ActionDescriptionInput, body, before ?? { action })
-      requireMatch(tags, before && describedActionTag(before))
+      requireMatch(tags, before && recordTag(before))
       if (before?.description === description) return before
       // Guarded by what was read.
       const saved =

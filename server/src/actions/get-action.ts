@@ -1,6 +1,7 @@
+import { recordTag } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { notFound } from '../kernel/errors.ts'
-import { ActionParams, DescribedAction, describedActionTag, requireAction } from './action.ts'
+import { ActionParams, DescribedAction, requireAction } from './action.ts'
 import { findDescribedAction } from './action-store.ts'
 
 export const getAction = operation({
@@ -12,7 +13,7 @@ export const getAction = operation({
   params: ActionParams,
   replies: { 200: DescribedAction },
   errors: ['not_found'],
-  etag: describedActionTag,
+  etag: recordTag,
   async run(ctx, { params }) {
     const described = await findDescribedAction(ctx.tx, requireAction(params.action))
     if (described === undefined) throw notFound('action')

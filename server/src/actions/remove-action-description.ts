@@ -1,7 +1,7 @@
-import { readIfMatch, requireMatch } from '../http/if-match.ts'
+import { maxAttempts, readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { notFound } from '../kernel/errors.ts'
-import { ActionParams, attempts, changesMeanwhile, describedActionTag, requireAction } from './action.ts'
+import { ActionParams, changesMeanwhile, requireAction } from './action.ts'
 import { deleteDescription, findDescribedAction } from './action-store.ts'
 
 export const removeActionDescription = operation({
@@ -17,10 +17,10 @@ export const removeActionDescription = operation({
   async run(ctx, { params, header }): Promise<undefined> {
     const tags = readIfMatch(header('if-match'))
     const action = requireAction(params.action)
-    for (let attempt = 1; attempt <= attempts; attempt += 1) {
+    for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
       const before = await findDescribedAction(ctx.tx, action)
       if (before === undefined) throw notFound('action')
-      requireMatch(tags, describedActionTag(before))
+      requireMatch(tags, recordTag(before))
       if (await deleteDescription(ctx, before)) return
     }
     throw changesMeanwhile(action)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
+import { actionUrl } from '../../test/support/described-actions.ts'
 import { openHouse, type Person } from '../../test/support/house.ts'
 import { requestStage } from '../../test/support/request-stage.ts'
 
@@ -24,9 +25,8 @@ beforeEach(async () => {
   await on.rule('permit (principal, action == Action::"approve", resource);')
 })
 
-const at = (action: string) => `/v1/actions/${encodeURIComponent(action)}`
 async function describe(action: string, description: string, by = on.owner) {
-  const reply = await on.call(by, 'PUT', at(action), { description })
+  const reply = await on.call(by, 'PUT', actionUrl(action), { description })
   assert.equal(reply.status, 200, reply.text)
 }
 type Shown = { action: string; action_description: string | null; resource: { id: string } }
@@ -65,7 +65,7 @@ async function everywhere(request_id: string, grant_id: string): Promise<Record<
 test('it is shown beside the action of requests, grants, the catalogue and favourites, until it is removed (T7)', async () => {
   const stranger = await house.tenant('a stranger')
   const foreign = await house.call({
-    ...{ method: 'PUT', url: at(arn), token: stranger.owner.token, tenant_id: stranger.tenant_id },
+    ...{ method: 'PUT', url: actionUrl(arn), token: stranger.owner.token, tenant_id: stranger.tenant_id },
     body: { description: 'Theirs' },
   })
   assert.equal(foreign.status, 200, foreign.text)
@@ -84,7 +84,7 @@ test('it is shown beside the action of requests, grants, the catalogue and favou
   assert.deepEqual(await all(), each(words))
   await describe(arn, 'Sees less')
   assert.deepEqual(await all(), each('Sees less'))
-  assert.equal((await on.call(on.owner, 'DELETE', at(arn))).status, 204)
+  assert.equal((await on.call(on.owner, 'DELETE', actionUrl(arn))).status, 204)
   assert.deepEqual(await all(), each(null))
 })
 

@@ -23,7 +23,7 @@ const IssuedRefreshToken = Type.Object(
 export const issueRefreshToken = operation({
   method: 'POST',
   path: '/v1/auth/refresh-token',
-  summary: 'Stay signed in in a program',
+  summary: 'Get a refresh token, with which a program stays signed in',
   credential: 'token',
   tenantHeader: 'optional',
   scope: null,

@@ -4,7 +4,7 @@ import { Body, DateTime } from '../http/schema.ts'
 import { sourceOf } from '../http/source.ts'
 import { Problem } from '../kernel/errors.ts'
 import { readRefreshToken } from '../sessions/refresh-token.ts'
-import { refreshSession as refresh } from './refresh-store.ts'
+import { exchangeRefreshToken } from './refresh-store.ts'
 import { RefreshTokenText } from './signed-in.ts'
 import { tokenLifetime } from './token.ts'
 
@@ -39,10 +39,11 @@ export const refreshSession = operation({
     const claim = readRefreshToken(body.refresh_token)
     if (claim === undefined) throw refusal()
     const { tx, source_ip } = ctx
-    const refreshed = await refresh(ctx, { claim, source: sourceOf(source_ip), source_ip })
+    const refreshed = await exchangeRefreshToken(ctx, { claim, source: sourceOf(source_ip), source_ip })
     if (refreshed === undefined) throw refusal()
     const { user_id, refresh_token, ends_at, seconds_left, now } = refreshed
     const subject = { tenant_id: tx.tenant_id, user_id, session_id: claim.id, now: new Date(now) }
+    // A token lives for a second at least; its session ends it earlier.
     const token = await ctx.tokens.issue(subject, Math.min(tokenLifetime, Math.max(seconds_left, 1)))
     return { ...token, refresh_token, ends_at }
   },

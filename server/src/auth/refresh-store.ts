@@ -2,6 +2,7 @@ import { sql } from '../db/sql.ts'
 import { emitWithFacts } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { makeSuccessorSalt, type RefreshClaim } from '../sessions/refresh-token.ts'
+import { used } from '../sessions/session-store.ts'
 import { isActive } from '../users/active-store.ts'
 
 /** For how long the use of a refresh token may be repeated, in seconds: its answer may have been lost, or two calls crossed. */
@@ -10,7 +11,7 @@ const repeatSeconds = 10
 /** The use of a refresh token. `source`: the address or the network that it comes from, as `sourceOf` names it. */
 export type RefreshUse = { claim: RefreshClaim; source: string; source_ip: string }
 
-/** `seconds_left`: until the session ends in any case. `now`: the database's clock. */
+/** `seconds_left`: whole seconds until `ends_at`, rounded down, as no token outlives its session. `now`: the database's clock. */
 export type Refreshed = { user_id: string; refresh_token: string; ends_at: string; seconds_left: number; now: string }
 
 type Row = Omit<Refreshed, 'refresh_token'>
@@ -22,8 +23,10 @@ type Row = Omit<Refreshed, 'refresh_token'>
  *
  * One round trip for a first use. INVARIANT: each step is one statement that takes the row's lock and decides by what is there then, so that
  * of two uses at once one is the first.
+ *
+ * Here, and not in `sessions/`, because users have sessions: that slice imports no users.
  */
-export async function refreshSession(ctx: WorkCtx, use: RefreshUse): Promise<Refreshed | undefined> {
+export async function exchangeRefreshToken(ctx: WorkCtx, use: RefreshUse): Promise<Refreshed | undefined> {
   return (await exchange(ctx, use)) ?? (await repeatOrEnd(ctx, use))
 }
 
@@ -42,9 +45,7 @@ async function exchange(ctx: WorkCtx, { claim, source, source_ip }: RefreshUse):
         for no key update),
       refreshed as (
         update user_session s set former_refresh_hash = s.refresh_hash, refresh_hash = ${next.refresh_hash},
-          successor_salt = ${salt}, refreshed_at = clock_timestamp(), refreshed_from = ${source}::text,
-          last_used_at = clock_timestamp(),
-          live_until = least(ends_at, clock_timestamp() + make_interval(secs => idle_seconds))
+          successor_salt = ${salt}, refreshed_at = clock_timestamp(), refreshed_from = ${source}::text, ${used}
         from found f where s.tenant_id = ${tx.tenant_id} and s.id = f.id
         returning ${shown}, f.is_frequent),
       recorded as (select user_id as id, '{}'::jsonb as facts from refreshed where not is_frequent),

@@ -33,11 +33,12 @@ export type Snapshot = {
   /** The accounts under each organizational unit, up to one more than a request may cover. */
   under: ReadonlyMap<string, readonly string[]>
   /** Of the actions that were asked for, those that have one. */
-  descriptions: Readonly<Record<string, string>>
+  descriptions: ReadonlyMap<string, string>
 }
 
-type SnapshotRow = Pick<Snapshot, 'principal' | 'version' | 'mode' | 'served' | 'descriptions'> & {
+type SnapshotRow = Pick<Snapshot, 'principal' | 'version' | 'mode' | 'served'> & {
   stored: Record<string, string>
+  described: Record<string, string>
   accounts: AccountForPolicy[]
 }
 
@@ -59,11 +60,17 @@ export async function readSnapshot(
     sql<SnapshotRow>`select ${principalAsJson(tx, sql`${user_id}`)} as principal, ${settingsAsJson(tx)} as stored,
       ${ruleSetVersion(tx)} as version, ${accountsForPolicyAsJson(tx, concerned)} as accounts,
       ${tenantMode(tx)} as mode, ${servedLinesAsJson(tx, concerned)} as served,
-      ${descriptionsAsJson(tx, actions)} as descriptions`,
+      ${descriptionsAsJson(tx, actions)} as described`,
   )
   if (row === undefined) throw new Error('a select without a from answered no row')
-  const { stored, accounts, ...rest } = row
-  return { ...rest, settings: readSettingValues(stored), accounts: readAccountsForPolicy(accounts), under }
+  const { stored, described, accounts, ...rest } = row
+  return {
+    ...rest,
+    settings: readSettingValues(stored),
+    accounts: readAccountsForPolicy(accounts),
+    under,
+    descriptions: new Map(Object.entries(described)),
+  }
 }
 
 /** An account of the cache, at its place in the order of the list. */

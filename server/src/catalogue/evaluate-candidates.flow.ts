@@ -90,9 +90,10 @@ export async function evaluateCandidates(
 ): Promise<boolean> {
   if (candidates.length === 0) return true
   const resources = candidates.map(({ resource }) => resource)
-  const actions = work.search?.unknownOf([...possible, ...candidates.flatMap(({ action }) => action ?? [])]) ?? []
+  const actions =
+    work.search?.withoutDescription([...possible, ...candidates.flatMap(({ action }) => action ?? [])]) ?? []
   const snapshot = await readWithRules(ctx.tx, () => readSnapshot(ctx.tx, user_id, resources, actions))
-  work.search?.learn(actions, snapshot.descriptions)
+  work.search?.addDescriptions(actions, snapshot.descriptions)
   const accountUnknown = resources.some(
     (resource) => accountDoubt(placeless(resource), unconfirmed(snapshot)) !== undefined,
   )

@@ -6,13 +6,13 @@ import type { FoundEntry } from './catalogue-entry.ts'
 export type Search = {
   /** Whether it finds an entry. Only what is permitted may be searched: what it costs must not depend on hidden names. */
   finds(entry: Pick<FoundEntry, 'resource' | 'resource_name' | 'action'>): boolean
-  /** Those of the actions whose descriptions it has yet to learn: once for a page. */
-  unknownOf(actions: readonly string[]): string[]
+  /** Those of the actions whose descriptions it has not been given yet. */
+  withoutDescription(actions: readonly string[]): string[]
   /** `descriptions`: of these actions, those that have one. */
-  learn(actions: readonly string[], descriptions: Readonly<Record<string, string>>): void
+  addDescriptions(actions: readonly string[], descriptions: ReadonlyMap<string, string>): void
 }
 
-const all: Search = { finds: () => true, unknownOf: () => [], learn: () => undefined }
+const all: Search = { finds: () => true, withoutDescription: () => [], addDescriptions: () => undefined }
 
 /**
  * `q` undefined: all is found. Undefined for a search without words: it finds nothing, as in other lists.
@@ -23,7 +23,7 @@ export function searchFor(q: string | undefined): Search | undefined {
   if (q.includes('\0')) throw invalidInput([{ pointer: 'q', why: 'contains the character NUL: leave it out' }])
   const asked = searchWords(q)
   if (asked.length === 0) return undefined
-  const descriptions = new Map<string, string>()
+  /** The words of actions and of their descriptions. */
   const actionWords = new Map<string, readonly string[]>()
   // Entries of one resource follow each other.
   let last = { text: '', left: beginningsWithout([], asked) }
@@ -31,13 +31,12 @@ export function searchFor(q: string | undefined): Search | undefined {
     finds({ resource, resource_name, action }) {
       const text = `${resource.id} ${resource_name ?? ''}`
       if (text !== last.text) last = { text, left: beginningsWithout(searchWords(text), asked) }
-      const words = actionWords.get(action) ?? searchWords(`${action} ${descriptions.get(action) ?? ''}`)
-      actionWords.set(action, words)
+      const words = actionWords.get(action) ?? searchWords(action)
       return beginningsWithout(words, last.left).length === 0
     },
-    unknownOf: (actions) => [...new Set(actions)].filter((action) => !descriptions.has(action)),
-    learn(actions, found) {
-      for (const action of actions) descriptions.set(action, Object.hasOwn(found, action) ? (found[action] ?? '') : '')
+    withoutDescription: (actions) => [...new Set(actions)].filter((action) => !actionWords.has(action)),
+    addDescriptions(actions, descriptions) {
+      for (const action of actions) actionWords.set(action, searchWords(`${action} ${descriptions.get(action) ?? ''}`))
     },
   }
 }

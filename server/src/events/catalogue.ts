@@ -40,7 +40,10 @@ export const eventTable = {
   },
   'policy.reordered': { filterable: true, means: 'policies or the rules of a policy were reordered' },
   'policy.cases_changed': { filterable: true, means: 'the policy cases were changed' },
-  'action.described': { filterable: true, means: 'an action was described, or described otherwise: `old` and `new`' },
+  'action.described': {
+    filterable: true,
+    means: 'an action was described, or its description was changed: `old` and `new`',
+  },
   'action.description_removed': {
     filterable: true,
     means: 'the description of an action was removed; `old` is what it was',
@@ -177,7 +180,7 @@ export const eventTable = {
   'auth.signed_out': {
     filterable: false,
     means:
-      'sessions of a user were ended: by the user, by their provider, or as a refresh token was used twice; `cause` is the reason',
+      'sessions of a user were ended: by the user, by their provider, or because a used refresh token came again; `cause` is the reason',
   },
 } as const satisfies Record<string, { filterable: boolean; means: string }>
 

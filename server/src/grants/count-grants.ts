@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import { RecordCount } from '../http/list-query.ts'
+import { RecordCount, visibleUsers } from '../http/list-query.ts'
 import { operation } from '../http/operation.ts'
-import { grantFilters, visibleHolders } from './grant-filters.ts'
+import { grantFilters } from './grant-filters.ts'
 import { countGrantsListed } from './grant-list-store.ts'
 
 export const countGrants = operation({
@@ -14,7 +14,7 @@ export const countGrants = operation({
   replies: { 200: RecordCount },
   errors: [],
   async run(ctx, { query }) {
-    const user_id = visibleHolders(ctx.actor, query.user_id)
+    const user_id = visibleUsers(ctx.actor, query.user_id, 'grants:read')
     if (user_id?.length === 0) return { count: 0, is_complete: true }
     return countGrantsListed(ctx.tx, { ...query, user_id })
   },

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { createdRange, readUsers, Search, SeveralOf, SeveralProvisioners, SeveralUsers } from '../http/list-query.ts'
+import { createdRange, Search, SeveralOf, SeveralProvisioners, SeveralUsers } from '../http/list-query.ts'
 import { DateTime, Uuid } from '../http/schema.ts'
 import { askedTypes } from '../policy-engine/cedar/schema.ts'
 import { grantStatuses, provisioningStatuses } from './grant.ts'
@@ -22,17 +22,4 @@ export const grantFilters = {
 
 export function EndsBefore(description: string) {
   return Type.Optional(Type.String({ ...DateTime, description }))
-}
-
-/**
- * The users whose grants are seen; undefined: all. Without grants:read only the caller, if they are named or nobody is. INVARIANT: what a
- * list shows and what its count counts are both read by this.
- */
-export function visibleHolders(
-  { user_id, scopes }: { user_id: string | null; scopes: ReadonlySet<string> },
-  named: readonly string[] | undefined,
-): string[] | undefined {
-  const asked = named === undefined ? undefined : [...new Set(readUsers(named, user_id))]
-  if (scopes.has('grants:read')) return asked
-  return [user_id ?? []].flat().filter((own) => asked === undefined || asked.includes(own))
 }

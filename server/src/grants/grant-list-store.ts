@@ -4,7 +4,7 @@ import { createdWithin, filterOf } from '../db/list-filters.ts'
 import { type Filter, type List, readListPage, testOf } from '../db/list-page.ts'
 import { sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
-import { countedPage, countOf, type PageRequest, type PageRows, type RecordCount } from '../kernel/page.ts'
+import { type Counted, countedPage, countOf, type PageRequest, type PageRows } from '../kernel/page.ts'
 import { personName } from '../users/person-name-store.ts'
 import { connectColumn } from './connect-store.ts'
 import { type ExtensionColumns, extensionOf } from './extension-store.ts'
@@ -89,7 +89,7 @@ export async function listGrantsPage(tx: Tx, filters: GrantFilters, page: PageRe
 }
 
 /** How many grants the list has, by the list's own reading: so a count shows nothing that the list does not. */
-export async function countGrantsListed(tx: Tx, filters: GrantFilters): Promise<RecordCount> {
+export async function countGrantsListed(tx: Tx, filters: GrantFilters): Promise<Counted> {
   return countOf(await readListPage(tx, grantList(tx, filters, sql`r.id`), countedPage))
 }
 

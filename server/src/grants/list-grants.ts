@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
-import { SortBy } from '../http/list-query.ts'
+import { SortBy, visibleUsers } from '../http/list-query.ts'
 import { operation } from '../http/operation.ts'
 import { PageOf, pageQuery } from '../http/schema.ts'
 import { NamedGrant } from './grant.ts'
-import { EndsBefore, grantFilters, visibleHolders } from './grant-filters.ts'
+import { EndsBefore, grantFilters } from './grant-filters.ts'
 import { grantOrders, listGrantsPage } from './grant-list-store.ts'
 
 export const listGrants = operation({
@@ -26,7 +26,7 @@ export const listGrants = operation({
   replies: { 200: PageOf(NamedGrant) },
   errors: [],
   async run(ctx, { query, page }) {
-    const user_id = visibleHolders(ctx.actor, query.user_id)
+    const user_id = visibleUsers(ctx.actor, query.user_id, 'grants:read')
     if (user_id?.length === 0) return page.reply({ rows: [], next: undefined })
     return page.reply(await listGrantsPage(ctx.tx, { ...query, user_id }, page))
   },

@@ -33,6 +33,9 @@ export function requireMatch(wanted: IfMatch, etag: string | undefined): void {
   })
 }
 
+/** How often a change is tried when another comes between its read and its write. */
+export const maxAttempts = 5
+
 /**
  * The `ETag` of a record that has no version: a digest of its fields, in whatever order they come. `leftOut` names those that
  * are no part of its state, such as a warning or a secret that only one answer shows.

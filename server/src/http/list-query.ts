@@ -31,6 +31,20 @@ export function readUsers(named: readonly string[], caller: string | null): stri
   return named.flatMap((name) => (name === 'me' ? (caller ?? []) : (readUuid(name) ?? [])))
 }
 
+/**
+ * The users whose records the caller sees in a list; undefined: all. Without the scope that reads all users' records, only their own, if they
+ * are named or nobody is. INVARIANT: what a list shows and what its count counts are both read by this.
+ */
+export function visibleUsers(
+  { user_id, scopes }: { user_id: string | null; scopes: ReadonlySet<string> },
+  named: readonly string[] | undefined,
+  readScope: string,
+): string[] | undefined {
+  const asked = named === undefined ? undefined : [...new Set(readUsers(named, user_id))]
+  if (scopes.has(readScope)) return asked
+  return user_id !== null && (asked?.includes(user_id) ?? true) ? [user_id] : []
+}
+
 function several<Value extends string>(items: TSchema, description = 'several are separated by commas') {
   return Type.Unsafe<Value[]>({ type: 'array', items, minItems: 1, maxItems: maxValues, description })
 }

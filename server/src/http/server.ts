@@ -85,7 +85,11 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     // `true` trusts the proxy that connects, and not what it was told: proxies append, and callers begin the list.
     trustProxy: options.trustProxy === true ? (_address: string, hop: number) => hop === 0 : options.trustProxy,
     genReqId: requestId,
-    routerOptions: { maxParamLength: 520, caseSensitive: true },
+    routerOptions: {
+      // An action of 256 characters has up to 512 code units. Its operation refuses a longer one with 400.
+      maxParamLength: 520,
+      caseSensitive: true,
+    },
     serverFactory: (handle) => openNodeServer(handle),
     // Requests that arrive during shutdown are answered normally: `drainOnClose` ends them.
     return503OnClosing: false,

@@ -10,7 +10,7 @@ export type PageRequest = { limit: number; after: readonly string[] | undefined 
 export type PageRows<Row> = { rows: Row[]; next: readonly string[] | undefined }
 
 /** How many records there are, as far as they were read. `is_complete`: there are no more. */
-export type RecordCount = { count: number; is_complete: boolean }
+export type Counted = { count: number; is_complete: boolean }
 
 /** Records are counted up to this number. */
 export const maxCount = 100
@@ -18,7 +18,7 @@ export const maxCount = 100
 /** The page that is read to count records. */
 export const countedPage: PageRequest = { limit: maxCount, after: undefined }
 
-export function countOf({ rows, next }: PageRows<unknown>): RecordCount {
+export function countOf({ rows, next }: PageRows<unknown>): Counted {
   return { count: rows.length, is_complete: next === undefined }
 }
 

@@ -1,5 +1,5 @@
 import type { Ctx, Tx } from '../kernel/context.ts'
-import { countedPage, countOf, type PageRequest, type PageRows, type RecordCount } from '../kernel/page.ts'
+import { type Counted, countedPage, countOf, type PageRequest, type PageRows } from '../kernel/page.ts'
 import { periodicYield } from '../kernel/yield-to-event-loop.ts'
 import { decideApproveInPieces, evaluationsOf } from '../policy-engine/deciding/decide.ts'
 import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
@@ -44,7 +44,7 @@ export function listDecidable(
 }
 
 /** How many requests the caller may decide now: as many as a page of the inbox would have. */
-export async function countDecidable(ctx: Ctx, filters: InboxFilters): Promise<RecordCount> {
+export async function countDecidable(ctx: Ctx, filters: InboxFilters): Promise<Counted> {
   return countOf(await listDecidable(ctx, filters, countedPage))
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { openHouse, type Person } from '../../test/support/house.ts'
-import { newId } from '../kernel/id.ts'
+import { insertRequests } from '../../test/support/insert-requests.ts'
 import { listRequestsPage } from './request-list-store.ts'
 
 const house = await openHouse()
@@ -31,20 +31,8 @@ const seeds: Record<string, Seed> = {
 }
 const ids = new Map<string, string>()
 
-async function seed(tenant: string, one: Seed): Promise<string> {
-  const { by, id = '123456789012', type = 'cloud_account', action = 'ReadOnly', reason = null, at } = one
-  const { status = 'pending', break_glass = false } = one
-  const request_id = newId()
-  await house.asSuperuser(
-    `insert into access_request (tenant_id, id, requester_id, resource_type, resource_id, action, reason, status,
-        approval_mode, break_glass, duration_seconds, metadata, audit_session, places, asked_via, source_ip, created_at,
-        next_look_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, 'require', $9, 3600, '{}', false, '[]', 'token', '127.0.0.1', $10,
-        case when $8 = 'pending' then 'infinity'::timestamptz end)`,
-    [tenant, request_id, by.user_id, type, id, action, reason, status, break_glass, at],
-  )
-  return request_id
-}
+const seed = (tenant: string, { by, at, ...one }: Seed) =>
+  insertRequests(house, tenant, { ...one, requester_id: by.user_id, created_at: at })
 
 for (const [name, one] of Object.entries(seeds)) ids.set(await seed(tenant_id, one), name)
 await seed(theirs.tenant_id, {

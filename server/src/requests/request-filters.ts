@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { createdRange, readUsers, Search, SeveralOf, SeveralUsers } from '../http/list-query.ts'
+import { createdRange, Search, SeveralOf, SeveralUsers, visibleUsers } from '../http/list-query.ts'
 import { OneOf } from '../http/schema.ts'
 import { invalidInput } from '../kernel/errors.ts'
 import { askedTypes } from '../policy-engine/cedar/schema.ts'
@@ -31,14 +31,14 @@ type Seen = {
 }
 
 /**
- * Which of the requests in a query the caller sees; undefined: none. INVARIANT: what a list shows and what its count counts are both read by this.
+ * Which of the requests in a query the caller sees; undefined: none.
  * @throws Problem 400 for parameters that contradict the inbox
  */
 export function seenRequests(
   actor: { user_id: string | null; scopes: ReadonlySet<string> },
   query: RequestQuery,
 ): Seen | undefined {
-  const requester_id = visibleRequesters(actor, query.requester_id)
+  const requester_id = visibleUsers(actor, query.requester_id, 'requests:read')
   if (requester_id?.length === 0) return undefined
   const { decidable_by, ...filters } = { ...query, requester_id }
   if (decidable_by === undefined) return { from: 'list', filters }
@@ -53,14 +53,4 @@ function requireAlone(query: RequestQuery): void {
   if (given.length === 0) return
   const why = 'cannot be combined with `decidable_by`, whose requests are pending, in an order of their own'
   throw invalidInput(given.map((name) => ({ pointer: `/${name}`, why })))
-}
-
-/** The users whose requests are listed; undefined: all. Without requests:read only the caller, if they are named or nobody is. */
-function visibleRequesters(
-  { user_id, scopes }: { user_id: string | null; scopes: ReadonlySet<string> },
-  named: readonly string[] | undefined,
-): string[] | undefined {
-  const asked = named === undefined ? undefined : [...new Set(readUsers(named, user_id))]
-  if (scopes.has('requests:read')) return asked
-  return user_id !== null && (asked?.includes(user_id) ?? true) ? [user_id] : []
 }

@@ -4,7 +4,7 @@ import { createdWithin, filterOf } from '../db/list-filters.ts'
 import { type List, readListPage } from '../db/list-page.ts'
 import { sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
-import { countedPage, countOf, type PageRequest, type PageRows, type RecordCount } from '../kernel/page.ts'
+import { type Counted, countedPage, countOf, type PageRequest, type PageRows } from '../kernel/page.ts'
 import { personName } from '../users/person-name-store.ts'
 import type { AccessRequest, NamedAccessRequest } from './request.ts'
 import { commentCount } from './request-comment-store.ts'
@@ -68,7 +68,7 @@ export async function listRequestsPage(
 }
 
 /** How many requests the list has, by the list's own reading: so a count shows nothing that the list does not. */
-export async function countRequestsListed(tx: Tx, filters: RequestFilters): Promise<RecordCount> {
+export async function countRequestsListed(tx: Tx, filters: RequestFilters): Promise<Counted> {
   return countOf(await readListPage(tx, requestList(filters, sql`r.id`), countedPage))
 }
 

@@ -89,7 +89,7 @@ const RecentRequests = Type.Object(
     usual_duration_seconds: Nullable(
       Type.Integer({
         description:
-          'the median of the durations that were approved of them, without extensions; null: none was approved',
+          'the median of the durations that were approved of them (of two in the middle, the shorter), without extensions; null: none was approved',
       }),
     ),
   },

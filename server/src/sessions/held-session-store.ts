@@ -5,7 +5,7 @@ import type { RefreshToken } from './refresh-token.ts'
 import type { SessionLimits } from './session.ts'
 import type { SessionClaim } from './session-secret.ts'
 
-/** A session that a browser or a program holds from now on. */
+/** A session that a browser or a program holds from now on. `seconds_left`: whole seconds until `ends_at`, rounded up. */
 export type HeldSession = { id: string; ends_at: string; seconds_left: number }
 
 /** What a browser is given, and the session that it had before, if any. */

@@ -129,11 +129,14 @@ export async function endTenantSessions(ctx: WorkCtx, begunBefore: string): Prom
   return rows.length
 }
 
+/** What the use of a session sets: it lives on for as long as it may go unused, and never past its end. */
+export const used = sql`last_used_at = clock_timestamp(),
+  live_until = least(ends_at, clock_timestamp() + make_interval(secs => idle_seconds))`
+
 /** Records the use of a session. A held one then lives on for as long as it may go unused; a token's ends when it ends. */
 export async function touchSession(tx: Tx, id: string): Promise<void> {
   await tx.write([
-    sql`update user_session set last_used_at = clock_timestamp(),
-        live_until = least(ends_at, clock_timestamp() + make_interval(secs => idle_seconds))
+    sql`update user_session set ${used}
       where tenant_id = ${tx.tenant_id} and id = ${id} and live_until > clock_timestamp()
         and last_used_at < clock_timestamp() - interval '1 minute'`,
   ])

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { keepRefusal } from '../events/keep-refusal.ts'
-import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
+import { maxAttempts, readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { Body, Documented } from '../http/schema.ts'
 import { changeIn, SentBack } from '../http/sent-back.ts'
@@ -25,9 +25,6 @@ const SettingChange = Body({
   ),
 })
 
-/** How often a change is tried when another comes between its read and its write. */
-const attempts = 5
-
 /** Sets one setting. Setting the current value writes nothing, emits no event, and returns the setting as it is. */
 export const upsertSetting = operation({
   method: 'PUT',
@@ -47,7 +44,7 @@ export const upsertSetting = operation({
     const key = requireSettingKey(params.setting_key)
     requireSettingValue(key, body.value)
     await keepRefusal(ctx, { subject_type: 'setting', subject_id: key }, async () => requireMaySet(key, ctx))
-    for (let attempt = 1; attempt <= attempts; attempt += 1) {
+    for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
       const before = await findSetting(ctx.tx, key)
       // The value is saved only in place of this one.
       const current = inForce(key, before)

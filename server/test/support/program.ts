@@ -10,8 +10,7 @@ export const trustsTests = { TRUST_PROXY: '127.0.0.1' }
 
 /** Programs that call the house. */
 export function programsOf(house: Pick<House, 'call' | 'tokenOf' | 'asSuperuser'>) {
-  const issue = (token: string, headers: Record<string, string> = {}) =>
-    house.call({ method: 'POST', url: '/v1/auth/refresh-token', token, headers })
+  const issue = (token: string) => house.call({ method: 'POST', url: '/v1/auth/refresh-token', token })
 
   /** Exchanges a refresh token, from this address. */
   const refresh = (refresh_token: string, address = '192.0.2.1'): Promise<Reply> =>

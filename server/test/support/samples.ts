@@ -135,6 +135,11 @@ const passingUser = () => ({
   auth_provider: 'oidc',
 })
 
+/** Whether a path names a record of a tenant by its id, rather than one of the keys that all tenants have. */
+export function namesRecord(path: string): boolean {
+  return /\{(?!setting_key|type)/.test(path)
+}
+
 /** Operations that make a record of any text in their path: the text of another tenant's record too, which stays as it is. */
 export const makeOfAnyText: readonly string[] = ['describeAction']
 
