@@ -57,12 +57,12 @@ const closed = Object.entries(operations).filter(
 
 suite('a service that forgot every tenant condition', () => {
   for (const [operationId, { path }] of closed.filter(([, { path }]) => namesRecord(path))) {
+    if (makeOfAnyText.includes(operationId)) continue
     test(`${operationId} answers a record of theirs like an unknown one, and changes nothing: ${path} (T13)`, async () => {
       const before = await picture(theirTenant.tenant_id)
       const foreign = await asOurs(ours, ourTenant, operationId, theirRecords)
       const missing = await asOurs(ours, ourTenant, operationId, noRecords)
       assert.deepEqual(await picture(theirTenant.tenant_id), before)
-      if (makeOfAnyText.includes(operationId)) return assert.equal(foreign.status, 200)
       assert.deepEqual([foreign.status, foreign.text], [404, missing.text])
     })
   }
@@ -82,6 +82,10 @@ suite('a service that forgot every tenant condition', () => {
       if (method === 'GET' || path.includes('{')) continue
       const { status, text } = await asOurs(ours, ourTenant, operationId, {})
       assert.ok(![401, 403, 421].includes(status), `${operationId} was not carried out: ${text}`)
+    }
+    for (const operationId of makeOfAnyText) {
+      const { status, text } = await asOurs(ours, ourTenant, operationId, theirRecords)
+      assert.equal(status, 200, `${operationId}: ${text}`)
     }
     assert.deepEqual(await picture(theirTenant.tenant_id), before)
   })
