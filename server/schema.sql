@@ -1883,7 +1883,7 @@ grant select, insert, delete on user_session to sallyport_app;
 grant update (last_used_at, cookie_hash, idle_seconds, ends_at, live_until, family_hash, refresh_hash, former_refresh_hash, successor_salt, refreshed_at, refreshed_from) on user_session to sallyport_app;
 grant select (tenant_id, id, provider, provider_sub_hash, provider_sid_hash) on user_session to sallyport_work;
 CREATE TRIGGER user_session_gone AFTER DELETE ON user_session FOR EACH ROW WHEN (old.live_until > clock_timestamp()) EXECUTE FUNCTION authority_changed();
-CREATE TRIGGER user_session_rehearsal BEFORE UPDATE OF cookie_hash ON user_session FOR EACH ROW WHEN (new.cookie_hash IS NOT NULL) EXECUTE FUNCTION rehearsal_lets_nobody_in('user_id');
+CREATE TRIGGER user_session_rehearsal BEFORE UPDATE OF cookie_hash, family_hash ON user_session FOR EACH ROW WHEN (new.cookie_hash IS NOT NULL OR new.family_hash IS NOT NULL) EXECUTE FUNCTION rehearsal_lets_nobody_in('user_id');
 
 create table user_word (
   tenant_id uuid not null,

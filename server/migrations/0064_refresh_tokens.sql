@@ -16,5 +16,10 @@ alter table user_session
   add constraint user_session_refreshed_ck
     check (num_nulls(former_refresh_hash, successor_salt, refreshed_at, refreshed_from) in (0, 4)
       and (refreshed_at is null or family_hash is not null));
+
+-- A person of the rehearsal stays signed in neither in a browser nor in a program.
+drop trigger user_session_rehearsal on user_session;
+create trigger user_session_rehearsal before update of cookie_hash, family_hash on user_session for each row
+  when (new.cookie_hash is not null or new.family_hash is not null) execute function rehearsal_lets_nobody_in('user_id');
 grant update (family_hash, refresh_hash, former_refresh_hash, successor_salt, refreshed_at, refreshed_from) on user_session
   to sallyport_app;

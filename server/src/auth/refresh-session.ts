@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { operation } from '../http/operation.ts'
 import { Body, DateTime } from '../http/schema.ts'
 import { sourceOf } from '../http/source.ts'
+import { type Limit, openBuckets, rateLimited } from '../kernel/bucket.ts'
 import { Problem } from '../kernel/errors.ts'
 import { readRefreshToken } from '../sessions/refresh-token.ts'
 import { exchangeRefreshToken } from './refresh-store.ts'
@@ -19,6 +20,13 @@ const RefreshedSession = Type.Object(
 )
 
 /**
+ * How often the tokens of one session may be used. A program needs one an hour; several of its processes may come at once. Only who had one
+ * of the tokens counts here, as the key is a part of them: nobody else can use the limit up.
+ */
+const useLimit: Limit = { name: 'refresh', quota: 30, seconds: 600 }
+const uses = openBuckets(useLimit)
+
+/**
  * Gives a program the next token of its session. The rights of the user are read again at each call of the token. How and when the user
  * signed in stays as it was: what needs a fresher or stronger sign-in is refused. Every refusal is the same.
  */
@@ -28,19 +36,20 @@ export const refreshSession = operation({
   summary: 'Exchange a refresh token for a token and the next refresh token',
   credential: 'none',
   scope: null,
-  limitedBy: 'failures',
+  limitedBy: 'refreshes',
   body: Body({ refresh_token: Type.String({ maxLength: 2_000 }) }),
   replies: { 200: RefreshedSession },
   errors: ['unauthenticated'],
-  // A refused use may end the session.
-  changes: 'authority',
   tenantIn: ({ refresh_token }) => readRefreshToken(refresh_token)?.tenant_id,
   async run(ctx, { body }) {
     const claim = readRefreshToken(body.refresh_token)
     if (claim === undefined) throw refusal()
     const { tx, source_ip } = ctx
+    const { allowed, retrySeconds } = uses.take(claim.family_hash.toString('base64'))
+    if (!allowed) throw rateLimited(useLimit, retrySeconds)
     const refreshed = await exchangeRefreshToken(ctx, { claim, source: sourceOf(source_ip), source_ip })
-    if (refreshed === undefined) throw refusal()
+    if (refreshed === 'ended') ctx.dropAdmissions()
+    if (refreshed === undefined || refreshed === 'ended') throw refusal()
     const { user_id, refresh_token, ends_at, seconds_left, now } = refreshed
     const subject = { tenant_id: tx.tenant_id, user_id, session_id: claim.id, now: new Date(now) }
     // A token lives for a second at least; its session ends it earlier.

@@ -18,19 +18,18 @@ type Row = Omit<Refreshed, 'refresh_token'>
 
 /**
  * Exchanges a refresh token for its successor. The same use, repeated by the same source within ten seconds, gets the same successor. Every
- * other token of the session that was used before ends the session, as one of its two users is not the program. Undefined where there
- * is nothing to refresh any more.
+ * other token of the session that was used before ends the session, as one of its two users is not the program: `ended`. Undefined where
+ * there is nothing to refresh any more.
  *
  * One round trip for a first use. INVARIANT: each step is one statement that takes the row's lock and decides by what is there then, so that
  * of two uses at once one is the first.
  *
  * Here, and not in `sessions/`, because users have sessions: that slice imports no users.
  */
-export async function exchangeRefreshToken(ctx: WorkCtx, use: RefreshUse): Promise<Refreshed | undefined> {
+export async function exchangeRefreshToken(ctx: WorkCtx, use: RefreshUse): Promise<Refreshed | 'ended' | undefined> {
   return (await exchange(ctx, use)) ?? (await repeatOrEnd(ctx, use))
 }
 
-/** A program may refresh as often as it likes: a use that follows another one from the same source within a minute is no event. */
 async function exchange(ctx: WorkCtx, { claim, source, source_ip }: RefreshUse): Promise<Refreshed | undefined> {
   const { tx } = ctx
   const salt = makeSuccessorSalt()
@@ -38,45 +37,43 @@ async function exchange(ctx: WorkCtx, { claim, source, source_ip }: RefreshUse):
   const data = { sid: claim.id, source_ip }
   const event = { type: 'auth.refreshed', subject_type: 'user', data, by: sql`id` } as const
   const [[refreshed]] = await tx.write([
-    sql<Row>`with found as materialized (
-        select s.id, coalesce(s.refreshed_from = ${source}::text
-          and s.refreshed_at > clock_timestamp() - interval '1 minute', false) as is_frequent
-        from user_session s where ${isOfFamily(tx, claim)} and s.refresh_hash = ${claim.refresh_hash}
-        for no key update),
-      refreshed as (
+    sql<Row>`with refreshed as (
         update user_session s set former_refresh_hash = s.refresh_hash, refresh_hash = ${next.refresh_hash},
           successor_salt = ${salt}, refreshed_at = clock_timestamp(), refreshed_from = ${source}::text, ${used}
-        from found f where s.tenant_id = ${tx.tenant_id} and s.id = f.id
-        returning ${shown}, f.is_frequent),
-      recorded as (select user_id as id, '{}'::jsonb as facts from refreshed where not is_frequent),
+        where ${isOfFamily(tx, claim)} and s.refresh_hash = ${claim.refresh_hash}
+        returning ${shown}),
+      recorded as (select user_id as id, '{}'::jsonb as facts from refreshed),
       emitted as (${emitWithFacts(ctx, event, sql`recorded`)})
-      select user_id, ends_at, seconds_left, now from refreshed`,
+      select * from refreshed`,
   ])
   return refreshed && { ...refreshed, refresh_token: next.text }
 }
 
-/** What a token gets that is not the next one of its session. */
-async function repeatOrEnd(ctx: WorkCtx, { claim, source, source_ip }: RefreshUse): Promise<Refreshed | undefined> {
+/** What a token gets that is not the next one of its session. Its end is the service's: who made the call is unknown. */
+async function repeatOrEnd(
+  ctx: WorkCtx,
+  { claim, source, source_ip }: RefreshUse,
+): Promise<Refreshed | 'ended' | undefined> {
   const { tx } = ctx
-  const data = { sid: claim.id, cause: 'refresh_token_reused', source_ip }
-  const event = { type: 'auth.signed_out', subject_type: 'user', data, by: sql`id` } as const
+  const event = { type: 'user.refresh_token_reused', subject_type: 'user', data: { sid: claim.id, source_ip } } as const
   const isRepeated = sql`s.former_refresh_hash = ${claim.refresh_hash} and s.refreshed_from = ${source}::text
     and s.refreshed_at > clock_timestamp() - make_interval(secs => ${repeatSeconds}::int)`
   const [[found]] = await tx.write([
-    sql<Row & { successor_salt: Buffer }>`with found as materialized (
+    sql<Row & { successor_salt: Buffer; is_repeated: boolean }>`with found as materialized (
         select s.id, ${shown}, s.successor_salt, coalesce(${isRepeated}, false) as is_repeated
         from user_session s where ${isOfFamily(tx, claim)} and s.refresh_hash <> ${claim.refresh_hash}
         for no key update),
       ended as (
         delete from user_session s using found f
         where s.tenant_id = ${tx.tenant_id} and s.id = f.id and not f.is_repeated
-        returning s.user_id as id, '{}'::jsonb as facts),
+        returning s.user_id as id,
+          jsonb_strip_nulls(jsonb_build_object('used_from', s.refreshed_from, 'used_at', s.refreshed_at)) as facts),
       emitted as (${emitWithFacts(ctx, event, sql`ended`)})
-      select user_id, ends_at, seconds_left, now, successor_salt from found where is_repeated`,
+      select user_id, ends_at, seconds_left, now, successor_salt, is_repeated from found`,
   ])
   if (found === undefined) return undefined
-  const { successor_salt, ...refreshed } = found
-  return { ...refreshed, refresh_token: claim.successor(successor_salt).text }
+  const { successor_salt, is_repeated, ...refreshed } = found
+  return is_repeated ? { ...refreshed, refresh_token: claim.successor(successor_salt).text } : 'ended'
 }
 
 const shown = sql`s.user_id, s.ends_at, clock_timestamp() as now,

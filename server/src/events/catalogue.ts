@@ -94,6 +94,10 @@ export const eventTable = {
     filterable: true,
     means: 'all requests and access of a user were ended at once; the user stays active',
   },
+  'user.refresh_token_reused': {
+    filterable: true,
+    means: 'a used refresh token of a user came again, later or from elsewhere; the session that it was of has ended',
+  },
   'user.deleted': { filterable: true, means: 'a user was deleted; their requests and access have ended' },
   'api_key.created': { filterable: true, means: 'an API key was created' },
   'api_key.revoked': { filterable: true, means: 'an API key was revoked' },
@@ -179,8 +183,7 @@ export const eventTable = {
   'auth.refreshed': { filterable: false, means: 'a program exchanged its refresh token for the next one' },
   'auth.signed_out': {
     filterable: false,
-    means:
-      'sessions of a user were ended: by the user, by their provider, or because a used refresh token came again; `cause` is the reason',
+    means: 'sessions of a user were ended, by the user or by their provider; `cause` is the reason',
   },
 } as const satisfies Record<string, { filterable: boolean; means: string }>
 

@@ -19,6 +19,8 @@ export type LimitsOptions = {
 /** Rate limits per address for callers without a credential. Failures of all sign-in methods count together. */
 const sourceLimits = {
   failures: { name: 'failed_sign_ins', quota: 100, seconds: 900 },
+  /** Nobody guesses a refresh token: this bounds the load alone. All programs behind one address may refresh at the same moment. */
+  refreshes: { name: 'failed_refreshes', quota: 1_000, seconds: 900 },
   calls: { name: 'begun_sign_ins', quota: 300, seconds: 300 },
   /** A provider may sign out many people at once. */
   logouts: { name: 'logout_tokens', quota: 3_000, seconds: 300 },
@@ -50,6 +52,7 @@ export function openLimits({ credential, tenant, bySource = false, discoveriesPe
   const sources = bySource
     ? {
         failures: openBuckets(sourceLimits.failures),
+        refreshes: openBuckets(sourceLimits.refreshes),
         calls: openBuckets(sourceLimits.calls),
         logouts: openBuckets(sourceLimits.logouts),
         reference: openBuckets(sourceLimits.reference),
@@ -73,14 +76,14 @@ export function openLimits({ credential, tenant, bySource = false, discoveriesPe
       const [buckets, of] = [sources[limit], named[limit]]
       if (buckets === undefined || of === undefined) return
       const source = sourceOf(address)
-      const standing = limit === 'failures' ? buckets.peek(source) : buckets.take(source)
+      const standing = countsFailures(limit) ? buckets.peek(source) : buckets.take(source)
       if (!standing.allowed) throw rateLimited(of, standing.retrySeconds)
     },
     async counted(limit, address, work) {
-      if (sources === undefined || limit !== 'failures') return work()
+      if (sources === undefined || limit === undefined || !countsFailures(limit)) return work()
       const source = sourceOf(address)
-      const { allowed, retrySeconds } = sources.failures.take(source)
-      if (!allowed) throw rateLimited(sourceLimits.failures, retrySeconds)
+      const { allowed, retrySeconds } = sources[limit].take(source)
+      if (!allowed) throw rateLimited(sourceLimits[limit], retrySeconds)
       let failed = false
       try {
         return await work()
@@ -88,10 +91,15 @@ export function openLimits({ credential, tenant, bySource = false, discoveriesPe
         failed = isRefusal(thrown)
         throw thrown
       } finally {
-        if (!failed) sources.failures.release(source)
+        if (!failed) sources[limit].release(source)
       }
     },
   }
+}
+
+/** Whether only what is refused counts. */
+function countsFailures(limit: SourceLimit): limit is 'failures' | 'refreshes' {
+  return limit === 'failures' || limit === 'refreshes'
 }
 
 /** Whether the error refuses an identity (401) or another attempt so soon (429). */

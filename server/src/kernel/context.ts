@@ -213,6 +213,11 @@ export type Ctx = WorkCtx & {
   session: SignInSession | null
   /** Sets a cookie with the answer; the text is that of `Set-Cookie`. */
   setCookie(text: string): void
+  /**
+   * Drops what this process keeps of the tenant's credentials: for an operation of which few calls change what they prove. The others
+   * declare it: `changes`.
+   */
+  dropAdmissions(): void
   source_ip: string
   tokens: Tokens
   sealer: Sealer

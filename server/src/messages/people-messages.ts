@@ -78,6 +78,23 @@ export const peopleMessages: Record<PeopleEvent, Template<RecordFacts>> = {
     ],
     next: 'They stay active, and may request access again.',
   })),
+  'user.refresh_token_reused': (facts) => {
+    const title = `A refresh token of ${nameOf(facts)} was used twice`
+    return {
+      title,
+      sentence: `${title}, so the session of the program that held it has ended.`,
+      facts: [
+        ...recordFacts('user', facts),
+        ['Used again from', textIn(facts.data, 'source_ip')],
+        ['Last used from', textIn(facts.data, 'used_from')],
+        ['Last used', momentIn(facts, 'used_at')],
+        whenFact(facts),
+      ],
+      next:
+        'Either the program lost an answer, or somebody copied its token. If the program did not do it, change the password, ' +
+        'end all other sessions, and look for what was done with them in the audit log.',
+    }
+  },
   'user.deleted': did('user', 'deleted {it}', () => ({ next: 'Their requests and their access have ended with it.' })),
   'group.created': did('group', 'created {it}', ({ data }) => ({ facts: [['Kept by', textIn(data, 'source')]] })),
   'group.updated': did('group', 'changed {it}', changed),

@@ -15,6 +15,7 @@ import {
   notificationRules,
   type Rule,
   suspensionEvent,
+  theftEvent,
 } from './notification-rules.ts'
 
 /**
@@ -47,8 +48,11 @@ async function messageTo(tx: Tx, due: DueNotification): Promise<Addressed | unde
     const facts = await findChannelFacts(tx, event)
     return addressed(due, notificationRules[type], facts, (here) => recordMessage(type, here))
   }
-  if (type !== suspensionEvent) throw new Error(`nobody is notified of ${type}`)
-  return addressed(due, notificationRules[type], await findUserFacts(tx, event), (here) => recordMessage(type, here))
+  if (type !== suspensionEvent && type !== theftEvent) throw new Error(`nobody is notified of ${type}`)
+  const facts = await findUserFacts(tx, event)
+  return type === theftEvent
+    ? addressed(due, notificationRules[type], facts, (here) => recordMessage(type, here))
+    : addressed(due, notificationRules[type], facts, (here) => recordMessage(type, here))
 }
 
 /** Undefined where the mail does not fit its person any more. */

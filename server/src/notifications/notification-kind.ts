@@ -34,7 +34,11 @@ export const notificationKinds = {
     means: 'your access could not be given or taken away, or was changed at its target by hand',
   },
   administration: { mailed_by_default: true, means: 'something that you administer needs you' },
-  security: { mailed_by_default: true, urgent: true, means: 'a user of your tenant was suspended' },
+  security: {
+    mailed_by_default: true,
+    urgent: true,
+    means: 'a refresh token of yours was used twice, or a user of your tenant was suspended',
+  },
 } as const satisfies Record<string, Kind>
 
 export type NotificationKind = keyof typeof notificationKinds

@@ -44,13 +44,17 @@ export const audiences = {
     because: (tenant) => `you may change notification channels in ${tenant}`,
     scopes: ['notification_channels:write'],
   },
+  person: {
+    means: 'the user concerned',
+    because: (tenant) => `it is your account in ${tenant}`,
+  },
   owners: {
     means: 'every owner of the tenant, except the user concerned, and the one who did it other than by an API key',
     because: (tenant) => `you are an owner of ${tenant}`,
   },
 } as const satisfies Record<string, About>
 export type Audience = keyof typeof audiences
-export type RequestAudience = Exclude<Audience, 'holder' | 'channel_keepers' | 'owners'>
+export type RequestAudience = Exclude<Audience, 'holder' | 'channel_keepers' | 'owners' | 'person'>
 
 /** Of a comment, the audience depends on who wrote it. */
 export const otherSide = 'the requester; of the requester’s own comment, users who may decide this request, as above'
@@ -75,6 +79,7 @@ export type Rule<To extends Audience, Facts> = {
 
 export const channelEvent = 'notification_channel.disabled' satisfies EventType
 export const suspensionEvent = 'user.suspended' satisfies EventType
+export const theftEvent = 'user.refresh_token_reused' satisfies EventType
 
 /** Every event of a request or a grant; null: no notification. */
 type Rules = {
@@ -83,7 +88,11 @@ type Rules = {
     : Type extends GrantEvent
       ? Rule<'holder', GrantFacts>
       : null
-} & { [channelEvent]: Rule<'channel_keepers', RecordFacts>; [suspensionEvent]: Rule<'owners', RecordFacts> }
+} & {
+  [channelEvent]: Rule<'channel_keepers', RecordFacts>
+  [suspensionEvent]: Rule<'owners', RecordFacts>
+  [theftEvent]: Rule<'person', RecordFacts>
+}
 
 /** In the other modes, a rule or an emergency has already decided. */
 const aPersonDecides = {
@@ -133,6 +142,7 @@ export const notificationRules: Rules = {
   'grant.retried': null,
   [channelEvent]: { to: 'channel_keepers', kind: 'administration' },
   [suspensionEvent]: { to: 'owners', kind: 'security' },
+  [theftEvent]: { to: 'person', kind: 'security' },
 }
 
 /** The events that have a notification rule. */

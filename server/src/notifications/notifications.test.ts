@@ -210,7 +210,12 @@ suite('a notification', () => {
 
   test('of a record that no longer exists goes to no user', async () => {
     await handle(await happened('request.approved', newId()))
-    const others = ['grant.expired', 'notification_channel.disabled', 'user.suspended'] as const
+    const others = [
+      'grant.expired',
+      'notification_channel.disabled',
+      'user.suspended',
+      'user.refresh_token_reused',
+    ] as const
     for (const type of others) await handle(await happened(type, newId()))
     assert.deepEqual(await counts(), [0, 0, 0, 0])
   })

@@ -17,6 +17,7 @@ import {
   type RequestAudience,
   type Rule,
   suspensionEvent,
+  theftEvent,
 } from './notification-rules.ts'
 import { insertNotifications, listHolders, listOwners, type NewNotification } from './notification-store.ts'
 import { notifiedAmong } from './notified-store.ts'
@@ -40,6 +41,7 @@ export function notifyPeople(notifying: Notifying): Subscriber {
         if (isOfGrant(event)) grants.push(event)
         if (event.type === channelEvent) await notifyOfChannel(tx, event, notifying)
         if (event.type === suspensionEvent) await notifyOfSuspension(tx, event, notifying)
+        if (event.type === theftEvent) await notifyOfTheft(tx, event, notifying)
         if (!isRequestEvent(event.type)) continue
         await notifyOfGrants(tx, grants, notifying)
         grants = []
@@ -89,6 +91,14 @@ async function notifyOfSuspension(tx: Tx, event: DeliveredEvent, notifying: Noti
   const owners = await listOwners(tx, [doer, event.subject_id])
   const mail_kind = mailKind(notifying, notificationRules[suspensionEvent], facts)
   await notifyAll(tx, [owners], newNotification(event, 'user', recordMessage(suspensionEvent, facts), mail_kind))
+}
+
+async function notifyOfTheft(tx: Tx, event: DeliveredEvent, notifying: Notifying): Promise<void> {
+  const facts = await findUserFacts(tx, event)
+  if (facts === undefined) return
+  const mail_kind = mailKind(notifying, notificationRules[theftEvent], facts)
+  const notification = newNotification(event, 'user', recordMessage(theftEvent, facts), mail_kind)
+  await notifyAll(tx, [[event.subject_id]], notification)
 }
 
 /** The kind of mail that goes with the notification; null: none. */

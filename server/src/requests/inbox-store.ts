@@ -138,9 +138,13 @@ export async function readApproverView(tx: Tx, request: { id: string; requester_
   return view
 }
 
-/** The durations of extensions are left out: they say how much longer access lasts, not how long. */
+/**
+ * What a requester cancels costs them nothing, and would make anything look usual. The durations of extensions are left out: they say how much
+ * longer access lasts, not how long.
+ */
 function recentOf(tx: Tx, request_id: string): Statement {
   return sql`(select json_build_object('same_requests', least(count(*), ${sqlInteger(maxSameRequests)}),
+      'denied', least(count(*) filter (where r.status = 'denied'), ${sqlInteger(maxSameRequests)}),
       'usual_duration_seconds', percentile_disc(0.5)
         within group (order by coalesce(r.approved_duration_seconds, r.duration_seconds))
         filter (where r.status = 'approved' and r.extends is null))
@@ -150,5 +154,6 @@ function recentOf(tx: Tx, request_id: string): Statement {
         and (r.created_at, r.id) < (a.created_at, a.id) and r.created_at >= a.created_at - interval '30 days'
       order by r.created_at desc, r.id desc limit ${sqlInteger(maxRecent)}) r
     where a.tenant_id = ${tx.tenant_id} and a.id = ${request_id}
+      and r.status <> 'cancelled'
       and r.resource_type = a.resource_type and r.resource_id = a.resource_id and r.action = a.action)`
 }

@@ -35,7 +35,7 @@ async function recentOf(id: string, person: Person = people.approver): Promise<u
 suite('what the requester asked for before', () => {
   test('is nothing where they asked for nothing', async () => {
     const id = await insert(await requester(), 0)
-    assert.deepEqual(await recentOf(id), { same_requests: 0, usual_duration_seconds: null })
+    assert.deepEqual(await recentOf(id), { same_requests: 0, denied: 0, usual_duration_seconds: null })
   })
 
   test('counts the same access alone, of the 30 days before, and of nobody else', async () => {
@@ -49,7 +49,7 @@ suite('what the requester asked for before', () => {
     await insertRequests(house, tenant_id, { requester_id: dana, created_at: before(30, 1) })
     await insert(dana, -1)
     await insert(await requester(), 2, approved(900))
-    assert.deepEqual(await recentOf(id), { same_requests: 6, usual_duration_seconds: 3_600 })
+    assert.deepEqual(await recentOf(id), { same_requests: 5, denied: 1, usual_duration_seconds: 3_600 })
   })
 
   test('tells two of one moment apart: only one was before the other', async () => {
@@ -75,16 +75,16 @@ suite('what the requester asked for before', () => {
     await insert(dana, 4, { ...approved(43_200), ...shorter })
     assert.equal((await usual()).usual_duration_seconds, 1_800)
     await insert(dana, 5, { ...approved(60), extends: newId(), count: 5 })
-    assert.deepEqual(await usual(), { same_requests: 9, usual_duration_seconds: 1_800 })
+    assert.deepEqual(await usual(), { same_requests: 9, denied: 1, usual_duration_seconds: 1_800 })
   })
 
   test('counts up to 100, of the last 500 requests', async () => {
     const dana = await requester()
     const id = await insert(dana, 0)
     await insert(dana, 5, { count: 101 })
-    assert.deepEqual(await recentOf(id), { same_requests: 100, usual_duration_seconds: null })
+    assert.deepEqual(await recentOf(id), { same_requests: 100, denied: 0, usual_duration_seconds: null })
     await insert(dana, 4, { count: 450, action: 'Other' })
-    assert.deepEqual(await recentOf(id), { same_requests: 50, usual_duration_seconds: null })
+    assert.deepEqual(await recentOf(id), { same_requests: 50, denied: 0, usual_duration_seconds: null })
   })
 
   test('is of the tenant alone', async () => {
@@ -98,7 +98,7 @@ suite('what the requester asked for before', () => {
       [dana, other.tenant_id],
     )
     await insertRequests(house, other.tenant_id, { requester_id: dana, created_at: before(1), count: 3 })
-    assert.deepEqual(await recentOf(id), { same_requests: 0, usual_duration_seconds: null })
+    assert.deepEqual(await recentOf(id), { same_requests: 0, denied: 0, usual_duration_seconds: null })
   })
 })
 
@@ -108,7 +108,7 @@ test('only those who may decide see it', async () => {
   const first = await on.ask(account)
   const [id, own] = [await on.ask(account), await on.ask(account, people.approver)]
   const undecidable = await on.ask(on.account('222222222222'))
-  assert.deepEqual(await recentOf(id), { same_requests: 1, usual_duration_seconds: null })
+  assert.deepEqual(await recentOf(id), { same_requests: 1, denied: 0, usual_duration_seconds: null })
   await on.approve(first)
   const views: [Person, string][] = [
     [people.user, id],

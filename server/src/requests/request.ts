@@ -84,8 +84,9 @@ const RecentRequests = Type.Object(
     same_requests: Type.Integer({
       minimum: 0,
       maximum: maxSameRequests,
-      description: `for the same resource and action, extensions included, this one not; ${maxSameRequests}: so many, or more`,
+      description: `for the same resource and action, extensions included, neither cancelled ones nor this one; ${maxSameRequests}: so many, or more`,
     }),
+    denied: Type.Integer({ minimum: 0, maximum: maxSameRequests, description: 'how many of them were denied' }),
     usual_duration_seconds: Nullable(
       Type.Integer({
         description:

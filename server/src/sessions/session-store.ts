@@ -47,12 +47,17 @@ export function sessionCleanup(tx: Tx, user_id: string): Statement[] {
 }
 
 /**
- * The end of every session of a user, and of sign-ins that wait for a second factor. INVARIANT: a statement of its own, after a lock that
+ * The end of every session of a user, and of sign-ins that wait for a second factor. Of a program that has the session `except`, the token of
+ * now stays and the refresh token does not: it lies in a file, where others may have copied it. INVARIANT: a statement of its own, after a lock that
  * sign-ins of the user wait for.
  */
 export function sessionsEnd(tx: Tx, user_id: string, { except = null }: { except?: string | null } = {}): Statement {
   const whose = sql`tenant_id = ${tx.tenant_id} and user_id = ${user_id}`
-  return sql`with waiting as (delete from sign_in_challenge where ${whose})
+  return sql`with waiting as (delete from sign_in_challenge where ${whose}),
+    kept as (
+      update user_session set family_hash = null, refresh_hash = null, former_refresh_hash = null,
+        successor_salt = null, refreshed_at = null, refreshed_from = null
+      where ${whose} and id = ${except}::uuid and family_hash is not null)
     delete from user_session where ${whose} and id is distinct from ${except}::uuid`
 }
 

@@ -69,6 +69,7 @@ export const changedRecords: Readonly<Record<EventType, RecordType | null>> = {
   'user.reactivated': 'user',
   'user.suspended': 'user',
   'user.unsuspended': 'user',
+  'user.refresh_token_reused': null,
   'user.deleted': 'user',
   'user.set_up': 'user',
   'api_key.created': 'api_key',

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { newId } from '../../src/kernel/id.ts'
+import { makeRefreshToken } from '../../src/sessions/refresh-token.ts'
 import { makeSessionSecret } from '../../src/sessions/session-secret.ts'
 import { browsersOf, cookieSetBy, ownSessions, publicUrl } from '../support/browser.ts'
 import { openHouse, type Reply } from '../support/house.ts'
+import { programsOf } from '../support/program.ts'
 import { rewrittenDatabase } from '../support/rewritten-database.ts'
 import { asShipped } from '../support/unlimited.ts'
 
@@ -104,4 +106,50 @@ test('the calls of a user count together, with a cookie and with a token (F6)', 
   assert.ok(more.filter(({ status }) => status === 200).length < 40)
   const colleague = { ...byToken, token: tenant.people.approver.token }
   assert.equal((await narrow.call(colleague)).status, 200)
+})
+
+suite('refresh tokens', () => {
+  const programs = programsOf(house)
+  const sendAll = async (count: number, call: () => Promise<Reply>) => {
+    const replies: Reply[] = []
+    for (let sent = 0; sent < count; sent += 50) {
+      replies.push(...(await Promise.all(Array.from({ length: 50 }, call))))
+    }
+    return replies
+  }
+  const headers = (address: string) => ({ 'x-forwarded-for': address })
+  const signInBadly = (address: string) => {
+    const body = { challenge: makeSessionSecret(tenant_id, newId()).text, totp: '123456' }
+    return house.call({ method: 'POST', url: '/v1/auth/second-factor', body, headers: headers(address) })
+  }
+
+  test('work at an address whose sign-ins are over their limit (A14)', async () => {
+    const program = await programs.signIn(tenant_id, people.user)
+    const address = '192.0.2.30'
+    assert.deepEqual(statuses(await sendAll(150, () => signInBadly(address))), [401, 429])
+    assert.equal((await programs.refresh(program.refresh_token, address)).status, 200)
+  })
+
+  test('that are made up get 429 after a thousand, and keep nobody there from signing in (A14)', async () => {
+    const address = '192.0.2.31'
+    const madeUpToken = () => makeRefreshToken(tenant_id, newId()).text
+    const replies = await sendAll(1_200, () => programs.refresh(madeUpToken(), address))
+    assert.deepEqual(statuses(replies), [401, 429])
+    const over = replies.find(({ status }) => status === 429)
+    assert.equal(over?.headers['ratelimit-policy'], '"failed_refreshes";q=1000;w=900')
+    assert.equal((await signInBadly(address)).status, 401)
+    assert.equal((await programs.refresh(madeUpToken(), '192.0.2.32')).status, 401)
+  })
+
+  test('that are dead are looked up thirty times, whatever a program sends (A14)', async () => {
+    const program = await programs.signIn(tenant_id, people.user)
+    assert.equal((await programs.issue(program.token)).status, 401)
+    await house.asSuperuser('delete from user_session where id = $1', [program.session_id])
+    const before = statements
+    const replies = await sendAll(200, () => programs.refresh(program.refresh_token, '192.0.2.33'))
+    assert.deepEqual(statuses(replies), [401, 429])
+    const lookedUp = replies.filter(({ status }) => status === 401).length
+    assert.ok(lookedUp < 60, String(lookedUp))
+    assert.ok(statements - before <= 4 * lookedUp, `${statements - before} statements for ${lookedUp}`)
+  })
 })

@@ -169,14 +169,15 @@ suite('the person is read again each time', () => {
     })
   }
 
-  test('a changed password ends the programs elsewhere, and an owner’s too (A6)', async () => {
+  test('a changed password ends every refresh token, that of the program that changed it too; its token stays (A6)', async () => {
     const [mine, other] = [await signIn(tenant.owner), await signIn(tenant.owner)]
     const body = { current_password: cheapPassword.text, new_password: 'another long password' }
     assert.equal((await as(mine.token, 'POST', '/v1/users/me/password', body)).status, 204)
     assert.deepEqual(
       [(await refresh(other.refresh_token)).status, (await refresh(mine.refresh_token)).status],
-      [401, 200],
+      [401, 401],
     )
+    assert.deepEqual([await statusWith(other), await statusWith(mine)], [401, 200])
   })
 
   test('a sign-out ends the program’s own session (A6)', async () => {

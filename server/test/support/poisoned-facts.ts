@@ -17,7 +17,17 @@ export const forgingMarks = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/u
 /** Facts that Sallyport writes, not users: those that choose the wording, moments, and links, which are checked before. */
 const ours = new Set([
   ...['at', 'zone', 'status', 'approval_mode', 'resource_type', 'subject_type', 'drift', 'way', 'change', 'fields'],
-  ...['waits_until', 'expires_at', 'extended_until', 'extension', 'asked_at', 'until', 'provisioning_status', 'url'],
+  ...[
+    'waits_until',
+    'expires_at',
+    'extended_until',
+    'used_at',
+    'extension',
+    'asked_at',
+    'until',
+    'provisioning_status',
+    'url',
+  ],
 ])
 
 /** The facts with every user-written text replaced; also in records keyed by id, such as names. */

@@ -194,6 +194,10 @@ const records: Samples<RecordFacts> = {
   'user.updated': { name: bob, data: { fields: ['name'] } },
   'user.deactivated': { name: bob },
   'user.reactivated': { name: bob },
+  'user.refresh_token_reused': {
+    name: bob,
+    data: { source_ip: '203.0.113.9', used_from: '192.0.2.1', used_at: '2026-03-01T08:05:09.120Z' },
+  },
   'user.suspended': { name: bob, data: { until: '2026-03-02T08:05:09.120Z' } },
   'user.unsuspended': { name: bob },
   'user.access_ended': { name: bob, data: { requests_cancelled: 1, grants_ended: 3 } },
