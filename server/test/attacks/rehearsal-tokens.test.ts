@@ -69,6 +69,7 @@ suite('a token of the rehearsal', () => {
     const ada = await stage.become('ada')
     const tries: [string, unknown][] = [
       ['/v1/auth/session', undefined],
+      ['/v1/auth/refresh-token', undefined],
       ['/v1/users/me/password', sampleBodies.changeOwnPassword],
       ['/v1/users/me/second-factors', sampleBodies.beginSecondFactor],
       [`/v1/users/me/second-factors/${newId()}/confirm`, sampleBodies.confirmSecondFactor],
@@ -130,6 +131,7 @@ suite('a person of the rehearsal', () => {
         `insert into api_key (tenant_id, id, name, secret_hash, scopes, created_by) values ($1, $2, 'x', '', '{}', $2)`,
       ],
       [/no way to sign in/, `update user_session set cookie_hash = sha256('x') where tenant_id = $1 and user_id = $2`],
+      [/no way to sign in/, `update user_session set family_hash = sha256('x') where tenant_id = $1 and user_id = $2`],
       [/tenant_user_rehearsal_ck/, 'update tenant_user set is_owner = true where tenant_id = $1 and id = $2'],
       [/tenant_user_rehearsal_ck/, `update tenant_user set auth_provider = 'oidc' where tenant_id = $1 and id = $2`],
       [/tenant_user_rehearsal_ck/, `update tenant_user set email_key = 'a@b.example' where tenant_id = $1 and id = $2`],
