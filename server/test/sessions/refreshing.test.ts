@@ -22,7 +22,8 @@ const signIn = () => programs.signIn(tenant.tenant_id, tenant.people.user)
 const events = () =>
   house.asSuperuser<{ type: string; actor_kind: string; actor_id: string; subject_id: string; data: object }>(
     `select type, actor_kind, actor_id, subject_id, data from event
-      where tenant_id = $1 and type in ('auth.session_started', 'auth.refreshed', 'user.refresh_token_reused') order by seq`,
+      where tenant_id = $1 and type in ('auth.session_started', 'auth.refreshed', 'user.refresh_token_reused')
+      order by seq`,
     [tenant.tenant_id],
   )
 
