@@ -19,7 +19,7 @@ export const metricTable = {
     labels: ['limit'],
     means:
       'requests answered 429: too many requests of a `credential`; too many `invalid_credentials`, `failed_sign_ins`, ' +
-      '`begun_sign_ins` or requests of the API `reference` from an address; too many failed sign-ins to an `account`; a further ' +
+      '`begun_sign_ins` or requests of the API `reference` from an address; too many failed sign-ins to an `account`; too many uses of the `refresh` tokens of a session; a further ' +
       '`reminder` of a request too early',
   },
   sallyport_policy_question_duration_seconds: {
