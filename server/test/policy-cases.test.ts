@@ -90,6 +90,8 @@ test('every operation that changes policies checks the required cases, or has a 
     reorderPolicies: 'order decides nothing',
     reorderRules: 'order decides nothing',
     replacePolicyCases: 'changes the cases, not the rules',
+    describeAction: 'no rule reads a description',
+    removeActionDescription: 'no rule reads a description',
   }
   const unheld = Object.entries(operations).filter(
     ([name, { scope, errors }]) => scope === 'policies:write' && !errors.includes('case_broken') && !(name in free),

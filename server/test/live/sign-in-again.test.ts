@@ -27,7 +27,7 @@ const asksAgain = ({ status, body, text }: Reply) => {
 /** Every change of who may do what, and where. */
 const fresh = [
   ...['createPolicy', 'updatePolicy', 'deletePolicy', 'reorderPolicies', 'importPolicy', 'replacePolicyCases'],
-  ...['createRule', 'updateRule', 'deleteRule', 'reorderRules'],
+  ...['createRule', 'updateRule', 'deleteRule', 'reorderRules', 'describeAction', 'removeActionDescription'],
   ...['createRole', 'updateRole', 'deleteRole', 'setUserRoles', 'setGroupRoleMappings', 'resetSecondFactors'],
   ...['createUser', 'createInvitation', 'inviteUser', 'addGroupMember', 'unsuspendUser'],
   ...['createApiKey', 'revokeApiKey'],
