@@ -252,9 +252,13 @@ create table api_key (
   constraint api_key_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200),
   constraint api_key_secret_hash_ck CHECK (octet_length(secret_hash) = 32)
 );
+CREATE INDEX api_key_created_at_ix ON api_key USING btree (tenant_id, created_at, id);
 CREATE INDEX api_key_created_by_ix ON api_key USING btree (tenant_id, created_by);
+CREATE INDEX api_key_identity_provider_created_at_ix ON api_key USING btree (tenant_id, identity_provider_id, created_at, id);
 CREATE INDEX api_key_identity_provider_id_ix ON api_key USING btree (tenant_id, identity_provider_id, id);
 CREATE INDEX api_key_revoked_by_ix ON api_key USING btree (tenant_id, revoked_by);
+CREATE INDEX api_key_unrevoked_created_at_ix ON api_key USING btree (tenant_id, created_at, id) WHERE revoked_at IS NULL;
+CREATE INDEX api_key_unrevoked_ix ON api_key USING btree (tenant_id, id) WHERE revoked_at IS NULL;
 alter table api_key enable row level security;
 alter table api_key force row level security;
 create policy api_key_work on api_key for select to sallyport_work
@@ -268,6 +272,22 @@ grant select (tenant_id, id) on api_key to sallyport_work;
 CREATE TRIGGER api_key_authority AFTER UPDATE ON api_key FOR EACH ROW WHEN (old.revoked_at IS DISTINCT FROM new.revoked_at OR old.expires_at IS DISTINCT FROM new.expires_at OR old.scopes IS DISTINCT FROM new.scopes OR old.secret_hash IS DISTINCT FROM new.secret_hash OR old.kind IS DISTINCT FROM new.kind OR old.created_by IS DISTINCT FROM new.created_by) EXECUTE FUNCTION authority_changed();
 CREATE TRIGGER api_key_gone AFTER DELETE ON api_key FOR EACH ROW EXECUTE FUNCTION authority_changed();
 CREATE TRIGGER api_key_rehearsal BEFORE INSERT ON api_key FOR EACH ROW EXECUTE FUNCTION rehearsal_lets_nobody_in('created_by');
+CREATE TRIGGER api_key_words AFTER INSERT ON api_key REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION api_key_words();
+
+create table api_key_word (
+  tenant_id uuid not null,
+  api_key_id uuid not null,
+  word text not null,
+  constraint api_key_word_pk PRIMARY KEY (tenant_id, api_key_id, word),
+  constraint api_key_word_api_key_id_fk FOREIGN KEY (tenant_id, api_key_id) REFERENCES api_key(tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX api_key_word_word_ix ON api_key_word USING btree (tenant_id, word, api_key_id);
+alter table api_key_word enable row level security;
+alter table api_key_word force row level security;
+create policy tenant_wall on api_key_word
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert on api_key_word to sallyport_app;
 
 create table claimed_groups (
   tenant_id uuid not null,
@@ -1029,11 +1049,14 @@ create table policy (
   created_at timestamp with time zone not null default clock_timestamp(),
   updated_at timestamp with time zone not null default clock_timestamp(),
   rehearsal text,
+  name_key text not null generated always as sort_key(name) stored,
   constraint policy_pk PRIMARY KEY (tenant_id, id),
   constraint policy_priority_uq UNIQUE (tenant_id, priority) DEFERRABLE,
   constraint policy_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   constraint policy_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200)
 );
+CREATE INDEX policy_created_at_ix ON policy USING btree (tenant_id, created_at, id);
+CREATE INDEX policy_name_ix ON policy USING btree (tenant_id, name_key, id);
 CREATE UNIQUE INDEX policy_rehearsal_uq ON policy USING btree (tenant_id, rehearsal) WHERE rehearsal IS NOT NULL;
 alter table policy enable row level security;
 alter table policy force row level security;
@@ -1042,6 +1065,8 @@ create policy tenant_wall on policy
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on policy to sallyport_app;
 grant update (name, description, enabled, priority, updated_at) on policy to sallyport_app;
+CREATE TRIGGER policy_words AFTER INSERT ON policy REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION policy_words();
+CREATE TRIGGER policy_words_change AFTER UPDATE ON policy FOR EACH ROW WHEN (old.name IS DISTINCT FROM new.name OR old.description IS DISTINCT FROM new.description) EXECUTE FUNCTION policy_words_change();
 
 create table policy_case (
   tenant_id uuid not null,
@@ -1145,6 +1170,21 @@ create policy tenant_wall on policy_rule
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update, delete on policy_rule to sallyport_app;
+
+create table policy_word (
+  tenant_id uuid not null,
+  policy_id uuid not null,
+  word text not null,
+  constraint policy_word_pk PRIMARY KEY (tenant_id, policy_id, word),
+  constraint policy_word_policy_id_fk FOREIGN KEY (tenant_id, policy_id) REFERENCES policy(tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX policy_word_word_ix ON policy_word USING btree (tenant_id, word, policy_id);
+alter table policy_word enable row level security;
+alter table policy_word force row level security;
+create policy tenant_wall on policy_word
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on policy_word to sallyport_app;
 
 create table provisioner (
   tenant_id uuid not null,
@@ -2032,6 +2072,16 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.api_key_words()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into api_key_word (tenant_id, api_key_id, word) select tenant_id, id, unnest(search_words(name)) from made;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.authority_changed()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2152,6 +2202,29 @@ begin
     raise exception 'a tenant goes live without its rehearsal'
       using errcode = 'restrict_violation', constraint = 'live_without_rehearsal';
   end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.policy_words()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into policy_word (tenant_id, policy_id, word)
+    select tenant_id, id, unnest(search_words(name || ' ' || description)) from made;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.policy_words_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from policy_word where tenant_id = new.tenant_id and policy_id = new.id;
+  insert into policy_word (tenant_id, policy_id, word)
+    select new.tenant_id, new.id, unnest(search_words(new.name || ' ' || new.description));
   return null;
 end
 $function$;

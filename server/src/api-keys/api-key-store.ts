@@ -1,16 +1,15 @@
-import { allOf, sql } from '../db/sql.ts'
+import { sql } from '../db/sql.ts'
 import type { UnrestrictedTx } from '../db/transaction.ts'
 import { emit } from '../events/emit.ts'
 import { conferredBySynced } from '../groups/group-member-store.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
-import type { PageRequest } from '../kernel/page.ts'
 import { isActive } from '../users/active-store.ts'
 import { scopesAsArray } from '../users/user-store.ts'
 import { type ApiKey, type ApiKeyRow, apiKeyOf, scimMakerScopes } from './api-key.ts'
 import type { KeyKind } from './api-key-text.ts'
 
-const record = sql`id, name, scopes, created_by, last_used_at, expires_at, revoked_at, revoked_by, created_at,
-  identity_provider_id`
+export const apiKeyRecord = sql`id, name, scopes, created_by, last_used_at, expires_at, revoked_at, revoked_by,
+  created_at, identity_provider_id`
 
 export type ApiKeyToInsert = {
   id: string
@@ -60,31 +59,16 @@ async function insertKey(ctx: WorkCtx, key: KeyToInsert, condition: Statement): 
           ${key.scopes}::text[], ${key.created_by}::uuid, ${key.expires_at}::timestamptz, ${key.kind}::text,
           ${identity_provider_id}::uuid
         where ${condition}
-        returning ${record}),
+        returning ${apiKeyRecord}),
       emitted as (${emit(ctx, event, sql`made`)})
       select * from made`,
   ])
   return made && apiKeyOf(made)
 }
 
-/** One page, the newest first. */
-export async function listApiKeysPage(
-  tx: Tx,
-  filter: { identity_provider_id?: string },
-  page: PageRequest,
-): Promise<ApiKey[]> {
-  const conditions = [sql`tenant_id = ${tx.tenant_id}`]
-  const { identity_provider_id } = filter
-  if (identity_provider_id !== undefined) conditions.push(sql`identity_provider_id = ${identity_provider_id}::uuid`)
-  if (page.after !== undefined) conditions.push(sql`id < ${page.after[0]}::uuid`)
-  const keys = await tx.read(sql<ApiKeyRow>`select ${record} from api_key
-    where ${allOf(conditions)} order by id desc limit ${page.limit + 1}`)
-  return keys.map(apiKeyOf)
-}
-
 export async function findApiKey(tx: Tx, id: string): Promise<ApiKey | undefined> {
   const [key] = await tx.read(
-    sql<ApiKeyRow>`select ${record} from api_key where tenant_id = ${tx.tenant_id} and id = ${id}`,
+    sql<ApiKeyRow>`select ${apiKeyRecord} from api_key where tenant_id = ${tx.tenant_id} and id = ${id}`,
   )
   return key && apiKeyOf(key)
 }
@@ -96,7 +80,7 @@ export async function revokeLiveApiKey(ctx: WorkCtx, id: string): Promise<ApiKey
     sql<ApiKeyRow>`with changed as (
         update api_key set revoked_at = clock_timestamp(), revoked_by = ${ctx.actor.user_id}::uuid
         where tenant_id = ${ctx.tx.tenant_id} and id = ${id} and revoked_at is null
-        returning ${record}),
+        returning ${apiKeyRecord}),
       emitted as (${emit(ctx, event, sql`changed`)})
       select * from changed`,
   ])

@@ -1,20 +1,29 @@
 import { Type } from 'typebox'
+import { createdRange, Search, SortBy } from '../http/list-query.ts'
 import { operation } from '../http/operation.ts'
 import { PageOf, pageQuery, Uuid } from '../http/schema.ts'
 import { ApiKey } from './api-key.ts'
-import { listApiKeysPage } from './api-key-store.ts'
+import { apiKeyOrders, listApiKeysPage } from './api-key-list-store.ts'
 
-/** Lists the records of the tenant's keys, the newest first: live, expired and revoked. */
+/** Lists the records of the tenant's keys, the newest first where `sort` is absent: live, expired and revoked. */
 export const listApiKeys = operation({
   method: 'GET',
   path: '/v1/api-keys',
   summary: 'List API keys',
   credential: 'any',
   scope: 'api_keys:read',
-  query: Type.Object({ ...pageQuery, identity_provider_id: Type.Optional(Uuid) }, { additionalProperties: false }),
+  query: Type.Object(
+    {
+      ...pageQuery,
+      identity_provider_id: Type.Optional(Uuid),
+      live: Type.Optional(Type.Boolean({ description: 'whether the key is neither revoked nor expired' })),
+      q: Search('the name'),
+      ...createdRange,
+      sort: SortBy(apiKeyOrders, '-created_at'),
+    },
+    { additionalProperties: false },
+  ),
   replies: { 200: PageOf(ApiKey) },
   errors: [],
-  async run(ctx, { query, page }) {
-    return page.of(await listApiKeysPage(ctx.tx, query, page), (key) => [key.id])
-  },
+  run: async (ctx, { query, page }) => page.reply(await listApiKeysPage(ctx.tx, query, page)),
 })

@@ -39,6 +39,8 @@ const leftOut = [
   'role_word',
   'cloud_account_word',
   'action_word',
+  'policy_word',
+  'api_key_word',
 ]
 
 /**

@@ -45,9 +45,9 @@ export type List = {
   /**
    * The rows that have each of these words, or a word that begins so. `first`: the words choose what is read, and the rows come in the order
    * of the found word; else they are tested. INVARIANT: they are `first` only where the caller may see every row, since how far a page
-   * reads shows how many rows have the word.
+   * reads shows how many rows have the word. A list without a word table has the words of a text of `r`, and tests them.
    */
-  search?: { q: string; words: WordTable; first: boolean } | undefined
+  search?: { q: string; words: WordTable; first: boolean } | { q: string; text: Statement; first: false } | undefined
 }
 
 /** Of rows that do not pass, a page reads no more than these; then it ends early, and says where the next one begins. */
@@ -124,7 +124,7 @@ function orderedRows<Row>(tx: Tx, list: List, { limit, after }: PageRequest): St
   const place = isPair ? sql`(${after?.[0]}::${types[0]}, ${after?.[1]}::${types[1]})` : sql`${after?.[0]}::${types[1]}`
   const key = isPair ? sql`(${by}, ${id})` : id
   const behind = after === undefined ? [] : [descending ? sql`${key} < ${place}` : sql`${key} > ${place}`]
-  const tested = [...testsOf(tx, list), ...(search === undefined ? [] : [hasEachWord(tx, search.words)])]
+  const tested = [...testsOf(tx, list), ...(search === undefined ? [] : [isFound(tx, search)])]
   const { rows, indexed } = rowsOf(tx, list, { behind, inOrder, count: limit + 1, isTested: tested.length > 0 })
   const most = sqlInteger(maxRead(list))
   const passes = allOf([...filters.filter((filter) => filter !== indexed).map(testOf), ...tested])
@@ -234,9 +234,23 @@ function hasEachWord(tx: Tx, { table, id }: WordTable): Statement {
     select from unnest((select words from asked)) as beginning where ${found} is null)`
 }
 
+/** The same of a text, whose words are made once for each row: the text is at most as long as a name. */
+function textHasEachWord(text: Statement): Statement {
+  return sql`(select cardinality((select words from asked)) > 0 and not exists (
+      select from unnest((select words from asked)) as beginning
+      where not exists (select from unnest(made.words) as word where starts_with(word, beginning)))
+    from (select search_words(${text}) as words offset 0) made)`
+}
+
 type Search = NonNullable<List['search']>
 
-function foundRows<Row>(tx: Tx, list: List, { q, words }: Search, { limit, after }: PageRequest) {
+function isFound(tx: Tx, search: Search): Statement {
+  return 'text' in search ? textHasEachWord(search.text) : hasEachWord(tx, search.words)
+}
+
+type FirstSearch = { q: string; words: WordTable }
+
+function foundRows<Row>(tx: Tx, list: List, { q, words }: FirstSearch, { limit, after }: PageRequest) {
   const [, word, behindId] = after ?? []
   const { table, id } = words
   const { descending, types } = list.order

@@ -1,7 +1,8 @@
 import { type TSchema, Type } from 'typebox'
+import { cappedOrders } from '../db/capped-list.ts'
 import { provisionerPattern, readUuid, userPattern } from '../kernel/id.ts'
 import { maxCount } from '../kernel/page.ts'
-import { DateTime, OneOf } from './schema.ts'
+import { DateTime, OneOf, pageQuery } from './schema.ts'
 
 /** What lists have in common, and their counts, beside `pageQuery`. */
 
@@ -70,6 +71,18 @@ export function Search(among: string) {
 export function SortBy<const Orders extends readonly string[]>(orders: Orders, usual: Orders[number], more = '') {
   return Type.Optional(OneOf(orders, { description: `\`${usual}\` where absent; \`-\` is descending${more}` }))
 }
+
+/** The query of a list that `readCappedPage` reads. */
+export const CappedListQuery = Type.Object(
+  {
+    ...pageQuery,
+    enabled: Type.Optional(Type.Boolean()),
+    q: Search('the name'),
+    ...createdRange,
+    sort: SortBy(cappedOrders, 'created_at'),
+  },
+  { additionalProperties: false },
+)
 
 /** The reply where the records of a list are counted. */
 export const RecordCount = Type.Object(

@@ -17,7 +17,7 @@ export const createIdentityProvider = operation({
   body: NewIdentityProvider,
   replies: { 201: IdentityProvider },
   location: ({ id }) => `/v1/identity-providers/${id}`,
-  errors: [],
+  errors: ['unprocessable'],
   etag: recordTag,
   async run(ctx, { body }) {
     const { name, provider_type, config = {}, enabled = true } = body

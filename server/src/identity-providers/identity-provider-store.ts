@@ -1,13 +1,18 @@
-import { allOf, sql } from '../db/sql.ts'
+import { type CappedFilters, readCappedPage } from '../db/capped-list.ts'
+import { sql } from '../db/sql.ts'
 import { emit, type NewEvent } from '../events/emit.ts'
 import type { SealedPlace, Tx, WorkCtx } from '../kernel/context.ts'
-import type { PageRequest } from '../kernel/page.ts'
+import { Problem } from '../kernel/errors.ts'
+import type { PageRequest, PageRows } from '../kernel/page.ts'
 import type { KeptConfig } from '../secrets/sealed-config.ts'
 import type { IdentityProvider } from './identity-provider.ts'
 import type { ProviderType } from './provider-config.ts'
 
 const record = sql`id, name, provider_type, config, enabled, last_synced_at, sync_status, sync_error,
   created_at, updated_at`
+
+/** Identity providers of a tenant, at most: its lists of them test each. Concurrent inserts may exceed it. */
+const maxProviders = 100
 
 /** The place to which a provider's secrets are sealed. */
 export function placeOfSecrets(id: string): SealedPlace {
@@ -16,29 +21,36 @@ export function placeOfSecrets(id: string): SealedPlace {
 
 type ProviderToInsert = KeptConfig & { id: string; name: string; provider_type: ProviderType; enabled: boolean }
 
-/** Inserts a new provider and emits the event, which holds nothing of the config. */
+/**
+ * Inserts a new provider and emits the event, which holds nothing of the config.
+ * @throws Problem 422 for a tenant that has `maxProviders`
+ */
 export async function insertProvider(ctx: WorkCtx, provider: ProviderToInsert): Promise<IdentityProvider> {
   const { id, name, provider_type, enabled } = provider
   const event = eventOf('created', id, { provider_type, enabled })
   const [[made]] = await ctx.tx.write([
     sql<IdentityProvider>`with made as (
         insert into identity_provider (tenant_id, id, name, provider_type, config, sealed_secrets, enabled)
-        values (${ctx.tx.tenant_id}, ${id}, ${name}, ${provider_type}, ${JSON.stringify(provider.config)},
-          ${provider.sealed_secrets}, ${enabled})
+        select ${ctx.tx.tenant_id}::uuid, ${id}::uuid, ${name}, ${provider_type},
+          ${JSON.stringify(provider.config)}::jsonb, ${provider.sealed_secrets}, ${enabled}::boolean
+        where (select count(*) from identity_provider where tenant_id = ${ctx.tx.tenant_id}) < ${maxProviders}
         returning ${record}),
       emitted as (${emit(ctx, event, sql`made`)})
       select * from made`,
   ])
-  if (made === undefined) throw new Error('an identity provider was inserted and not returned')
+  if (made === undefined) {
+    const message = `a tenant has at most ${maxProviders} identity providers: delete one first, or change one`
+    throw new Problem('unprocessable', message)
+  }
   return made
 }
 
-/** One page in the order of creation. */
-export function listProvidersPage(tx: Tx, page: PageRequest): Promise<IdentityProvider[]> {
-  const conditions = [sql`tenant_id = ${tx.tenant_id}`]
-  if (page.after !== undefined) conditions.push(sql`id > ${page.after[0]}::uuid`)
-  return tx.read(sql<IdentityProvider>`select ${record} from identity_provider
-    where ${allOf(conditions)} order by id limit ${page.limit + 1}`)
+export function listProvidersPage(
+  tx: Tx,
+  filters: CappedFilters,
+  page: PageRequest,
+): Promise<PageRows<IdentityProvider>> {
+  return readCappedPage<IdentityProvider>(tx, { table: sql`identity_provider r`, columns: record }, filters, page)
 }
 
 export async function findProvider(tx: Tx, id: string): Promise<IdentityProvider | undefined> {

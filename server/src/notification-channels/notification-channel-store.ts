@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import { allOf, sql } from '../db/sql.ts'
+import { type CappedFilters, readCappedPage } from '../db/capped-list.ts'
+import { sql } from '../db/sql.ts'
 import { emit, type NewEvent } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
-import type { PageRequest } from '../kernel/page.ts'
+import type { PageRequest, PageRows } from '../kernel/page.ts'
 import type { EmailContent } from './email-channel.ts'
 import type { ChannelType, NotificationChannel } from './notification-channel.ts'
 import type { WebhookContent } from './webhook-channel.ts'
@@ -70,12 +71,13 @@ export async function insertChannel<Channel extends NotificationChannel>(
   return made
 }
 
-/** One page in the order of creation. */
-export function listChannelsPage(tx: Tx, page: PageRequest): Promise<NotificationChannel[]> {
-  const conditions = [sql`tenant_id = ${tx.tenant_id}`]
-  if (page.after !== undefined) conditions.push(sql`id > ${page.after[0]}::uuid`)
-  return tx.read(sql<NotificationChannel>`select ${channelRecord} from notification_channel
-    where ${allOf(conditions)} order by id limit ${page.limit + 1}`)
+export function listChannelsPage(
+  tx: Tx,
+  filters: CappedFilters,
+  page: PageRequest,
+): Promise<PageRows<NotificationChannel>> {
+  const list = { table: sql`notification_channel r`, columns: channelRecord }
+  return readCappedPage<NotificationChannel>(tx, list, filters, page)
 }
 
 export async function findChannel(tx: Tx, id: string): Promise<NotificationChannel | undefined> {

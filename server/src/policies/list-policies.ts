@@ -1,17 +1,26 @@
 import { Type } from 'typebox'
+import { createdRange, Search, SortBy } from '../http/list-query.ts'
 import { operation } from '../http/operation.ts'
 import { PageOf, pageQuery } from '../http/schema.ts'
 import { Policy } from './policy.ts'
-import { listPoliciesPage } from './policy-store.ts'
+import { listPoliciesPage, policyOrders } from './policy-list-store.ts'
 
 export const listPolicies = operation({
   method: 'GET',
   path: '/v1/policies',
-  summary: 'List policies with their rules, in order of priority',
+  summary: 'List policies with their rules',
   credential: 'any',
   scope: 'policies:read',
-  query: Type.Object(pageQuery, { additionalProperties: false }),
+  query: Type.Object(
+    {
+      ...pageQuery,
+      q: Search('the name and the description'),
+      ...createdRange,
+      sort: SortBy(policyOrders, 'priority'),
+    },
+    { additionalProperties: false },
+  ),
   replies: { 200: PageOf(Policy) },
   errors: [],
-  run: async (ctx, { page }) => page.of(await listPoliciesPage(ctx.tx, page), (policy) => [String(policy.priority)]),
+  run: async (ctx, { query, page }) => page.reply(await listPoliciesPage(ctx.tx, query, page)),
 })

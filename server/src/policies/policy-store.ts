@@ -2,7 +2,6 @@ import { sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
-import type { PageRequest } from '../kernel/page.ts'
 import {
   bumpRuleSet,
   listedIds,
@@ -50,13 +49,6 @@ export async function insertPolicy(ctx: WorkCtx, policy: NewPolicy): Promise<Pol
       select ${policyWithRules(tx)} from changed p`,
   ])
   return created
-}
-
-/** One page, the first in order first. */
-export function listPoliciesPage(tx: Tx, page: PageRequest): Promise<Policy[]> {
-  const after = page.after === undefined ? sql`` : sql`and p.priority > ${page.after[0]}::integer`
-  return tx.read(sql<Policy>`select ${policyWithRules(tx)} from policy p
-    where p.tenant_id = ${tx.tenant_id} ${after} order by p.priority limit ${page.limit + 1}`)
 }
 
 /** The policy with this id. */

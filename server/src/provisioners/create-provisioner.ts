@@ -25,7 +25,7 @@ export const createProvisioner = (types: Readonly<Record<ProvisionerType, Driver
     body: NewProvisioner,
     replies: { 201: ProvisionerWithSecrets },
     location: ({ id }) => `/v1/provisioners/${id}`,
-    errors: ['case_broken', 'resource_already_served'],
+    errors: ['case_broken', 'resource_already_served', 'unprocessable'],
     changes: 'authority',
     etag: versionTag,
     async run(ctx, { body }) {

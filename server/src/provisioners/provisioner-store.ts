@@ -1,7 +1,9 @@
-import { allOf, sql } from '../db/sql.ts'
+import { type CappedFilters, readCappedPage } from '../db/capped-list.ts'
+import { sql } from '../db/sql.ts'
 import { emit, type NewEvent } from '../events/emit.ts'
 import type { Tx, WorkCtx } from '../kernel/context.ts'
-import type { PageRequest } from '../kernel/page.ts'
+import { Problem } from '../kernel/errors.ts'
+import type { PageRequest, PageRows } from '../kernel/page.ts'
 import type { KeptConfig } from '../secrets/sealed-config.ts'
 import type { Check } from './driver.ts'
 import type { Provisioner, ProvisionerHealth, ProvisionerType } from './provisioner.ts'
@@ -31,11 +33,11 @@ type Row = Omit<Provisioner, 'serves' | 'health'> & {
   checks: Check[] | null
 }
 
-const record = sql`p.id, p.name, p.provisioner_type, p.config, p.enabled, p.corrects_drift, p.version, p.checked_at,
-  p.checks, p.created_at, p.updated_at,
-  case when p.previous_until > clock_timestamp() then p.previous_until end as previous_secrets_until,
+const record = sql`r.id, r.name, r.provisioner_type, r.config, r.enabled, r.corrects_drift, r.version, r.checked_at,
+  r.checks, r.created_at, r.updated_at,
+  case when r.previous_until > clock_timestamp() then r.previous_until end as previous_secrets_until,
   coalesce((select jsonb_agg(jsonb_build_object('resource_type', s.resource_type, 'account_id', s.account_id))
-    from served_resource s where s.tenant_id = p.tenant_id and s.provisioner_id = p.id), '[]') as served`
+    from served_resource s where s.tenant_id = r.tenant_id and s.provisioner_id = r.id), '[]') as served`
 
 function asProvisioner({ served, checked_at, checks, ...rest }: Row): Provisioner {
   const health = checked_at === null || checks === null ? null : healthOf(checked_at, checks)
@@ -46,18 +48,18 @@ function healthOf(checked_at: string, checks: Check[]): ProvisionerHealth {
   return { checked_at, ok: checks.every((check) => check.ok), checks }
 }
 
-/** One page in the order of creation. */
-export async function listProvisionersPage(tx: Tx, page: PageRequest): Promise<Provisioner[]> {
-  const conditions = [sql`p.tenant_id = ${tx.tenant_id}`]
-  if (page.after !== undefined) conditions.push(sql`p.id > ${page.after[0]}::uuid`)
-  const rows = await tx.read(sql<Row>`select ${record} from provisioner p
-    where ${allOf(conditions)} order by p.id limit ${page.limit + 1}`)
-  return rows.map(asProvisioner)
+export async function listProvisionersPage(
+  tx: Tx,
+  filters: CappedFilters,
+  page: PageRequest,
+): Promise<PageRows<Provisioner>> {
+  const { rows, next } = await readCappedPage<Row>(tx, { table: sql`provisioner r`, columns: record }, filters, page)
+  return { rows: rows.map(asProvisioner), next }
 }
 
 export async function findProvisioner(tx: Tx, id: string): Promise<Provisioner | undefined> {
   const [found] = await tx.read(
-    sql<Row>`select ${record} from provisioner p where p.tenant_id = ${tx.tenant_id} and p.id = ${id}`,
+    sql<Row>`select ${record} from provisioner r where r.tenant_id = ${tx.tenant_id} and r.id = ${id}`,
   )
   return found && asProvisioner(found)
 }
@@ -66,8 +68,8 @@ export async function findProvisioner(tx: Tx, id: string): Promise<Provisioner |
 export type KeptProvisioner = { shown: Provisioner; sealed_secrets: string | null }
 
 export async function findKeptProvisioner(tx: Tx, id: string): Promise<KeptProvisioner | undefined> {
-  const [found] = await tx.read(sql<Row & { sealed_secrets: string | null }>`select ${record}, p.sealed_secrets
-    from provisioner p where p.tenant_id = ${tx.tenant_id} and p.id = ${id}`)
+  const [found] = await tx.read(sql<Row & { sealed_secrets: string | null }>`select ${record}, r.sealed_secrets
+    from provisioner r where r.tenant_id = ${tx.tenant_id} and r.id = ${id}`)
   if (found === undefined) return undefined
   const { sealed_secrets, ...row } = found
   return { shown: asProvisioner(row), sealed_secrets }
@@ -89,15 +91,31 @@ export async function lockProvisioner(tx: Tx, id: string, { links }: { links: bo
 type ProvisionerToInsert = KeptConfig &
   Pick<Provisioner, 'id' | 'name' | 'provisioner_type' | 'serves' | 'enabled' | 'corrects_drift'>
 
-/** Inserts a new provisioner and emits an event, which contains nothing of its config. */
+/** Provisioners of a tenant, at most: its lists of them test each. Each server of databases needs one. Concurrent inserts may exceed it. */
+const maxProvisioners = 500
+
+/**
+ * Inserts a new provisioner and emits an event, which contains nothing of its config.
+ * @throws Problem 422 for a tenant that has `maxProvisioners`
+ */
 export async function insertProvisioner(ctx: WorkCtx, provisioner: ProvisionerToInsert): Promise<void> {
   const { id, name, provisioner_type, config, sealed_secrets, serves, enabled, corrects_drift } = provisioner
-  await ctx.tx.write([
-    sql`insert into provisioner (tenant_id, id, name, provisioner_type, config, sealed_secrets, enabled, corrects_drift)
-      values (${ctx.tx.tenant_id}, ${id}, ${name}, ${provisioner_type}, ${JSON.stringify(config)},
-        ${sealed_secrets}, ${enabled}, ${corrects_drift})`,
-    emit(ctx, eventOf('created', id, { provisioner_type, serves, enabled, corrects_drift })),
+  const event = eventOf('created', id, { provisioner_type, serves, enabled, corrects_drift })
+  const [[made]] = await ctx.tx.write([
+    sql<{ id: string }>`with made as (
+        insert into provisioner
+          (tenant_id, id, name, provisioner_type, config, sealed_secrets, enabled, corrects_drift)
+        select ${ctx.tx.tenant_id}::uuid, ${id}::uuid, ${name}, ${provisioner_type}, ${JSON.stringify(config)}::jsonb,
+          ${sealed_secrets}, ${enabled}::boolean, ${corrects_drift}::boolean
+        where (select count(*) from provisioner where tenant_id = ${ctx.tx.tenant_id}) < ${maxProvisioners}
+        returning id),
+      emitted as (${emit(ctx, event, sql`made`)})
+      select id from made`,
   ])
+  if (made === undefined) {
+    const message = `a tenant has at most ${maxProvisioners} provisioners: delete one first, or have one serve more accounts`
+    throw new Problem('unprocessable', message)
+  }
 }
 
 /**

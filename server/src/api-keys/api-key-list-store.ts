@@ -1,0 +1,48 @@
+import { createdWithin, filterOf } from '../db/list-filters.ts'
+import { type List, readListPage } from '../db/list-page.ts'
+import { sql } from '../db/sql.ts'
+import type { Tx } from '../kernel/context.ts'
+import type { PageRequest, PageRows } from '../kernel/page.ts'
+import { type ApiKey, type ApiKeyRow, apiKeyOf } from './api-key.ts'
+import { apiKeyRecord } from './api-key-store.ts'
+
+export const apiKeyOrders = ['-created_at', 'created_at'] as const
+
+export type ApiKeyFilters = {
+  identity_provider_id?: string
+  live?: boolean
+  created_after?: string
+  created_before?: string
+  q?: string
+  sort?: (typeof apiKeyOrders)[number]
+}
+
+const unrevoked = sql`r.revoked_at is null`
+const isLive = sql`(${unrevoked} and (r.expires_at is null or r.expires_at > clock_timestamp()))`
+
+/** One page, the newest first unless `sort` says otherwise; a search by words comes in the order of the found word. */
+export async function listApiKeysPage(tx: Tx, filters: ApiKeyFilters, page: PageRequest): Promise<PageRows<ApiKey>> {
+  const { identity_provider_id, live, q, sort = '-created_at' } = filters
+  const created = createdWithin(sql`r.created_at`, filters)
+  const ofProvider = identity_provider_id === undefined ? undefined : [identity_provider_id]
+  const list: List = {
+    table: sql`api_key r`,
+    columns: apiKeyRecord,
+    order: { ...orderOf(created.length > 0), descending: sort === '-created_at' },
+    range: created,
+    filters: [
+      ...filterOf(sql`r.identity_provider_id`, sql`uuid`, ofProvider),
+      ...(live === true ? [{ partial: unrevoked }] : []),
+    ],
+    tested: live === undefined ? [] : [live ? isLive : sql`not ${isLive}`],
+    search: q === undefined ? undefined : { q, words: { table: sql`api_key_word`, id: sql`api_key_id` }, first: true },
+  }
+  const { rows, next } = await readListPage<ApiKeyRow>(tx, list, page)
+  return { rows: rows.map(apiKeyOf), next }
+}
+
+/** By their ids keys are in the order of creation too: the usual order, as long as nothing asks for moments. */
+function orderOf(isRange: boolean): Pick<List['order'], 'by' | 'id' | 'types'> {
+  const [id, uuid] = [sql`r.id`, sql`uuid`]
+  return isRange ? { by: sql`r.created_at`, types: [sql`timestamptz`, uuid] } : { by: id, id, types: [uuid, uuid] }
+}

@@ -1,0 +1,51 @@
+import { createdWithin } from '../db/list-filters.ts'
+import { type List, readListPage } from '../db/list-page.ts'
+import { sql } from '../db/sql.ts'
+import type { Tx } from '../kernel/context.ts'
+import type { PageRequest, PageRows } from '../kernel/page.ts'
+import type { Policy } from './policy.ts'
+import { rulesOf } from './rule-store.ts'
+
+export const policyOrders = ['priority', '-priority', 'name', '-name', 'created_at', '-created_at'] as const
+
+export type PolicyFilters = {
+  created_after?: string
+  created_before?: string
+  q?: string
+  sort?: (typeof policyOrders)[number]
+}
+
+/** One page, the first in order first unless `sort` says otherwise; a search by words comes in the order of the found word. */
+export function listPoliciesPage(tx: Tx, filters: PolicyFilters, page: PageRequest): Promise<PageRows<Policy>> {
+  const { q, sort = 'priority' } = filters
+  const created = createdWithin(sql`r.created_at`, filters)
+  const order = q === undefined ? ordersBy[columnOf(sort)] : byId
+  const isByCreation = order === ordersBy.created_at
+  const list: List = {
+    table: sql`policy r`,
+    columns: sql`r.id, r.name, r.description, r.enabled, r.priority, r.created_at, r.updated_at,
+      (select ${rulesOf(tx)} from (select r.id) p) as rules`,
+    order: { ...order, descending: sort.startsWith('-') },
+    range: isByCreation ? created : [],
+    filters: [],
+    tested: isByCreation ? [] : created,
+    search: q === undefined ? undefined : { q, words: { table: sql`policy_word`, id: sql`policy_id` }, first: true },
+  }
+  return readListPage<Policy>(tx, list, page)
+}
+
+type Order = Omit<List['order'], 'descending'>
+
+const [id, uuid, priority, integer] = [sql`r.id`, sql`uuid`, sql`r.priority`, sql`integer`]
+const byId: Order = { by: id, id, types: [uuid, uuid] }
+/** A priority tells policies apart. */
+const ordersBy = {
+  priority: { by: priority, id: priority, types: [integer, integer] },
+  name: { by: sql`r.name_key`, types: [sql`text`, uuid] },
+  created_at: { by: sql`r.created_at`, types: [sql`timestamptz`, uuid] },
+} satisfies Record<string, Order>
+
+function columnOf(sort: NonNullable<PolicyFilters['sort']>): keyof typeof ordersBy {
+  if (sort === 'priority' || sort === '-priority') return 'priority'
+  return sort === 'name' || sort === '-name' ? 'name' : 'created_at'
+}
