@@ -25,8 +25,8 @@ export async function seedManySettings(query: Query, count: number): Promise<Man
   )
   await query(
     `insert into policy (tenant_id, id, name, description, priority, created_at)
-      select $1::uuid, ${idOf('n', '$1')}, 'Access ' || n % 5000 || case when n % 700 = 1 then ' rare' else '' end,
-        'for the team ' || n % 30, n, ${momentOf('n')}
+      select $1::uuid, ${idOf('n', '$1')}, case when n % 2 = 0 then 'Access ' else 'Review ' end || n % 5000
+          || case when n % 7000 = 1 then ' rare' else '' end, 'for the team ' || n % 30, n, ${momentOf('n')}
       from generate_series(1, $2::integer) n`,
     [tenant_id, count],
   )
