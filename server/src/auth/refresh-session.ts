@@ -48,7 +48,7 @@ export const refreshSession = operation({
     const { allowed, retrySeconds } = uses.take(claim.family_hash.toString('base64'))
     if (!allowed) throw rateLimited(useLimit, retrySeconds)
     const refreshed = await exchangeRefreshToken(ctx, { claim, source: sourceOf(source_ip), source_ip })
-    if (refreshed === 'ended') ctx.dropAdmissions()
+    if (refreshed === 'ended') ctx.dropAdmissions(tx.tenant_id)
     if (refreshed === undefined || refreshed === 'ended') throw refusal()
     const { user_id, refresh_token, ends_at, seconds_left, now } = refreshed
     const subject = { tenant_id: tx.tenant_id, user_id, session_id: claim.id, now: new Date(now) }

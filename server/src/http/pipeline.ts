@@ -156,7 +156,7 @@ function contextOf(parts: PipelineParts, { request, reply, admission, tenant_id 
     via: admission?.via === 'api_key' ? 'api_key' : 'token',
     session: admission?.session ?? null,
     setCookie: (text) => setCookie(reply, text),
-    dropAdmissions: () => parts.dropAdmissions(admission?.tenant_id ?? tenant_id),
+    dropAdmissions: parts.dropAdmissions,
     source_ip: callerAddress(request),
     request_id: request.id,
     ...{ tokens, sealer, egress, public_url, sends_mail, providerSignIn, discovery, streams },

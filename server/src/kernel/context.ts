@@ -214,10 +214,10 @@ export type Ctx = WorkCtx & {
   /** Sets a cookie with the answer; the text is that of `Set-Cookie`. */
   setCookie(text: string): void
   /**
-   * Drops what this process keeps of the tenant's credentials: for an operation of which few calls change what they prove. The others
+   * Drops what this process keeps of a tenant's credentials: for an operation of which few calls change what they prove. The others
    * declare it: `changes`.
    */
-  dropAdmissions(): void
+  dropAdmissions(tenant_id: string): void
   source_ip: string
   tokens: Tokens
   sealer: Sealer

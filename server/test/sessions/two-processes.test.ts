@@ -4,6 +4,7 @@ import { connectAlone } from '../../src/db/client/connect.ts'
 import { type Browser, browsersOf, ownSessions, publicUrl } from '../support/browser.ts'
 import { testDatabase } from '../support/database.ts'
 import { cheapPassword, houseOn, type TestTenant } from '../support/house.ts'
+import { programsOf } from '../support/program.ts'
 import { until } from '../support/wait.ts'
 
 /** Two services on one database. Both cache what credentials prove, and follow the other’s changes. */
@@ -117,6 +118,18 @@ suite('the notice to other processes', () => {
         assert.deepEqual((await statusesOf(browser)).slice(0, 2), [401, 401])
       }))
   }
+
+  test('is not needed by the process in which a used refresh token comes again (A6)', () =>
+    withoutNotices(async () => {
+      const programs = programsOf(first)
+      const program = await programs.signIn(tenant.tenant_id, tenant.owner)
+      await programs.next(program)
+      const statuses = async () => [await programs.statusWith(program), await programsOf(second).statusWith(program)]
+      for (let time = 0; time < 2; time += 1) assert.deepEqual(await statuses(), [200, 200])
+      await programs.usedAgo(program, 11)
+      assert.equal((await programs.refresh(program.refresh_token)).status, 401)
+      assert.equal(await programs.statusWith(program), 401)
+    }))
 
   test('may be lost: then the other process refuses the session once what it knows is too old (A6)', () =>
     withoutNotices(async () => {
