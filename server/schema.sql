@@ -257,6 +257,8 @@ CREATE INDEX api_key_created_by_ix ON api_key USING btree (tenant_id, created_by
 CREATE INDEX api_key_identity_provider_created_at_ix ON api_key USING btree (tenant_id, identity_provider_id, created_at, id);
 CREATE INDEX api_key_identity_provider_id_ix ON api_key USING btree (tenant_id, identity_provider_id, id);
 CREATE INDEX api_key_revoked_by_ix ON api_key USING btree (tenant_id, revoked_by);
+CREATE INDEX api_key_revoked_created_at_ix ON api_key USING btree (tenant_id, created_at, id) WHERE revoked_at IS NOT NULL;
+CREATE INDEX api_key_revoked_ix ON api_key USING btree (tenant_id, id) WHERE revoked_at IS NOT NULL;
 CREATE INDEX api_key_unrevoked_created_at_ix ON api_key USING btree (tenant_id, created_at, id) WHERE revoked_at IS NULL;
 CREATE INDEX api_key_unrevoked_ix ON api_key USING btree (tenant_id, id) WHERE revoked_at IS NULL;
 alter table api_key enable row level security;

@@ -80,3 +80,5 @@ create index api_key_created_at_ix on api_key (tenant_id, created_at, id);
 create index api_key_identity_provider_created_at_ix on api_key (tenant_id, identity_provider_id, created_at, id);
 create index api_key_unrevoked_ix on api_key (tenant_id, id) where revoked_at is null;
 create index api_key_unrevoked_created_at_ix on api_key (tenant_id, created_at, id) where revoked_at is null;
+create index api_key_revoked_ix on api_key (tenant_id, id) where revoked_at is not null;
+create index api_key_revoked_created_at_ix on api_key (tenant_id, created_at, id) where revoked_at is not null;

@@ -10,19 +10,16 @@ export const apiKeyOrders = ['-created_at', 'created_at'] as const
 
 export type ApiKeyFilters = {
   identity_provider_id?: string
-  live?: boolean
+  revoked?: boolean
   created_after?: string
   created_before?: string
   q?: string
   sort?: (typeof apiKeyOrders)[number]
 }
 
-const unrevoked = sql`r.revoked_at is null`
-const isLive = sql`(${unrevoked} and (r.expires_at is null or r.expires_at > clock_timestamp()))`
-
 /** One page, the newest first unless `sort` says otherwise; a search by words comes in the order of the found word. */
 export async function listApiKeysPage(tx: Tx, filters: ApiKeyFilters, page: PageRequest): Promise<PageRows<ApiKey>> {
-  const { identity_provider_id, live, q, sort = '-created_at' } = filters
+  const { identity_provider_id, revoked, q, sort = '-created_at' } = filters
   const created = createdWithin(sql`r.created_at`, filters)
   const ofProvider = identity_provider_id === undefined ? undefined : [identity_provider_id]
   const list: List = {
@@ -32,9 +29,11 @@ export async function listApiKeysPage(tx: Tx, filters: ApiKeyFilters, page: Page
     range: created,
     filters: [
       ...filterOf(sql`r.identity_provider_id`, sql`uuid`, ofProvider),
-      ...(live === true ? [{ partial: unrevoked }] : []),
+      ...(revoked === undefined
+        ? []
+        : [{ partial: revoked ? sql`r.revoked_at is not null` : sql`r.revoked_at is null` }]),
     ],
-    tested: live === undefined ? [] : [live ? isLive : sql`not ${isLive}`],
+    tested: [],
     search: q === undefined ? undefined : { q, words: { table: sql`api_key_word`, id: sql`api_key_id` }, first: true },
   }
   const { rows, next } = await readListPage<ApiKeyRow>(tx, list, page)

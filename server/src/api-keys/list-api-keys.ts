@@ -16,7 +16,7 @@ export const listApiKeys = operation({
     {
       ...pageQuery,
       identity_provider_id: Type.Optional(Uuid),
-      live: Type.Optional(Type.Boolean({ description: 'whether the key is neither revoked nor expired' })),
+      revoked: Type.Optional(Type.Boolean({ description: 'whether the key was revoked; an expired one need not be' })),
       q: Search('the name'),
       ...createdRange,
       sort: SortBy(apiKeyOrders, '-created_at'),

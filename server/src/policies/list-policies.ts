@@ -16,7 +16,7 @@ export const listPolicies = operation({
       ...pageQuery,
       q: Search('the name and the description'),
       ...createdRange,
-      sort: SortBy(policyOrders, 'priority'),
+      sort: SortBy(policyOrders, 'priority', '; with a range of time, `created_at` where absent'),
     },
     { additionalProperties: false },
   ),

@@ -15,10 +15,13 @@ export type PolicyFilters = {
   sort?: (typeof policyOrders)[number]
 }
 
-/** One page, the first in order first unless `sort` says otherwise; a search by words comes in the order of the found word. */
+/**
+ * One page, by priority unless `sort` says otherwise, and those of a range of time in the order of their creation, which the range is of; a
+ * search by words comes in the order of the found word.
+ */
 export function listPoliciesPage(tx: Tx, filters: PolicyFilters, page: PageRequest): Promise<PageRows<Policy>> {
-  const { q, sort = 'priority' } = filters
   const created = createdWithin(sql`r.created_at`, filters)
+  const { q, sort = created.length > 0 ? 'created_at' : 'priority' } = filters
   const order = q === undefined ? ordersBy[columnOf(sort)] : byId
   const isByCreation = order === ordersBy.created_at
   const list: List = {
