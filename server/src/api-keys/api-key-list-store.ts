@@ -1,4 +1,5 @@
 import { createdWithin, filterOf } from '../db/list-filters.ts'
+import { byCreation, byId } from '../db/list-orders.ts'
 import { type List, readListPage } from '../db/list-page.ts'
 import { sql } from '../db/sql.ts'
 import type { Tx } from '../kernel/context.ts'
@@ -25,7 +26,7 @@ export async function listApiKeysPage(tx: Tx, filters: ApiKeyFilters, page: Page
   const list: List = {
     table: sql`api_key r`,
     columns: apiKeyRecord,
-    order: { ...orderOf(created.length > 0), descending: sort === '-created_at' },
+    order: { ...(created.length > 0 ? byCreation : byId), descending: sort === '-created_at' },
     range: created,
     filters: [
       ...filterOf(sql`r.identity_provider_id`, sql`uuid`, ofProvider),
@@ -38,10 +39,4 @@ export async function listApiKeysPage(tx: Tx, filters: ApiKeyFilters, page: Page
   }
   const { rows, next } = await readListPage<ApiKeyRow>(tx, list, page)
   return { rows: rows.map(apiKeyOf), next }
-}
-
-/** By their ids keys are in the order of creation too: the usual order, as long as nothing asks for moments. */
-function orderOf(isRange: boolean): Pick<List['order'], 'by' | 'id' | 'types'> {
-  const [id, uuid] = [sql`r.id`, sql`uuid`]
-  return isRange ? { by: sql`r.created_at`, types: [sql`timestamptz`, uuid] } : { by: id, id, types: [uuid, uuid] }
 }

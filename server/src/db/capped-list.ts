@@ -1,6 +1,7 @@
-import type { Statement, Tx } from '../kernel/context.ts'
+import type { Tx } from '../kernel/context.ts'
 import type { PageRequest, PageRows } from '../kernel/page.ts'
 import { createdWithin } from './list-filters.ts'
+import { byId, byName } from './list-orders.ts'
 import { type List, readListPage } from './list-page.ts'
 import { sql } from './sql.ts'
 
@@ -29,7 +30,7 @@ export function readCappedPage<Row>(
   const list: List = {
     table,
     columns,
-    order: { ...orderOf(sort), descending: sort.startsWith('-') },
+    order: { ...(sort.endsWith('created_at') ? byId : byFewNames), descending: sort.startsWith('-') },
     range: [],
     filters: [],
     tested: [
@@ -41,13 +42,5 @@ export function readCappedPage<Row>(
   return readListPage<Row>(tx, list, page)
 }
 
-/** By their ids records are in the order of creation too. */
-function orderOf(sort: NonNullable<CappedFilters['sort']>): {
-  by: Statement
-  id: Statement
-  types: List['order']['types']
-} {
-  const [id, uuid] = [sql`r.id`, sql`uuid`]
-  if (sort === 'created_at' || sort === '-created_at') return { by: id, id, types: [uuid, uuid] }
-  return { by: sql`(sort_key(r.name) collate "C")`, id, types: [sql`text`, uuid] }
-}
+/** The names need no column of their own to be sorted by: there are few. */
+const byFewNames = { ...byName, by: sql`(sort_key(r.name) collate "C")` }

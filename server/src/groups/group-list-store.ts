@@ -1,4 +1,5 @@
 import { createdWithin, filterOf } from '../db/list-filters.ts'
+import { byCreation, byId, byName } from '../db/list-orders.ts'
 import { type List, readListPage } from '../db/list-page.ts'
 import { sql } from '../db/sql.ts'
 import type { Tx } from '../kernel/context.ts'
@@ -23,25 +24,22 @@ export type GroupFilters = {
 export async function listGroupsPage(tx: Tx, filters: GroupFilters, page: PageRequest): Promise<PageRows<Group>> {
   const { source, q, sort } = filters
   const created = createdWithin(sql`r.created_at`, filters)
-  const byName = sort === 'name' || sort === '-name'
+  const isByName = sort === 'name' || sort === '-name'
   const list: List = {
     table: sql`tenant_group r`,
     columns: groupColumns(tx, sql`r`),
     order: { ...orderOf(sort, created.length > 0), descending: sort?.startsWith('-') ?? false },
-    range: byName ? [] : created,
+    range: isByName ? [] : created,
     filters: filterOf(sql`r.source`, sql`text`, source === undefined ? undefined : [source]),
-    tested: byName ? created : [],
+    tested: isByName ? created : [],
     search: q === undefined ? undefined : { q, words: { table: sql`group_word`, id: sql`group_id` }, first: true },
   }
   const { rows, next } = await readListPage<GroupRow>(tx, list, page)
   return { rows: rows.map(asGroup), next }
 }
 
-/** By their ids groups are in the order of creation too: the usual order, as long as nothing asks for moments. */
-function orderOf(sort: GroupFilters['sort'], isRange: boolean): Pick<List['order'], 'by' | 'id' | 'types'> {
-  const [id, uuid] = [sql`r.id`, sql`uuid`]
-  if (sort === 'name' || sort === '-name') return { by: sql`r.name_key`, types: [sql`text`, uuid] }
-  return sort === undefined && !isRange
-    ? { by: id, id, types: [uuid, uuid] }
-    : { by: sql`r.created_at`, types: [sql`timestamptz`, uuid] }
+/** The usual order, as long as nothing asks for moments, is that of ids. */
+function orderOf(sort: GroupFilters['sort'], isRange: boolean) {
+  if (sort === 'name' || sort === '-name') return byName
+  return sort === undefined && !isRange ? byId : byCreation
 }

@@ -1,4 +1,5 @@
 import { createdWithin } from '../db/list-filters.ts'
+import { byCreation, byId, byName } from '../db/list-orders.ts'
 import { type List, readListPage } from '../db/list-page.ts'
 import { sql } from '../db/sql.ts'
 import type { Tx } from '../kernel/context.ts'
@@ -37,16 +38,13 @@ export function listPoliciesPage(tx: Tx, filters: PolicyFilters, page: PageReque
   return readListPage<Policy>(tx, list, page)
 }
 
-type Order = Omit<List['order'], 'descending'>
-
-const [id, uuid, priority, integer] = [sql`r.id`, sql`uuid`, sql`r.priority`, sql`integer`]
-const byId: Order = { by: id, id, types: [uuid, uuid] }
 /** A priority tells policies apart. */
+const [priority, integer] = [sql`r.priority`, sql`integer`]
 const ordersBy = {
   priority: { by: priority, id: priority, types: [integer, integer] },
-  name: { by: sql`r.name_key`, types: [sql`text`, uuid] },
-  created_at: { by: sql`r.created_at`, types: [sql`timestamptz`, uuid] },
-} satisfies Record<string, Order>
+  name: byName,
+  created_at: byCreation,
+} satisfies Record<string, Omit<List['order'], 'descending'>>
 
 function columnOf(sort: NonNullable<PolicyFilters['sort']>): keyof typeof ordersBy {
   if (sort === 'priority' || sort === '-priority') return 'priority'

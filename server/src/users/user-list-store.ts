@@ -1,4 +1,5 @@
 import { createdWithin, filterOf } from '../db/list-filters.ts'
+import { byId, byName } from '../db/list-orders.ts'
 import { type Filter, type Link, type List, readListPage } from '../db/list-page.ts'
 import { sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
@@ -26,18 +27,18 @@ export type UserFilters = {
 /** One page, in the order of creation unless `sort` says otherwise; a search by words comes in the order of the found word. */
 export async function listUsersPage(tx: Tx, filters: UserFilters, page: PageRequest): Promise<PageRows<ListedUser>> {
   const { q, sort = 'created_at', suspended } = filters
-  const byName = sort === 'name' || sort === '-name'
+  const isByName = sort === 'name' || sort === '-name'
   const created = createdWithin(sql`r.listed_at`, filters)
   const links = linksOf(filters)
   const own = filtersOf(filters)
   const isAlone = links.length + own.length + created.length === 1 && suspended === undefined
-  const through = q === undefined && !byName ? links.find(({ values }) => values.length === 1 || isAlone) : undefined
-  const isRange = !byName && through === undefined
+  const through = q === undefined && !isByName ? links.find(({ values }) => values.length === 1 || isAlone) : undefined
+  const isRange = !isByName && through === undefined
   const list: List = {
     table: sql`tenant_user r`,
     columns: sql`${listed(sql`r`)}, r.rehearsal is not null as rehearsal, ${rolesOf(tx, sql`r.id`)} as roles`,
-    order: { ...orderOf(byName, through), descending: sort.startsWith('-') },
-    range: [sql`${byName ? sql`r.name_key` : sql`r.listed_at`} is not null`, ...(isRange ? created : [])],
+    order: { ...orderOf(isByName, through), descending: sort.startsWith('-') },
+    range: [sql`${isByName ? sql`r.name_key` : sql`r.listed_at`} is not null`, ...(isRange ? created : [])],
     filters: own,
     tested: [
       ...(isRange ? [] : created),
@@ -58,12 +59,9 @@ function listedUserOf({ rehearsal, ...rest }: Stored<ListedUser>): ListedUser {
 const words = { table: sql`user_word`, id: sql`user_id` }
 
 /** Members and holders are read in the order of their ids, which is that of creation too. */
-function orderOf(byName: boolean, through: Link | undefined): Pick<List['order'], 'by' | 'id' | 'types'> {
-  const [id, uuid] = [sql`r.id`, sql`uuid`]
-  if (through !== undefined) return { by: id, id, types: [uuid, uuid] }
-  return byName
-    ? { by: sql`r.name_key`, types: [sql`text`, uuid] }
-    : { by: sql`r.listed_at`, types: [sql`timestamptz`, uuid] }
+function orderOf(isByName: boolean, through: Link | undefined): Pick<List['order'], 'by' | 'id' | 'types'> {
+  if (through !== undefined) return byId
+  return isByName ? byName : { by: sql`r.listed_at`, types: [sql`timestamptz`, sql`uuid`] }
 }
 
 function linksOf({ group, role }: UserFilters): Link[] {
