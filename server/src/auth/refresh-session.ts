@@ -1,18 +1,17 @@
 import { Type } from 'typebox'
 import { operation } from '../http/operation.ts'
-import { Body, DateTime } from '../http/schema.ts'
+import { Body } from '../http/schema.ts'
 import { sourceOf } from '../http/source.ts'
 import { type Limit, openBuckets, rateLimited } from '../kernel/bucket.ts'
 import { Problem } from '../kernel/errors.ts'
 import { readRefreshToken } from '../sessions/refresh-token.ts'
 import { exchangeRefreshToken } from './refresh-store.ts'
-import { RefreshTokenText } from './signed-in.ts'
+import { RefreshTokenText, SignedIn } from './signed-in.ts'
 import { tokenLifetime } from './token.ts'
 
 const RefreshedSession = Type.Object(
   {
-    token: Type.String({ description: 'a JWT of the same session, to send as `Authorization: Bearer`' }),
-    expires_at: DateTime,
+    ...SignedIn.properties,
     refresh_token: RefreshTokenText,
     ends_at: Type.String({ format: 'date-time', description: 'the end of the session: sign in again then' }),
   },

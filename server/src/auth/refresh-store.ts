@@ -41,10 +41,9 @@ async function exchange(ctx: WorkCtx, { claim, source, source_ip }: RefreshUse):
         update user_session s set former_refresh_hash = s.refresh_hash, refresh_hash = ${next.refresh_hash},
           successor_salt = ${salt}, refreshed_at = clock_timestamp(), refreshed_from = ${source}::text, ${used}
         where ${isOfFamily(tx, claim)} and s.refresh_hash = ${claim.refresh_hash}
-        returning ${shown}),
-      recorded as (select user_id as id, '{}'::jsonb as facts from refreshed),
-      emitted as (${emitWithFacts(ctx, event, sql`recorded`)})
-      select * from refreshed`,
+        returning ${shown}, s.user_id as id, '{}'::jsonb as facts),
+      emitted as (${emitWithFacts(ctx, event, sql`refreshed`)})
+      select user_id, ends_at, seconds_left, now from refreshed`,
   ])
   return refreshed && { ...refreshed, refresh_token: next.text }
 }

@@ -16,6 +16,7 @@ import {
   type Rule,
   suspensionEvent,
   theftEvent,
+  type UserRule,
 } from './notification-rules.ts'
 
 /**
@@ -49,10 +50,8 @@ async function messageTo(tx: Tx, due: DueNotification): Promise<Addressed | unde
     return addressed(due, notificationRules[type], facts, (here) => recordMessage(type, here))
   }
   if (type !== suspensionEvent && type !== theftEvent) throw new Error(`nobody is notified of ${type}`)
-  const facts = await findUserFacts(tx, event)
-  return type === theftEvent
-    ? addressed(due, notificationRules[type], facts, (here) => recordMessage(type, here))
-    : addressed(due, notificationRules[type], facts, (here) => recordMessage(type, here))
+  const rule: UserRule = notificationRules[type]
+  return addressed(due, rule, await findUserFacts(tx, event), (here) => recordMessage(type, here))
 }
 
 /** Undefined where the mail does not fit its person any more. */

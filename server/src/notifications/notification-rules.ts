@@ -81,6 +81,9 @@ export const channelEvent = 'notification_channel.disabled' satisfies EventType
 export const suspensionEvent = 'user.suspended' satisfies EventType
 export const theftEvent = 'user.refresh_token_reused' satisfies EventType
 
+/** Of what happened to a user. */
+export type UserRule = Rule<'owners' | 'person', RecordFacts>
+
 /** Every event of a request or a grant; null: no notification. */
 type Rules = {
   [Type in Extract<EventType, `request.${string}` | `grant.${string}`>]: Type extends RequestEvent

@@ -18,6 +18,7 @@ import {
   type Rule,
   suspensionEvent,
   theftEvent,
+  type UserRule,
 } from './notification-rules.ts'
 import { insertNotifications, listHolders, listOwners, type NewNotification } from './notification-store.ts'
 import { notifiedAmong } from './notified-store.ts'
@@ -40,8 +41,8 @@ export function notifyPeople(notifying: Notifying): Subscriber {
       for (const event of events) {
         if (isOfGrant(event)) grants.push(event)
         if (event.type === channelEvent) await notifyOfChannel(tx, event, notifying)
-        if (event.type === suspensionEvent) await notifyOfSuspension(tx, event, notifying)
-        if (event.type === theftEvent) await notifyOfTheft(tx, event, notifying)
+        if (event.type === suspensionEvent || event.type === theftEvent)
+          await notifyOfUser(tx, event.type, event, notifying)
         if (!isRequestEvent(event.type)) continue
         await notifyOfGrants(tx, grants, notifying)
         grants = []
@@ -83,22 +84,23 @@ async function notifyOfChannel(tx: Tx, event: DeliveredEvent, notifying: Notifyi
   await notifyAll(tx, keepers, newNotification(event, 'notification_channel', message, mail_kind))
 }
 
-async function notifyOfSuspension(tx: Tx, event: DeliveredEvent, notifying: Notifying): Promise<void> {
+async function notifyOfUser(
+  tx: Tx,
+  type: typeof suspensionEvent | typeof theftEvent,
+  event: DeliveredEvent,
+  notifying: Notifying,
+): Promise<void> {
   const facts = await findUserFacts(tx, event)
   if (facts === undefined) return
-  // An owner whose key did it may know nothing of it: the key may be in other hands.
-  const doer = event.actor_kind === 'user' ? event.actor_id : null
-  const owners = await listOwners(tx, [doer, event.subject_id])
-  const mail_kind = mailKind(notifying, notificationRules[suspensionEvent], facts)
-  await notifyAll(tx, [owners], newNotification(event, 'user', recordMessage(suspensionEvent, facts), mail_kind))
+  const rule: UserRule = notificationRules[type]
+  const people = rule.to === 'person' ? [event.subject_id] : await ownersBesides(tx, event)
+  const notification = newNotification(event, 'user', recordMessage(type, facts), mailKind(notifying, rule, facts))
+  await notifyAll(tx, [people], notification)
 }
 
-async function notifyOfTheft(tx: Tx, event: DeliveredEvent, notifying: Notifying): Promise<void> {
-  const facts = await findUserFacts(tx, event)
-  if (facts === undefined) return
-  const mail_kind = mailKind(notifying, notificationRules[theftEvent], facts)
-  const notification = newNotification(event, 'user', recordMessage(theftEvent, facts), mail_kind)
-  await notifyAll(tx, [[event.subject_id]], notification)
+/** An owner whose key did it may know nothing of it: the key may be in other hands. */
+function ownersBesides(tx: Tx, { actor_kind, actor_id, subject_id }: DeliveredEvent): Promise<string[]> {
+  return listOwners(tx, [actor_kind === 'user' ? actor_id : null, subject_id])
 }
 
 /** The kind of mail that goes with the notification; null: none. */
