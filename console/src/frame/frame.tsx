@@ -4,6 +4,7 @@ import { Inbox as InboxIcon, KeyRound, type LucideIcon, UserRound } from 'lucide
 import type { ReactNode } from 'react'
 import { useIsLost } from '../live/connection.ts'
 import { mayApprove, useMe } from '../me/me.ts'
+import { SignOut } from '../me/sign-out.tsx'
 import { Announcer } from '../parts/announcer.tsx'
 import { inboxCountQuery } from '../requests/queries.ts'
 import { useWords } from '../words/words.ts'
@@ -41,6 +42,7 @@ export function Frame(): ReactNode {
         <span className="lg:hidden">
           <Bell />
         </span>
+        <SignOut className="mt-auto hidden lg:grid" />
       </header>
       <Outlet />
       <nav

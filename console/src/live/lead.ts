@@ -11,6 +11,8 @@ export type Message =
   | { kind: 'connected' }
   | { kind: 'lost' }
   | { kind: 'over' }
+  /** The person signed out in a window of this browser. */
+  | { kind: 'signed out' }
 
 const [firstWaitMs, maxWaitMs] = [1_000, 15_000]
 

@@ -7,7 +7,22 @@ type LiveOptions = {
   queries: QueryClient
   user_id: string
   onOver: () => void
+  /** The person signed out in another window. */
+  onSignedOut: () => void
   onNotified: (title: string) => void
+}
+
+const channelOf = (user_id: string) => `sallyport-${user_id}`
+
+/** Whether this window is the one that signs out: it hears itself too. */
+let isLeaving = false
+
+/** Tells the other windows of the browser that the person signed out. */
+export function saySignedOut(user_id: string): void {
+  isLeaving = true
+  const channel = new BroadcastChannel(channelOf(user_id))
+  channel.postMessage({ kind: 'signed out' } satisfies Message)
+  channel.close()
 }
 
 /**
@@ -15,12 +30,13 @@ type LiveOptions = {
  * next when that window is hidden or closed; it passes on what it reads. A hidden window rests: it loads again what it shows when it is
  * seen again. Returns a function that ends it.
  */
-export function startLive({ queries, user_id, onOver, onNotified }: LiveOptions): () => void {
-  const name = `sallyport-${user_id}`
+export function startLive({ queries, user_id, onOver, onSignedOut, onNotified }: LiveOptions): () => void {
+  const name = channelOf(user_id)
   const channel = new BroadcastChannel(name)
   let leading: AbortController | undefined
 
   const hear = (message: Message) => {
+    if (message.kind === 'signed out') return isLeaving ? undefined : onSignedOut()
     if (message.kind === 'over') return onOver()
     if (message.kind === 'connected' || message.kind === 'lost') return setLost(message.kind === 'lost')
     if (document.hidden) return

@@ -1,7 +1,8 @@
 import { CircleAlert } from 'lucide-react'
 import { type ComponentProps, type ReactNode, useId } from 'react'
 
-const box =
+/** How fields look. */
+export const box =
   'w-full rounded-control border border-control bg-surface px-3 text-body text-text touch:text-sentence aria-invalid:border-bad'
 
 type FieldProps = Omit<ComponentProps<'input'>, 'onChange' | 'value'> & {
