@@ -27,12 +27,12 @@ export function AccessActs({ grant }: { grant: Detail }): ReactNode {
   return (
     <div className="grid gap-2">
       <div className="flex flex-wrap items-center gap-2">
-        {grant.status === 'active' && <ExtendButton grant={grant} open={() => setOpen('extend')} />}
         {isEndable && (
           <Button onClick={() => setOpen('end')} aria-label={`${words.end}: ${name}`}>
             {words.end}
           </Button>
         )}
+        {grant.status === 'active' && <ExtendButton grant={grant} open={() => setOpen('extend')} />}
         {grant.status === 'failed' && <Retry id={grant.id} done={refresh} />}
       </div>
       {open === 'extend' && <Extend grant={grant} close={() => setOpen(undefined)} />}

@@ -85,13 +85,13 @@ function Results({ entries, text, isFetching, choose }: ResultsProps): ReactNode
             textValue={`${nameOf(entry)} ${entry.action}`}
             className="grid cursor-pointer grid-cols-[1fr_auto] items-center gap-x-4 px-4 py-2 outline-none hover:bg-sunken data-[focused]:bg-accent-tint"
           >
-            <Text slot="label" className="min-w-0 wrap-anywhere">
+            <span className="min-w-0 wrap-anywhere">
               <bdi className="font-medium">{nameOf(entry)}</bdi> · {entry.action}
-            </Text>
-            <Text slot="description" className="row-start-2 min-w-0 text-meta text-text-2 wrap-anywhere">
+            </span>
+            <span className="row-start-2 min-w-0 text-meta text-text-2 wrap-anywhere">
               <span className="font-mono">{readableId(entry.resource.id)}</span>
               {entry.action_description !== null && ` · ${entry.action_description}`}
-            </Text>
+            </span>
             <span className="row-span-2 row-start-1 text-meta text-text-2">
               <Answer entry={entry} />
             </span>

@@ -36,7 +36,7 @@ export function Frame(): ReactNode {
           </span>
         </div>
         <p className="hidden truncate text-meta text-text-2 lg:block">{me.tenant.name}</p>
-        <nav aria-label={words.navigation} className="hidden gap-1 sm:flex lg:flex-col">
+        <nav aria-label={words.navigation} className="hidden gap-1 sm:mr-auto sm:flex lg:mr-0 lg:flex-col">
           <Places />
         </nav>
         <span className="lg:hidden">
@@ -106,9 +106,12 @@ function Place({ to, icon: Icon, label, count }: PlaceProps): ReactNode {
 function RehearsalBar(): ReactNode {
   const words = useWords().frame
   return (
-    <p className="grid h-7 place-items-center bg-[repeating-linear-gradient(135deg,var(--wait-tint)_0_12px,var(--surface)_12px_24px)] text-meta font-medium text-text">
+    <section
+      aria-label={words.rehearsal}
+      className="grid h-7 place-items-center bg-[repeating-linear-gradient(135deg,var(--wait-tint)_0_12px,var(--surface)_12px_24px)] text-meta font-medium text-text"
+    >
       {words.rehearsal}
-    </p>
+    </section>
   )
 }
 

@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
+import { neighbour } from './neighbour.ts'
 
 /**
  * The keys of the inbox: j and k move, a and d put the focus on Approve and Deny. None of them decides. Keys that a person types into a
@@ -25,14 +26,6 @@ export function useInboxKeys(ids: readonly string[], chosen: string | undefined)
     document.addEventListener('keydown', onKey)
     return () => document.removeEventListener('keydown', onKey)
   }, [ids, chosen, navigate])
-}
-
-/** The request to which a key moves. */
-export function neighbour(ids: readonly string[], chosen: string | undefined, key: string): string | undefined {
-  const place = chosen === undefined ? -1 : ids.indexOf(chosen)
-  if (key === 'j') return ids[place + 1]
-  if (key === 'k') return place > 0 ? ids[place - 1] : undefined
-  return undefined
 }
 
 function isTyping(target: EventTarget | null): boolean {

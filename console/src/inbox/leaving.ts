@@ -1,7 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import type { AccessRequest } from '../requests/request.ts'
-
-export type Shown = AccessRequest & { isGone: boolean }
+import { type Shown, withLeaving } from './with-leaving.ts'
 
 /** How long a request that can no longer be decided stays in the list, so that nothing vanishes under a reader's hand. */
 const leavingMs = 10_000
@@ -23,21 +22,5 @@ export function useLeaving(listed: readonly AccessRequest[] | undefined): Shown[
   }, [listed])
   const shown = withLeaving(listed ?? [], leaving, before.current)
   before.current = shown
-  return shown
-}
-
-/** The list with those that left it at their former places. */
-export function withLeaving(
-  listed: readonly AccessRequest[],
-  leaving: ReadonlyMap<string, AccessRequest>,
-  before: readonly Shown[],
-): Shown[] {
-  const shown: Shown[] = listed.map((request) => ({ ...request, isGone: false }))
-  const ids = new Set(listed.map(({ id }) => id))
-  for (const [id, request] of leaving) {
-    if (ids.has(id)) continue
-    const place = before.findIndex((one) => one.id === id)
-    shown.splice(place < 0 ? shown.length : place, 0, { ...request, isGone: true })
-  }
   return shown
 }

@@ -14,7 +14,10 @@ type PageProps = {
 export function Page({ title, actions, wide = false, children }: PageProps): ReactNode {
   useTitle(title)
   return (
-    <main id="main" className={`mx-auto grid w-full gap-6 p-4 md:p-6 ${wide ? 'max-w-[1440px]' : 'max-w-[1120px]'}`}>
+    <main
+      id="main"
+      className={`mx-auto grid w-full content-start gap-6 p-4 md:p-6 ${wide ? 'max-w-[1440px]' : 'max-w-[1120px]'}`}
+    >
       <header className="flex flex-wrap items-center justify-between gap-3">
         <h1 tabIndex={-1} className="text-title font-semibold">
           {title}

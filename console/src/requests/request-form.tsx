@@ -116,13 +116,15 @@ function Fields({ choice, change, sent, entries }: RequestFormProps & { entries:
           if (other !== undefined) change({ ...choice, action: other })
         }}
       />
+      <div>
+        <Button look="quiet" className="-ml-3" onClick={() => setEmergency(!isEmergency)}>
+          {isEmergency ? form.notEmergency : form.emergency}
+        </Button>
+      </div>
       {error !== undefined && <Problem error={error} />}
-      <div className="sticky bottom-14 -mx-4 flex flex-wrap items-center gap-2 border-t border-line bg-surface px-4 py-3 sm:static sm:m-0 sm:border-0 sm:p-0">
+      <div className="sticky bottom-14 -mx-4 grid border-t border-line bg-surface px-4 py-3 sm:static sm:m-0 sm:justify-items-start sm:border-0 sm:p-0">
         <Button type="submit" look="primary" isPending={isPending} disabled={seconds === undefined}>
           {isEmergency ? form.emergencySend : form.send}
-        </Button>
-        <Button look="quiet" onClick={() => setEmergency(!isEmergency)}>
-          {isEmergency ? form.notEmergency : form.emergency}
         </Button>
       </div>
     </Form>

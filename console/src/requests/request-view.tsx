@@ -81,17 +81,21 @@ function Decision({ request }: { request: RequestDetail }): ReactNode {
 function Outcome({ request, isOwn }: { request: RequestDetail; isOwn: boolean }): ReactNode {
   const words = useWords()
   const { decide, detail, states } = words.requests
+  const me = useMe()
   const formats = useFormats()
   const { status, decided_by_name: name, updated_at } = request
-  const acts = decide.lostActs
+  const acts = decide.acts
   const moment = formats.moment(updated_at, now())
   const said =
     status === 'pending' || name === null
       ? `${status === 'approved' ? detail.approvedByRule : states[status]} · ${moment}`
-      : decide.lost(name, acts[status], moment)
+      : decide.decided(name, acts[status], moment)
   return (
     <>
-      <p>{said}</p>
+      <p>
+        {said}
+        {!isOwn && name !== null && name !== me.name && ` ${decide.nothingLeft}`}
+      </p>
       {request.decision_reasoning !== null && name !== null && (
         <Quote label={detail.note(name)}>{request.decision_reasoning}</Quote>
       )}

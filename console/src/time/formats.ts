@@ -22,13 +22,11 @@ type Moment = string | number
 /** Formats by a person's preferences; what they have not chosen follows the tenant, and then their language. */
 export function makeFormats({ locale, timezone, date_format, time_format }: Preferences): Formats {
   const zone = { timeZone: timezone }
-  const cycle = time_format === null ? {} : { hourCycle: time_format === '12h' ? ('h12' as const) : ('h23' as const) }
-  const hours = {
-    hour: time_format === '12h' ? ('numeric' as const) : ('2-digit' as const),
-    minute: '2-digit' as const,
-  }
-  const timeOf = new Intl.DateTimeFormat(locale, { ...zone, ...cycle, ...hours })
-  const exactOf = new Intl.DateTimeFormat(locale, { ...zone, ...cycle, ...hours, second: '2-digit' })
+  const hourCycle = time_format === null ? cycleOf(locale) : time_format === '12h' ? 'h12' : 'h23'
+  const hour = hourCycle === 'h12' ? ('numeric' as const) : ('2-digit' as const)
+  const hours = { ...zone, hourCycle, hour, minute: '2-digit' } as const
+  const timeOf = new Intl.DateTimeFormat(locale, hours)
+  const exactOf = new Intl.DateTimeFormat(locale, { ...hours, second: '2-digit' })
   const dateOf = new Intl.DateTimeFormat(locale, { ...zone, dateStyle: 'medium' })
   const numbers = new Intl.DateTimeFormat('en', { ...zone, year: 'numeric', month: '2-digit', day: '2-digit' })
   const dayOf = (at: Moment) =>
@@ -48,6 +46,10 @@ export function makeFormats({ locale, timezone, date_format, time_format }: Pref
     utc: (at) => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`,
   }
 }
+
+/** How people count hours where this language is spoken. */
+const cycleOf = (locale: string) =>
+  new Intl.DateTimeFormat(locale, { hour: 'numeric' }).resolvedOptions().hourCycle === 'h12' ? 'h12' : 'h23'
 
 /** What applies before anybody has signed in. */
 export const browserFormats = (locale: string): Formats =>

@@ -129,9 +129,10 @@ export const requests = {
     own: 'You cannot decide your own request.',
     approvedNow: 'Approved. It starts now.',
     deniedNow: 'Denied.',
-    lost: (name: string, act: string, ago: string) => `${name} ${act} this ${ago}. Nothing left to do.`,
-    lostActs: { approved: 'approved', denied: 'denied', cancelled: 'cancelled', expired: 'let expire' },
-    over: 'It is decided already. Nothing left to do.',
+    /** `moment`: as in 14:05, or 12 Nov 2026, 14:05. */
+    decided: (name: string, act: string, moment: string) => `${name} ${act} this at ${moment}.`,
+    nothingLeft: 'Nothing left to do.',
+    acts: { approved: 'approved', denied: 'denied', cancelled: 'cancelled', expired: 'let expire' },
   },
   inbox: {
     title: 'Inbox',
