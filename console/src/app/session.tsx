@@ -65,7 +65,7 @@ function SignedIn({ me, onOver, children }: { me: Me; onOver: () => void; childr
 }
 
 /** The words of a language, once they are loaded. The page says its language to screen readers. */
-export function useWordsOf(locale: string): Words | undefined {
+function useWordsOf(locale: string): Words | undefined {
   const [words, setWords] = useState<Words>()
   useEffect(() => {
     let isCurrent = true
