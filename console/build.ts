@@ -69,6 +69,7 @@ async function main([folder, ...more]: readonly string[]): Promise<void> {
 if (import.meta.main) {
   // The service that started this program is gone, and nobody would use the build.
   process.once('disconnect', () => process.exit(1))
+  if (process.connected === false) process.exit(1)
   // The listener alone would keep this program running.
   process.channel?.unref()
   try {

@@ -33,7 +33,7 @@ export async function findConsole({ root, builds }: Place): Promise<string | und
  * @param onBegin called before a build begins
  * @throws NoBuild, also when the signal has ended it; nothing of the build is left then
  */
-export async function buildConsole(place: Place, signal: AbortSignal, onBegin: () => void): Promise<string> {
+export async function buildConsole(place: Place, signal: AbortSignal, onBegin: () => unknown): Promise<string> {
   for (let tries = 1; ; tries += 1) {
     const hash = await hashOf(place.root)
     const found = await findBuild(place.builds, hash)
@@ -81,7 +81,7 @@ async function openFolder(place: Place): Promise<string> {
 
 /** Runs `console/build.ts`, at a low priority: the API answers meanwhile. */
 async function runBuild({ root }: Place, folder: string, signal: AbortSignal): Promise<void> {
-  const child = spawn(process.execPath, [join(root, 'console', 'build.ts'), folder], {
+  const child = spawn(process.execPath, ['--no-warnings', join(root, 'console', 'build.ts'), folder], {
     cwd: root,
     env: childEnvironment(),
     // By the channel the build notices that this process is gone.
