@@ -58,7 +58,10 @@ function explain(error: unknown): string {
   const lines = stripVTControlCharacters(message).replaceAll(root, '').split('\n')
   const line = lines.find((one) => one.trim() !== '')?.trim() ?? 'no reason was given'
   const isMissing = code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND' || /native binding/i.test(message)
-  return isMissing ? `a library is missing (${line}); run \`npm ci\`, with optional dependencies` : line
+  if (!isMissing) return line
+  // What follows is npm's advice for an error of its own.
+  const [cause] = line.split('. ')
+  return `a library is missing (${cause}): run \`npm ci\` with optional dependencies`
 }
 
 async function main([folder, ...more]: readonly string[]): Promise<void> {

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { childEnvironment } from '../config/child-environment.ts'
-import { findBuild, makeBuildFolder, putInPlace, removeOldBuilds } from './builds.ts'
+import { findBuild, makeBuildFolder, putInPlace, removeOldBuilds, requireWritable } from './builds.ts'
 import { type Place, shownPath } from './place.ts'
 import { hashSources } from './source-hash.ts'
 
@@ -23,9 +23,11 @@ const maxTries = 3
 /** Of what the build writes to standard error, enough for its one line. */
 const maxErrorLength = 4_000
 
-/** The folder of the build of this version, if there is one. @throws NoBuild when this checkout can have none */
-export async function findConsole({ root, builds }: Place): Promise<string | undefined> {
-  return findBuild(builds, await hashOf(root))
+/** The folder of the build of this version; undefined if it must be built. @throws NoBuild when it cannot be */
+export async function findConsole(place: Place): Promise<string | undefined> {
+  const found = await findBuild(place.builds, await hashOf(place.root))
+  if (found === undefined) await orNoBuild(place, () => requireWritable(place.builds))
+  return found
 }
 
 /**
@@ -38,7 +40,7 @@ export async function buildConsole(place: Place, signal: AbortSignal, onBegin: (
     const hash = await hashOf(place.root)
     const found = await findBuild(place.builds, hash)
     if (found !== undefined) return found
-    const made = await openFolder(place)
+    const made = await orNoBuild(place, () => makeBuildFolder(place.builds))
     try {
       if (tries === 1) onBegin()
       await runBuild(place, made, signal)
@@ -66,9 +68,10 @@ async function hashOf(root: string): Promise<string> {
   }
 }
 
-async function openFolder(place: Place): Promise<string> {
+/** Does what writes into the folder of all builds. @throws NoBuild when it cannot be written */
+async function orNoBuild<Result>(place: Place, write: () => Promise<Result>): Promise<Result> {
   try {
-    return await makeBuildFolder(place.builds)
+    return await write()
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     const path = shownPath(place, place.builds)

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { chmod, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
+import { access, chmod, constants, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** A build that is being made, or removed. No build has such a name, so what a killed process leaves is never served. */
@@ -17,6 +17,12 @@ export async function findBuild(builds: string, hash: string): Promise<string | 
   // It is put in place as a whole: with its page, it has everything.
   const page = await stat(join(folder, 'index.html')).catch(() => undefined)
   return page?.isFile() ? folder : undefined
+}
+
+/** @throws Error when no build can be put there */
+export async function requireWritable(builds: string): Promise<void> {
+  await mkdir(builds, { recursive: true })
+  await access(builds, constants.W_OK)
 }
 
 /** Makes an empty folder for a new build, beside the others, so that a rename can put it in place. */

@@ -44,10 +44,11 @@ suite('the console of a service', () => {
     assert.match(JSON.stringify(site.state()), /"missing":"its build failed; the log/)
   })
 
-  test('that cannot be kept is missing, and one line says why', async () => {
+  test('that cannot be kept is missing from the beginning, and one line says why', async () => {
     const place = makeCheckout()
     place.write('console/dist', 'a file in its place')
     const site = await open(place)
+    assert.ok(site.state() !== 'building', 'the ready line would name the console')
     assert.equal(await site.build(), true)
     assert.match(site.said.join('\n'), /^there is no console: `console\/dist` .* cannot be written [^\n]*$/)
   })
