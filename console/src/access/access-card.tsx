@@ -17,7 +17,7 @@ import { type Grant, grantState } from './grant.ts'
 import { grantQuery } from './queries.ts'
 
 /** The state of access, as a badge. */
-export function GrantBadge({ grant }: { grant: Grant }): ReactNode {
+function GrantBadge({ grant }: { grant: Grant }): ReactNode {
   const { word, tone, icon } = grantState(grant, useWords())
   return (
     <Badge tone={tone} icon={icon}>
@@ -69,7 +69,7 @@ function SessionsUntil({ at, words }: { at: string; words: (moment: string) => s
 }
 
 /** The target's own words about what failed. */
-export function LastError({ text }: { text: string }): ReactNode {
+function LastError({ text }: { text: string }): ReactNode {
   const words = useWords().access
   return (
     <p className="wrap-anywhere">
@@ -99,7 +99,7 @@ function Left({ grant }: { grant: Grant }): ReactNode {
 }
 
 /** Where it stands at its target, in words. */
-export function stepOf({ provisioning }: Grant, words: ReturnType<typeof useWords>['access']): string {
+function stepOf({ provisioning }: Grant, words: ReturnType<typeof useWords>['access']): string {
   if (provisioning === null) return words.waitsForStart
   const { step, failures } = provisioning
   return failures === 0 ? words.steps[step] : `${words.steps[step]} (${words.failures(failures)})`

@@ -94,5 +94,13 @@ export const retryAccess = (id: string) => answerOf(api.POST('/v1/grants/{id}/re
 export const extendAccess = (id: string, body: { duration_seconds: number; reason: string | null }) =>
   answerOf(api.POST('/v1/grants/{id}/extend', { params: { path: { id } }, body }))
 
+export const favouritesQuery = queryOptions({
+  queryKey: ['catalogue', 'favourites'],
+  queryFn: () => answerOf(api.GET('/v1/users/me/favourites', { params: { query: { limit: 100 } } })),
+})
+
+export const removeFavourite = (id: string) =>
+  answerOf(api.DELETE('/v1/users/me/favourites/{id}', { params: { path: { id } } }))
+
 export const addFavourite = (body: { resource: Schemas['ResourceReference']; action: string }) =>
   answerOf(api.POST('/v1/users/me/favourites', { body }))

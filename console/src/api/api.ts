@@ -1,17 +1,8 @@
 import { createClient } from '@sallyport/client'
 import { noteServerTime } from '../time/clock.ts'
 
-/** The token of a window that acts as a person of the rehearsal. It is held in memory alone, so it ends with the window. */
-let heldToken: string | undefined
-
-export function holdToken(token: string): void {
-  heldToken = token
-}
-
-/** A call of the service, as this window makes it: by the browser's session, or by the token that the window holds. */
+/** A call of the service by the browser's session. */
 export async function callService(request: Request): Promise<Response> {
-  if (heldToken !== undefined && !request.headers.has('Authorization'))
-    request.headers.set('Authorization', `Bearer ${heldToken}`)
   const response = await fetch(request)
   noteServerTime(response.headers.get('Date'))
   return response

@@ -117,7 +117,7 @@ function leave(): void {
 }
 
 /** The words of a language, once they are loaded. The page says its language to screen readers. */
-export function useWordsOf(locale: string): Words | undefined {
+function useWordsOf(locale: string): Words | undefined {
   const [words, setWords] = useState<Words>()
   useEffect(() => {
     let isCurrent = true

@@ -58,7 +58,7 @@ export function DurationField({ usual, longest, value, onChange }: DurationField
 }
 
 /** The seconds of whole minutes; undefined for anything else. */
-export function readMinutes(text: string, longest: number): number | undefined {
+function readMinutes(text: string, longest: number): number | undefined {
   if (!/^\d{1,6}$/.test(text.trim())) return undefined
   const seconds = Number(text) * 60
   return seconds >= 60 && seconds <= longest ? seconds : undefined

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import type { Choice } from '../access/choice.ts'
+import { FavouriteToggle } from '../access/favourite-toggle.tsx'
 import { entriesOfQuery } from '../access/queries.ts'
 import { useMe } from '../me/me.ts'
 import { toast } from '../parts/announcer.tsx'
@@ -36,9 +37,12 @@ export function RequestForm(props: RequestFormProps): ReactNode {
     <Card className="grid gap-4">
       <div className="flex flex-wrap items-start justify-between gap-2">
         <h2 className="text-title font-semibold wrap-anywhere">{words.to(name)}</h2>
-        <Button look="quiet" onClick={() => leave()}>
-          {words.back}
-        </Button>
+        <span className="flex flex-wrap gap-2">
+          {choice.action !== undefined && <FavouriteToggle resource={choice} action={choice.action} />}
+          <Button look="quiet" onClick={() => leave()}>
+            {words.back}
+          </Button>
+        </span>
       </div>
       {error !== null && <LoadFailure error={error} retry={refetch} />}
       {error === null && entries === undefined && <Loading />}

@@ -29,10 +29,6 @@ export const nameOf = ({ resource, resource_name }: Named): string => resource_n
 /** An account number in groups of four, as people read it; other ids as they are. */
 export const readableId = (id: string): string => (/^\d{12}$/.test(id) ? id.replace(/(\d{4})(?=\d)/g, '$1 ') : id)
 
-/** The time that was approved, else the time that was requested. */
-export const durationOf = (request: Pick<AccessRequest, 'duration_seconds' | 'approved_duration_seconds'>): number =>
-  request.approved_duration_seconds ?? request.duration_seconds ?? 0
-
 /** The choices of shorter time for an approver: common ones, and the requested one last. */
 export function shorterDurations(requested: number): number[] {
   const common = [900, 1_800, 3_600, 7_200, 14_400, 28_800].filter((seconds) => seconds < requested)

@@ -29,7 +29,7 @@ export function Sentence({ request }: SentenceProps): ReactNode {
 }
 
 /** A name that somebody chose: set apart, and isolated from the direction of the text around it. */
-export function Name({ children }: { children: string }): ReactNode {
+function Name({ children }: { children: string }): ReactNode {
   return <bdi className="font-semibold">{children}</bdi>
 }
 

@@ -1,4 +1,4 @@
-import { answerOf, createClient, Refusal, type Schemas } from '@sallyport/client'
+import { answerOf, createClient, Refusal } from '@sallyport/client'
 import { api, callService } from '../api/api.ts'
 import type { Organization } from './organization.ts'
 
@@ -59,5 +59,3 @@ function readSecondStep({ details }: Refusal): SecondStep {
   const { challenge, methods, passkey } = details as Partial<SecondStep>
   return { challenge: String(challenge), methods: Array.isArray(methods) ? methods.map(String) : [], passkey }
 }
-
-export type Me = Schemas['OwnUser']

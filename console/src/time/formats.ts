@@ -52,7 +52,7 @@ const cycleOf = (locale: string) =>
   new Intl.DateTimeFormat(locale, { hour: 'numeric' }).resolvedOptions().hourCycle === 'h12' ? 'h12' : 'h23'
 
 /** What applies before anybody has signed in. */
-export const browserFormats = (locale: string): Formats =>
+const browserFormats = (locale: string): Formats =>
   makeFormats({
     locale,
     timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
