@@ -11,7 +11,7 @@ import { clearDrafts } from '../parts/draft.ts'
 import { LoadFailure, Loading } from '../parts/list-states.tsx'
 import { SignInAgain } from '../sign-in/sign-in-again.tsx'
 import { SignInPage } from '../sign-in/sign-in-page.tsx'
-import { browserFormats, FormatsContext, makeFormats } from '../time/formats.ts'
+import { FormatsContext, makeFormats } from '../time/formats.ts'
 import { loadWords, type Words, WordsContext } from '../words/words.ts'
 import { sessionOver } from './session-over.ts'
 
@@ -80,11 +80,13 @@ function useNeedsFactor(error: Error | null, answeredAt: number): boolean {
 
 /** What surrounds a page for somebody whose preferences are not known: the language is the browser's. */
 function WithoutPreferences({ children }: { children: ReactNode }): ReactNode {
-  const words = useWordsOf(navigator.language)
+  const locale = navigator.language
+  const words = useWordsOf(locale)
+  const formats = makeFormats({ locale, timezone: zoneOfDevice(), date_format: null, time_format: null })
   if (words === undefined) return null
   return (
     <WordsContext value={words}>
-      <FormatsContext value={browserFormats(navigator.language)}>
+      <FormatsContext value={formats}>
         <Suspense fallback={null}>{children}</Suspense>
         <Announcer />
       </FormatsContext>

@@ -127,14 +127,9 @@ export const requests: Words['requests'] = {
     own: 'Über Ihren eigenen Antrag können Sie nicht entscheiden.',
     approvedNow: 'Genehmigt. Der Zugriff beginnt jetzt.',
     deniedNow: 'Abgelehnt.',
-    lost: (name, act, ago) => `${name} hat das ${act} (${ago}). Es ist nichts mehr zu tun.`,
-    lostActs: {
-      approved: 'genehmigt',
-      denied: 'abgelehnt',
-      cancelled: 'zurückgezogen',
-      expired: 'verfallen lassen',
-    },
-    over: 'Es ist schon entschieden. Es ist nichts mehr zu tun.',
+    decided: (name, act, moment) => `${name} hat das ${act} (${moment}).`,
+    nothingLeft: 'Es ist nichts mehr zu tun.',
+    acts: { approved: 'genehmigt', denied: 'abgelehnt', cancelled: 'zurückgezogen', expired: 'verfallen lassen' },
   },
   inbox: {
     title: 'Eingang',
