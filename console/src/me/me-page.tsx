@@ -17,7 +17,7 @@ export function MePage(): ReactNode {
   const { data: profile } = useQuery(profileQuery)
   const isLocal = profile?.auth_provider === 'local'
   return (
-    <Page title={words.title} actions={<SignOut />}>
+    <Page title={words.title} actions={<SignOut className="lg:hidden" />}>
       <div className="grid max-w-[800px] gap-8">
         <Who />
         <PreferencesSection />

@@ -21,6 +21,7 @@ suite('a program that names itself', () => {
       'Safari, iPhone',
     ],
     ['a program', 'curl/8.9.1', 'curl'],
+    ['a browser without a name', 'Mozilla/5.0 (X11; Linux x86_64)', undefined],
     ['nothing', '', undefined],
     ['nothing at all', null, undefined],
     ['markup', '<script>alert(1)</script>', undefined],

@@ -4,7 +4,7 @@ const browsers = [
   [/\bOPR\//, 'Opera'],
   [/\bSamsungBrowser\//, 'Samsung Internet'],
   [/\b(?:Firefox|FxiOS)\//, 'Firefox'],
-  [/\b(?:Chrome|CriOS)\//, 'Chrome'],
+  [/(?:Chrome|CriOS)\//, 'Chrome'],
   [/\bVersion\/\S+ (?:Mobile\/\S+ )?Safari\//, 'Safari'],
 ] as const
 
@@ -25,6 +25,6 @@ const nameIn = (names: readonly (readonly [RegExp, string])[], text: string) =>
 
 /** The program that a `User-Agent` names, and its system; undefined without a name. It is what the program says of itself. */
 export function readUserAgent(text: string | null): Named | undefined {
-  const program = nameIn(browsers, text ?? '') ?? /^[\w.-]{1,40}/.exec(text ?? '')?.[0]
+  const program = nameIn(browsers, text ?? '') ?? /^(?!Mozilla\b)[\w.-]{1,40}/.exec(text ?? '')?.[0]
   return program === undefined ? undefined : { program, system: nameIn(systems, text ?? '') }
 }

@@ -17,7 +17,7 @@ type SelectProps = {
 export function Select({ label, hint, value, options, groups = [], onChange }: SelectProps): ReactNode {
   const id = useId()
   return (
-    <div className="grid gap-1">
+    <div className="grid content-start gap-1">
       <label htmlFor={id} className="text-body font-medium">
         {label}
       </label>

@@ -37,11 +37,11 @@ const preferences = {
 const password = {
   title: 'Passphrase',
   change: 'Change passphrase',
-  present: 'Present passphrase',
+  present: 'Current passphrase',
   next: 'New passphrase',
   nextHint: 'A few words that belong together only for you. Other sessions end.',
   nextNeeded: 'Enter a new passphrase.',
-  presentNeeded: 'Enter your present passphrase.',
+  presentNeeded: 'Enter your current passphrase.',
   changed: 'Your passphrase is changed. Your other sessions have ended.',
 }
 
@@ -83,7 +83,7 @@ const factors = {
   codesKept: 'I have kept them',
   replaceCodes: 'Replace recovery codes',
   replaceTitle: 'Replace your recovery codes?',
-  replaceConsequences: 'You get ten new ones. The present ones are of no use any more.',
+  replaceConsequences: 'You get ten new ones. The current ones are of no use any more.',
 }
 
 const needed = {
@@ -105,7 +105,7 @@ const sessions = {
   from: (address: string) => `from ${address}`,
   until: (moment: string) => `until ${moment} at the latest`,
   end: 'End session',
-  endNamed: (name: string) => `End the session ${name}`,
+  endNamed: (name: string) => `End session: ${name}`,
   endTitle: 'End this session?',
   endConsequences: (name: string) => `${name} is signed out at once.`,
   ended: 'The session has ended.',

@@ -37,11 +37,11 @@ const preferences: Words['me']['preferences'] = {
 const password: Words['me']['password'] = {
   title: 'Passphrase',
   change: 'Passphrase ändern',
-  present: 'Jetzige Passphrase',
+  present: 'Aktuelle Passphrase',
   next: 'Neue Passphrase',
   nextHint: 'Einige Wörter, die nur für Sie zusammengehören. Andere Sitzungen enden.',
   nextNeeded: 'Geben Sie eine neue Passphrase ein.',
-  presentNeeded: 'Geben Sie Ihre jetzige Passphrase ein.',
+  presentNeeded: 'Geben Sie Ihre aktuelle Passphrase ein.',
   changed: 'Ihre Passphrase ist geändert. Ihre anderen Sitzungen sind beendet.',
 }
 
@@ -85,7 +85,7 @@ const factors: Words['me']['factors'] = {
   codesKept: 'Ich habe sie aufbewahrt',
   replaceCodes: 'Codes ersetzen',
   replaceTitle: 'Ihre Wiederherstellungscodes ersetzen?',
-  replaceConsequences: 'Sie bekommen zehn neue. Die jetzigen gelten dann nicht mehr.',
+  replaceConsequences: 'Sie bekommen zehn neue. Die alten gelten dann nicht mehr.',
 }
 
 const needed: Words['me']['needed'] = {
