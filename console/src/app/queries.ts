@@ -1,6 +1,7 @@
 import { Refusal, Unreachable } from '@sallyport/client'
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
 import { setLost } from '../live/connection.ts'
+import { lacksFactor } from '../me/faults.ts'
 import { sessionOver } from './session-over.ts'
 
 const maxRetries = 3
@@ -10,9 +11,16 @@ function note(error: Error): void {
   if (error instanceof Unreachable) setLost(true)
 }
 
+/** A sign-in that lacks a second factor reads nothing: asked for the person, the service says so, and the page to set one up is shown. */
+function noteOfQuery(error: Error, { queryKey: [kind, ...rest] }: { queryKey: readonly unknown[] }): void {
+  note(error)
+  const isMe = kind === 'me' && rest.length === 0
+  if (!isMe && lacksFactor(error)) queries.invalidateQueries({ queryKey: ['me'], exact: true }).catch(() => undefined)
+}
+
 /** Answers stay as they are until the stream says that they changed. */
 export const queries = new QueryClient({
-  queryCache: new QueryCache({ onError: note, onSuccess: () => setLost(false) }),
+  queryCache: new QueryCache({ onError: noteOfQuery, onSuccess: () => setLost(false) }),
   mutationCache: new MutationCache({ onError: note }),
   defaultOptions: {
     queries: {

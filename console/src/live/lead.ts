@@ -40,6 +40,8 @@ export async function lead(say: (message: Message) => void, signal: AbortSignal)
     if (signal.aborted || outcome === 'stop') return
     if (outcome === 'over') return say({ kind: 'over' })
     if (outcome === 'failed') say({ kind: 'lost' })
+    // The rights of the person changed: what they see says how.
+    if (outcome === 'refused') say({ kind: 'missed' })
     await pause(waitMs * (0.5 + Math.random()), signal)
     waitMs = Math.min(waitMs * 2, maxWaitMs)
   }
@@ -54,11 +56,17 @@ type Following = {
 }
 
 /** One connection. `ended`: the service ended it, as it does from time to time. */
-async function follow({ lastId, signal, onOpen, onEvent }: Following): Promise<'ended' | 'failed' | 'over' | 'stop'> {
+async function follow({
+  lastId,
+  signal,
+  onOpen,
+  onEvent,
+}: Following): Promise<'ended' | 'failed' | 'over' | 'refused' | 'stop'> {
   const headers = { Accept: 'text/event-stream', ...(lastId !== undefined && { 'Last-Event-ID': lastId }) }
   try {
     const response = await callService(new Request('/v1/stream', { headers, signal, cache: 'no-store' }))
     if (response.status === 401) return 'over'
+    if (response.status === 403) return 'refused'
     if (!response.ok || response.body === null) return 'failed'
     onOpen()
     for await (const event of eventsOf(response.body)) if (!onEvent(event)) return 'stop'

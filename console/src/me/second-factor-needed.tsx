@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { Button } from '../parts/button.tsx'
 import { LoadFailure, Loading } from '../parts/list-states.tsx'
-import { Card, useTitle } from '../parts/page.tsx'
+import { Card, Section, useTitle } from '../parts/page.tsx'
 import { SignInAgain } from '../sign-in/sign-in-again.tsx'
 import { useWords } from '../words/words.ts'
 import { AddFactor } from './add-factor.tsx'
@@ -26,9 +26,11 @@ export function SecondFactorNeeded({ onSignedIn }: { onSignedIn: () => unknown }
           <SignOut />
         </header>
         <p className="sound-width text-sentence">{words.why}</p>
-        <Card className="grid gap-4">
-          <SetUp onSignedIn={onSignedIn} />
-        </Card>
+        <Section title={me.factors.title}>
+          <Card className="grid gap-4">
+            <SetUp onSignedIn={onSignedIn} />
+          </Card>
+        </Section>
       </div>
     </main>
   )

@@ -90,7 +90,7 @@ const needed = {
   title: 'Set up a second factor',
   why: 'Your roles need a sign-in with a second factor. Until then, you can only set one up or sign out.',
   has: 'You have a second factor. Sign in with it to go on.',
-  ready: 'Your second factor is set up. Keep your recovery codes, then sign in with it.',
+  ready: 'Your second factor is set up. Keep your recovery codes, then sign in with the factor.',
 }
 
 const sessions = {

@@ -93,7 +93,7 @@ const needed: Words['me']['needed'] = {
   why: 'Ihre Rollen verlangen eine Anmeldung mit einem zweiten Faktor. Bis dahin können Sie nur einen einrichten oder sich abmelden.',
   has: 'Sie haben einen zweiten Faktor. Melden Sie sich damit an, um fortzufahren.',
   ready:
-    'Ihr zweiter Faktor ist eingerichtet. Bewahren Sie Ihre Wiederherstellungscodes auf, dann melden Sie sich damit an.',
+    'Ihr zweiter Faktor ist eingerichtet. Bewahren Sie Ihre Wiederherstellungscodes auf, und melden Sie sich dann mit dem Faktor an.',
 }
 
 const sessions: Words['me']['sessions'] = {
