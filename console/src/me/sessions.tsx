@@ -41,14 +41,14 @@ export function SessionsSection(): ReactNode {
             ))}
           </ul>
         )}
-        <div className="flex flex-wrap gap-2">
-          {hasNextPage && (
+        {hasNextPage && (
+          <div>
             <Button isPending={isFetchingNextPage} onClick={() => fetchNextPage()}>
               {lists.loadMore}
             </Button>
-          )}
-          {sessions !== undefined && sessions.length > 1 && <EndOthers />}
-        </div>
+          </div>
+        )}
+        {sessions !== undefined && sessions.length > 1 && <EndOthers />}
       </Card>
     </Section>
   )
@@ -122,7 +122,7 @@ function EndOthers(): ReactNode {
   const queries = useQueryClient()
   const [isOpen, setOpen] = useState(false)
   return (
-    <>
+    <div>
       <Button onClick={() => setOpen(true)}>{words.endOthers}</Button>
       {isOpen && (
         <Confirm
@@ -137,6 +137,6 @@ function EndOthers(): ReactNode {
           }}
         />
       )}
-    </>
+    </div>
   )
 }
