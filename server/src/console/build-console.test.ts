@@ -125,7 +125,10 @@ suite('there is no build, and a sentence says why,', () => {
   test('when it fails: with its first line, which the page does not show', async () => {
     const place = makeCheckout(builders.failing)
     const { message, shown } = await refused(place)
-    assert.equal(message, 'its build failed: src/main.tsx: a word is missing; `npm run console:build` tries again')
+    assert.equal(
+      message,
+      'its build failed: src/main.tsx: a word is missing; try `npm run console:build`, then start the service again',
+    )
     assert.match(shown, /^its build failed; the log/)
     assert.deepEqual(readdirSync(place.builds), [])
   })

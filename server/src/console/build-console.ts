@@ -109,8 +109,8 @@ async function runBuild({ root }: Place, folder: string, signal: AbortSignal): P
   signal.removeEventListener('abort', end)
   if (outcome === undefined) return
   throw new NoBuild(
-    `its build failed: ${outcome}; \`npm run console:build\` tries again`,
-    'its build failed; the log of the service says why, and `npm run console:build` tries again',
+    `its build failed: ${outcome}; try \`npm run console:build\`, then start the service again`,
+    'its build failed; the log of the service says why',
   )
 }
 

@@ -39,7 +39,7 @@ suite('the console of a service', () => {
     const site = await open(makeCheckout(builders.failing))
     assert.equal(await site.build(), true)
     assert.deepEqual(site.said.slice(1), [
-      'there is no console: its build failed: src/main.tsx: a word is missing; `npm run console:build` tries again',
+      'there is no console: its build failed: src/main.tsx: a word is missing; try `npm run console:build`, then start the service again',
     ])
     assert.match(JSON.stringify(site.state()), /"missing":"its build failed; the log/)
   })
