@@ -16,9 +16,8 @@ const types: readonly string[] = [
 export function readChoice(search: Record<string, unknown>): Partial<Choice> {
   const { type, id, action } = search
   if (typeof type !== 'string' || !types.includes(type)) return {}
-  // An address writes an account number as a number.
-  if (typeof id !== 'string' && typeof id !== 'number') return {}
-  return { type: type as Choice['type'], id: String(id), ...(action !== undefined && { action: String(action) }) }
+  if (typeof id !== 'string') return {}
+  return { type: type as Choice['type'], id, ...(typeof action === 'string' && { action }) }
 }
 
 export const choiceOf = ({ type, id, action }: Partial<Choice>): Choice | undefined =>

@@ -18,13 +18,27 @@ export function Search({ choose }: SearchProps): ReactNode {
   const [text, setText] = useState('')
   const asked = useSettled(useDeferredValue(text.trim()))
   const { data, error, refetch, isFetching } = useQuery({ ...catalogueQuery(asked), enabled: asked !== '' })
-  const choose_ = (entry: Entry) => choose({ ...entry.resource, action: entry.action })
+  // What a person searched for who pressed Enter before anything was found.
+  const [hurried, setHurried] = useState<string>()
+  const chooseEntry = (entry: Entry) => choose({ ...entry.resource, action: entry.action })
+  const first = hurried === asked && hurried === text.trim() ? data?.[0] : undefined
+  useEffect(() => {
+    if (first !== undefined) choose({ ...first.resource, action: first.action })
+  }, [first, choose])
   return (
     <section className="grid gap-3">
       <Autocomplete inputValue={text} onInputChange={setText} disableAutoFocusFirst={false}>
         <TextField type="search" className="grid gap-2" autoFocus>
           <Label className="text-sentence font-semibold">{words.label}</Label>
-          <div className="flex h-12 items-center gap-2 rounded-control border border-control bg-surface px-3 focus-within:outline-2 focus-within:outline-offset-2 focus-within:outline-accent">
+          <div
+            onKeyDownCapture={(event) => {
+              // Whoever types on and presses Enter means the first result, before the list has marked it too.
+              if (event.key !== 'Enter' || (event.target as Element).hasAttribute('aria-activedescendant')) return
+              if (asked === text.trim() && data?.[0] !== undefined) chooseEntry(data[0])
+              else setHurried(text.trim())
+            }}
+            className="flex h-12 items-center gap-2 rounded-control border border-control bg-surface px-3 focus-within:outline-2 focus-within:outline-offset-2 focus-within:outline-accent"
+          >
             <SearchIcon size={20} strokeWidth={1.75} aria-hidden="true" className="shrink-0 text-text-3" />
             <Input className="h-full w-full min-w-0 bg-transparent text-sentence outline-none [&::-webkit-search-cancel-button]:hidden" />
           </div>
@@ -33,11 +47,11 @@ export function Search({ choose }: SearchProps): ReactNode {
           </Text>
         </TextField>
         {asked !== '' && error === null && (
-          <Results entries={data} text={asked} isFetching={isFetching || asked !== text.trim()} choose={choose_} />
+          <Results entries={data} text={asked} isFetching={isFetching || asked !== text.trim()} choose={chooseEntry} />
         )}
         {asked !== '' && error !== null && <LoadFailure error={error} retry={refetch} />}
       </Autocomplete>
-      {asked === '' && <Shortlist choose={choose_} />}
+      {asked === '' && <Shortlist choose={chooseEntry} />}
     </section>
   )
 }

@@ -34,7 +34,18 @@ const me = createRoute({
   component: lazyRouteComponent(() => import('../me/me-page.tsx'), 'MePage'),
 })
 
+/** Addresses that people read: `?type=cloud_account&id=123456789012`. */
+const plainSearch = {
+  parseSearch: (text: string) => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch(search: Record<string, unknown>) {
+    const pairs = Object.entries(search).filter(([, value]) => value !== undefined)
+    const text = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString()
+    return text === '' ? '' : `?${text}`
+  },
+}
+
 export const router = createRouter({
+  ...plainSearch,
   routeTree: root.addChildren([home, request, grant, inbox, inboxItem, me]),
   basepath: '/console',
   defaultPreload: 'intent',

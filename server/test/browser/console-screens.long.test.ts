@@ -44,7 +44,10 @@ suite('the screens of the console', { skip: skipChromium }, async () => {
   test('what a search finds', async () => {
     const window = await at('dana', '')
     await window.page.getByLabel('What do you need access to?').fill('pay')
-    await window.page.getByRole('option').first().waitFor()
+    await window.page
+      .getByRole('option', { name: /payments-prod/ })
+      .first()
+      .waitFor()
     await sound(window, 'access-search')
   })
 
