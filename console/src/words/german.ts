@@ -9,6 +9,6 @@ import type { Words } from './words.ts'
 
 /**
  * The words in German. One word for one thing: request = Antrag, approve = genehmigen, approver = Genehmiger, deny = ablehnen, access and
- * grant = Zugriff, policy rule = Regel, target = Ziel, to end = enden or beenden, organization = Organisation, passphrase = Passphrase.
+ * grant = Zugriff, policy = Richtlinie, rule = Regel, target = Ziel, to end = enden or beenden.
  */
 export const german: Words = { access, actions, frame, lists, me, refusal, requests, signIn, time }

@@ -80,7 +80,7 @@ export const requests: Words['requests'] = {
     allows: 'Was das erlaubt',
     noDescription: 'Noch keine Beschreibung.',
     why: 'Warum eine Genehmigung nötig ist',
-    policy: (name) => `Die Regel „${name}“ verlangt eine Genehmigung.`,
+    policy: (name) => `Die Richtlinie „${name}“ verlangt eine Genehmigung.`,
     timeline: 'Verlauf',
     grants: 'Zugriff',
     created: (name) => `${name} hat ihn gestellt`,
