@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useState } from 'react'
 import type { AccessRequest } from '../requests/request.ts'
 import { type Shown, withLeaving } from './with-leaving.ts'
 
@@ -6,21 +6,23 @@ import { type Shown, withLeaving } from './with-leaving.ts'
 const leavingMs = 10_000
 
 /** The requests of the list, in its order, and for some seconds those that have just left it, where they were. */
-export function useLeaving(listed: readonly AccessRequest[] | undefined): Shown[] {
-  const before = useRef<readonly Shown[]>([])
-  const [leaving, setLeaving] = useState<ReadonlyMap<string, AccessRequest>>(new Map())
+export function useLeaving(listed: readonly AccessRequest[] | undefined): readonly Shown[] {
+  const [shown, setShown] = useState<readonly Shown[]>([])
   useEffect(() => {
-    if (listed === undefined) return
-    const ids = new Set(listed.map(({ id }) => id))
-    const left = before.current.filter(({ id, isGone }) => !ids.has(id) && !isGone)
-    if (left.length === 0) return
-    setLeaving((others) => new Map([...others, ...left.map((request) => [request.id, request] as const)]))
-    const timer = setTimeout(() => {
-      setLeaving((others) => new Map([...others].filter(([id]) => !left.some((request) => request.id === id))))
-    }, leavingMs)
-    return () => clearTimeout(timer)
+    if (listed !== undefined) setShown((before) => withLeaving(listed, before))
   }, [listed])
-  const shown = withLeaving(listed ?? [], leaving, before.current)
-  before.current = shown
+  const gone = shown
+    .filter(({ isGone }) => isGone)
+    .map(({ id }) => id)
+    .join(' ')
+  useEffect(() => {
+    if (gone === '') return
+    const ids = new Set(gone.split(' '))
+    const timer = setTimeout(
+      () => setShown((before) => before.filter((one) => !one.isGone || !ids.has(one.id))),
+      leavingMs,
+    )
+    return () => clearTimeout(timer)
+  }, [gone])
   return shown
 }

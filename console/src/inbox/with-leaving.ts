@@ -1,19 +1,13 @@
 import type { AccessRequest } from '../requests/request.ts'
 
+/** A request of the list; `isGone`: it was in the list a moment ago. */
 export type Shown = AccessRequest & { isGone: boolean }
 
-/** The list with those that left it at their former places. */
-export function withLeaving(
-  listed: readonly AccessRequest[],
-  leaving: ReadonlyMap<string, AccessRequest>,
-  before: readonly Shown[],
-): Shown[] {
+/** The list, with those that were shown before and are no longer in it at their former places. */
+export function withLeaving(listed: readonly AccessRequest[], before: readonly Shown[]): Shown[] {
   const shown: Shown[] = listed.map((request) => ({ ...request, isGone: false }))
   const ids = new Set(listed.map(({ id }) => id))
-  for (const [id, request] of leaving) {
-    if (ids.has(id)) continue
-    const place = before.findIndex((one) => one.id === id)
-    shown.splice(place < 0 ? shown.length : place, 0, { ...request, isGone: true })
-  }
+  for (const [place, request] of before.entries())
+    if (!ids.has(request.id)) shown.splice(place, 0, { ...request, isGone: true })
   return shown
 }

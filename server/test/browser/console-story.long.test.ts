@@ -31,10 +31,12 @@ suite('asking and approving, in three browsers', { skip: skipChromium }, async (
       assert.match((await page.getByRole('link', { name: /Inbox/ }).first().textContent()) ?? '', /1/)
     }
     await ben.page.getByLabel('Note').fill('Go ahead; I watch the dashboard.')
+    // It stays in the list for some seconds.
+    const seenByAda = ada.page.getByText('Approved by Ben Marsh').waitFor()
     await ben.page.getByRole('button', { name: 'Approve for 1 h' }).click()
     await ben.page.getByText(/Ben Marsh approved this at/).waitFor()
 
-    await ada.page.getByText('Approved by Ben Marsh').waitFor()
+    await seenByAda
     await ada.page.getByText(/Ben Marsh approved this at .*Nothing left to do\./).waitFor()
     await dana.page.getByText(/^(1 h|59 min) left$/).waitFor()
     await dana.page.getByText('Go ahead; I watch the dashboard.').first().waitFor()
