@@ -30,7 +30,8 @@ const permits = {
 }
 
 /** What a person with administrator rights for hours reads. */
-const administratorNotice = 'Administrator rights last an hour at most. Is something broken? Use emergency access.'
+export const administratorNotice =
+  'Administrator rights last an hour at most. Is something broken? Use emergency access.'
 
 /** A service with accounts, rules and people, and a browser for each person who is asked for. */
 export async function openConsoleStage(env: Record<string, string> = {}) {

@@ -12,7 +12,8 @@ export async function requireSound({ page, complaints }: Window, state: string, 
     await page.emulateMedia({ colorScheme: look.colorScheme })
     const wide = await page.evaluate('document.documentElement.scrollWidth')
     assert.ok(Number(wide) <= look.width, `${state}: ${wide} px wide at ${look.width}`)
-    const { violations } = await new AxeBuilder({ page }).analyze()
+    // The pages have no frames, for which each analysis would open a page of its own.
+    const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze()
     assert.deepEqual(
       violations.map(({ id, help }) => `${id}: ${help}`),
       [],
