@@ -14,7 +14,7 @@ export type Frame = {
 }
 
 export function layout({ title, words, tenant, hasBar = false }: Frame, content: readonly Html[] | Html): Html {
-  const rehearsal = tenant?.mode === 'rehearsal' ? html`<p class="rehearsal">${words.rehearsal}</p>\n` : ''
+  const rehearsal = tenant?.mode === 'rehearsal' ? html`<p class="rehearsal">${words.rehearsal}</p>` : ''
   const name = tenant === undefined ? '' : html` · <bdi>${tenant.name}</bdi>`
   return html`<!doctype html>
 <html lang="${words.language}">
@@ -27,7 +27,7 @@ export function layout({ title, words, tenant, hasBar = false }: Frame, content:
 <style>${style}</style>
 </head>
 <body class="${hasBar ? 'decides' : 'reads'}">
-${rehearsal}<header class="product"><b>Sallyport</b>${name}</header>
+<header>${rehearsal}<p class="product"><b>Sallyport</b>${name}</p></header>
 <main>
 ${content}
 </main>

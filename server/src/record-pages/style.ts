@@ -49,7 +49,7 @@ svg { flex: none; width: 14px; height: 14px; fill: none; stroke: currentColor; s
 .quote { margin: 0 0 12px; padding-left: 12px; border-left: 2px solid var(--control) }
 .quote figcaption { font-size: 12px; line-height: 16px; color: var(--text-2) }
 .quote blockquote { margin: 0; max-width: 68ch; white-space: pre-wrap; unicode-bidi: plaintext }
-dl { display: grid; grid-template-columns: minmax(88px, max-content) 1fr; gap: 4px 12px; margin: 0 0 12px }
+dl { display: grid; grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); gap: 4px 12px; margin: 0 0 12px }
 dt { color: var(--text-2) }
 dd { margin: 0; min-width: 0 }
 .list { margin: 0 0 12px; padding: 0; list-style: none }
@@ -90,6 +90,7 @@ details[open] > summary { margin-bottom: 8px }
 @media (min-width: 640px) {
   .product { padding-top: 16px; padding-bottom: 16px }
   .card { padding: 24px }
+  dl { grid-template-columns: minmax(88px, max-content) 1fr }
   .bar { margin: 0 0 16px; padding: 24px; background: var(--surface); border: 1px solid var(--line); border-radius: 10px }
   .bar .actions { margin: 0 }
 }

@@ -48,7 +48,7 @@ function whereOf(wanted: Wanted, words: Words): Html {
 export function placeOf(wanted: Wanted, words: Words): Html {
   const { resource, resource_name } = wanted
   const id = nameOf(idOf(resource))
-  return words.request.place(resource.type, resource_name === null ? id : html`${nameOf(resource_name)} · ${id}`)
+  return resource_name === null ? words.request.place(resource.type, id) : html`${nameOf(resource_name)} · ${id}`
 }
 
 /** The parts of the sentence about a request. */
