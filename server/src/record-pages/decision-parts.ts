@@ -1,5 +1,5 @@
 import { type Html, html } from '../kernel/html.ts'
-import { duration } from '../kernel/plain-words.ts'
+import { duration, line } from '../kernel/plain-words.ts'
 import type { Deciders, RequestBody } from './bodies.ts'
 import { card, linkButton, section } from './layout.ts'
 import { apiSentence, nameOf, quote } from './shown-text.ts'
@@ -57,7 +57,12 @@ export function waitingBox(request: RequestBody, deciders: Deciders | undefined,
 
 function whoMayDecide({ names, count, is_complete }: Deciders, words: View['words']): string {
   if (count === 0) return is_complete ? words.decision.nobody : ''
-  return words.decision.deciders(words.and(names.slice(0, 3), count - Math.min(names.length, 3)))
+  return words.decision.deciders(
+    words.and(
+      names.slice(0, 3).map((name) => line(name)),
+      count - Math.min(names.length, 3),
+    ),
+  )
 }
 
 function requesterActions({ id, reminded_at }: RequestBody, { words, clock, publicUrl }: View, key: string): Html {

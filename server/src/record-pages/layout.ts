@@ -1,5 +1,7 @@
 import { type Html, html } from '../kernel/html.ts'
+import { line } from '../kernel/plain-words.ts'
 import type { Own } from './bodies.ts'
+import { nameOf } from './shown-text.ts'
 import { style } from './style.ts'
 import type { Words } from './words-en.ts'
 
@@ -15,7 +17,7 @@ export type Frame = {
 
 export function layout({ title, words, tenant, hasBar = false }: Frame, content: readonly Html[] | Html): Html {
   const rehearsal = tenant?.mode === 'rehearsal' ? html`<p class="rehearsal">${words.rehearsal}</p>` : ''
-  const name = tenant === undefined ? '' : html` · <bdi>${tenant.name}</bdi>`
+  const name = tenant === undefined ? '' : html` · ${nameOf(tenant.name)}`
   return html`<!doctype html>
 <html lang="${words.language}">
 <head>
@@ -23,7 +25,7 @@ export function layout({ title, words, tenant, hasBar = false }: Frame, content:
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <meta name="format-detection" content="telephone=no">
-<title>${title} · Sallyport</title>
+<title>${line(title)} · Sallyport</title>
 <style>${style}</style>
 </head>
 <body class="${hasBar ? 'decides' : 'reads'}">

@@ -23,7 +23,7 @@ body { margin: 0; padding: 0 0 32px; overflow-wrap: anywhere }
 main { max-width: 640px; margin: 0 auto; padding: 0 16px }
 .product { max-width: 640px; margin: 0 auto; padding: 8px 16px; font-size: 12px; line-height: 16px; color: var(--text-2) }
 .product b { font-weight: 600 }
-.rehearsal { margin: 0; padding: 4px 16px; min-height: 28px; text-align: center; font-weight: 500; color: var(--wait);
+.rehearsal { max-width: none; margin: 0; padding: 4px 16px; min-height: 28px; text-align: center; font-weight: 500; color: var(--wait);
   background: repeating-linear-gradient(135deg, var(--wait-tint) 0 12px, var(--bg) 12px 24px) }
 .card { margin: 0 0 16px; padding: 16px; background: var(--surface); border: 1px solid var(--line); border-radius: 10px }
 .card > :last-child { margin-bottom: 0 }
@@ -55,6 +55,7 @@ dd { margin: 0; min-width: 0 }
 .list { margin: 0 0 12px; padding: 0; list-style: none }
 .list > li { padding: 8px 0; border-top: 1px solid var(--line) }
 .list > li:first-child { padding-top: 0; border-top: 0 }
+.list > li:last-child { padding-bottom: 0 }
 .list > li > :last-child { margin-bottom: 0 }
 .when { color: var(--text-2) }
 .hint { margin: 4px 0 0; font-size: 12px; line-height: 16px; color: var(--text-2) }
