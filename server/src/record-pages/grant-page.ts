@@ -1,7 +1,7 @@
 import { type Html, html } from '../kernel/html.ts'
 import { badges, grantStates } from './badge.ts'
 import type { GrantBody } from './bodies.ts'
-import { connectSection, grantFacts, grantSentence, mayEnd } from './grant-parts.ts'
+import { checkAgain, connectSection, grantFacts, grantSentence, mayEnd } from './grant-parts.ts'
 import { card, layout, linkButton, section } from './layout.ts'
 import { nameOf } from './shown-text.ts'
 import { linksOf, placeOf, type View } from './view.ts'
@@ -13,6 +13,7 @@ export function grantPage(grant: GrantBody, view: View, above: Html | '' = ''): 
   const { action_description } = grant
   const isOwn = grant.user_id === own.id
   const acts = [
+    checkAgain(grant, links.page, view),
     mayEnd(grant, own) ? linkButton(links.of('end'), words.grant.end) : '',
     isOwn && grant.status === 'active' ? linkButton(links.console, words.grant.extend) : '',
     linkButton(linksOf(publicUrl, 'requests', grant.request_id).page, words.grant.request),

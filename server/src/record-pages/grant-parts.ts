@@ -46,10 +46,17 @@ export function grantItem(grant: GrantBody, view: View): Html {
   const { words, own, publicUrl } = view
   const links = linksOf(publicUrl, 'grants', grant.id)
   const end = mayEnd(grant, own) ? linkButton(links.of('end'), words.grant.end) : ''
+  const again = checkAgain(grant, linksOf(publicUrl, 'requests', grant.request_id).page, view)
   return html`${badges(grantStates(grant), words)}
 <p>${grantSentence(grant, view)}</p>
 ${grantFacts(grant, view).map((part) => html`${part}`)}
-<div class="actions">${end}${linkButton(links.page, words.grant.open)}</div>`
+<div class="actions">${again}${end}${linkButton(links.page, words.grant.open)}</div>`
+}
+
+/** A page without script does not follow what happens at the target: a link shows the present state. */
+export function checkAgain(grant: GrantBody, page: string, { words }: View): Html | '' {
+  const state = grantState(grant)
+  return state === 'starting' || state === 'ending' ? linkButton(page, words.checkAgain) : ''
 }
 
 /** How the holder connects; nothing for other readers, and before the access is there. */

@@ -18,6 +18,7 @@ export const german: Words = {
   rehearsal: 'Probe: Hier ist nichts echt',
   openInConsole: 'In der Konsole öffnen',
   back: 'Zurück',
+  checkAgain: 'Erneut prüfen',
   note: 'Notiz',
   atTime: (time) => `um ${time}`,
   onDay: (day, time) => `am ${day} um ${time}`,
@@ -144,7 +145,6 @@ export const german: Words = {
       html`${who} hat ${what} auf ${where} noch immer: Das Ziel hat das Ende nicht bestätigt. Sallyport versucht es erneut.`,
     failed: ({ who, what, where }) => html`${who} hat ${what} auf ${where} nicht erhalten.`,
     until: (at) => html`bis ${at}`,
-    since: (at) => html`seit ${at}`,
     endedBy: (who, when) => html`Beendet von ${who} ${when}.`,
     sessions: (at) => html`Offene Sitzungen können bis ${at} weitergehen.`,
     target: 'Das Ziel meldet',
@@ -208,7 +208,6 @@ export const german: Words = {
     passkey: 'Ein Passkey braucht die Konsole:',
     factorWrong: 'Der Code ist falsch, wurde schon benutzt oder kam zu spät. Versuchen Sie den nächsten.',
     startAgain: 'Von vorn beginnen',
-    sessionsImpossible: 'Unter dieser Adresse können sich Browser nicht anmelden.',
   },
 
   problem: {

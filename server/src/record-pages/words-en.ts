@@ -20,6 +20,7 @@ export const english = {
   rehearsal: 'Rehearsal: nothing here is real',
   openInConsole: 'Open in the console',
   back: 'Back',
+  checkAgain: 'Check again',
   note: 'Note',
   atTime: (time: string) => `at ${time}`,
   onDay: (day: string, time: string) => `on ${day} at ${time}`,
@@ -147,7 +148,6 @@ export const english = {
       html`${who} still has ${what} on ${where}: the target has not confirmed the end. Sallyport tries again.`,
     failed: ({ who, what, where }: Omit<Asked, 'time'>) => html`${who} did not get ${what} on ${where}.`,
     until: (at: Html) => html`until ${at}`,
-    since: (at: Html) => html`since ${at}`,
     endedBy: (who: Html, when: Html) => html`Ended by ${who} ${when}.`,
     sessions: (at: Html) => html`Sessions that are already open may go on until ${at}.`,
     target: 'The target says',
@@ -208,7 +208,6 @@ export const english = {
     passkey: 'A passkey needs the console:',
     factorWrong: 'The code is wrong, was used before, or came too late. Try the next one.',
     startAgain: 'Start again',
-    sessionsImpossible: 'Browsers cannot sign in at this address.',
   },
 
   problem: {

@@ -123,7 +123,11 @@ suite('a request in a browser that runs no script', { skip: skipChromium }, asyn
     await page.getByRole('heading', { name: 'End this access?' }).waitFor()
     await sound(window, 'end')
     await page.getByRole('button', { name: 'End access' }).click()
-    await page.getByText('Ended early').waitFor()
+    await page.getByText('Ended by Dana').waitFor()
+    await until('the target has confirmed the end', async () => {
+      await page.reload()
+      return page.getByText('Ended early').isVisible()
+    })
   })
 
   test('that is not there is not found', async () => {
