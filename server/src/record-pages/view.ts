@@ -52,7 +52,7 @@ export function placeOf(wanted: Wanted, words: Words): Html {
 }
 
 /** The parts of the sentence about a request. */
-export function askedOf(request: RequestBody, words: Words): Asked {
+function askedOf(request: RequestBody, words: Words): Asked {
   const { requester_name, duration_seconds } = request
   return {
     who: strongNameOf(requester_name),

@@ -38,5 +38,3 @@ export async function openPageStage(env: Environment = {}) {
 
   return { ...stage, acme, dana, ben, named, personOf, signedIn, ask }
 }
-
-export type PageStage = Awaited<ReturnType<typeof openPageStage>>
