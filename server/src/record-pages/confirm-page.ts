@@ -6,7 +6,7 @@ import { grantSentence } from './grant-parts.ts'
 import { card, layout, linkButton } from './layout.ts'
 import { requestHead } from './request-page.ts'
 import { nameOf } from './shown-text.ts'
-import { linksOf, type View } from './view.ts'
+import { linksOf, sentenceOf, type View } from './view.ts'
 
 export type RequestAct = 'approve' | 'deny' | 'cancel'
 
@@ -36,7 +36,11 @@ export function confirmPage(
   return layout({ title: words.confirm[act], words, tenant: own.tenant }, [
     html`${above}`,
     html`<h1 class="title">${words.confirm[act]}</h1>`,
-    card(badges(requestStates(request, []), words), ...requestHead(request, view)),
+    card(
+      badges(requestStates(request, []), words),
+      html`<p class="sentence">${sentenceOf(request, words)}</p>`,
+      ...requestHead(request, view),
+    ),
     form(links.of(act), filled.key, [
       ...fieldsOf(act, request, view, filled),
       html`<div class="actions">${buttonOf(act, request, view)}${linkButton(links.page, words.back)}</div>`,
@@ -112,13 +116,17 @@ export function endPage(grant: GrantBody, view: View, filled: Filled, above: Htm
   const { words, own, publicUrl } = view
   const links = linksOf(publicUrl, 'grants', grant.id)
   const who = nameOf(grant.user_name)
-  const { end, endMeans, endButton, noteOptional, noteShown } = words.confirm
+  const { end, endMeans, endMeansYou, endButton, noteOptional, noteShown } = words.confirm
+  const isOwn = grant.user_id === own.id
   return layout({ title: end, words, tenant: own.tenant }, [
     html`${above}`,
     html`<h1 class="title">${end}</h1>`,
-    card(html`<p>${grantSentence(grant, view)}</p>`, html`<p>${endMeans(who)}</p>`),
+    card(
+      html`<p class="sentence">${grantSentence(grant, view)}</p>`,
+      html`<p>${isOwn ? endMeansYou : endMeans(who)}</p>`,
+    ),
     form(links.of('end'), filled.key, [
-      noteField({ label: noteOptional, hint: noteShown(who), required: false, filled }),
+      noteField({ label: noteOptional, hint: isOwn ? '' : noteShown(who), required: false, filled }),
       html`<div class="actions"><button class="button danger">${endButton}</button>${linkButton(links.page, words.back)}</div>`,
     ]),
   ])

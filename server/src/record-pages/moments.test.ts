@@ -20,7 +20,7 @@ suite('a moment on a page', () => {
       '2026-03-01T07:05:00Z',
       'on 28 Feb 2026 at 23:05',
     ],
-    ['has the person’s format of times', { time_format: '12h' }, english, '2026-03-01T15:05:00Z', 'at 03:05 pm'],
+    ['has the person’s format of times', { time_format: '12h' }, english, '2026-03-01T15:05:00Z', 'at 3:05 pm'],
     [
       'has the person’s format of dates',
       { date_format: 'MM/DD/YYYY', time_format: '24h', locale: 'en-US' },
@@ -28,13 +28,17 @@ suite('a moment on a page', () => {
       '2026-02-28T00:05:00Z',
       'on 02/28/2026 at 00:05',
     ],
+    ['has no zero in front of twelve hours', { locale: 'en-US' }, english, '2026-03-01T08:05:00Z', 'at 8:05 AM'],
     ['is in UTC for a zone that is none', { timezone: 'Nowhere' }, english, '2026-03-01T08:05:00Z', 'at 08:05'],
     ['is German on a German page', { locale: 'de' }, german, '2026-02-28T08:05:00Z', 'am 28.02.2026 um 08:05'],
     ['mixes no languages', { locale: 'ja' }, german, '2026-02-28T08:05:00Z', 'am 28.02.2026 um 08:05'],
   ]
   for (const [name, preferences, words, iso, text] of cases) {
     test(name, () => {
-      const shown = clockFor({ ...usual, ...preferences }, words, now).when(iso).text
+      // Versions of ICU differ in the space before AM.
+      const shown = clockFor({ ...usual, ...preferences }, words, now)
+        .when(iso)
+        .text.replace('\u202f', ' ')
       assert.equal(shown, `<time datetime="${iso}" title="${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC">${text}</time>`)
     })
   }

@@ -25,8 +25,9 @@ export function clockFor(
   const { date_format, time_format } = preferences
   const timeZone = readZone(preferences.timezone) ?? 'UTC'
   const locale = localeFor(preferences.locale, words.language)
-  const hour12 = time_format === null ? {} : { hour12: time_format === '12h' }
-  const time = new Intl.DateTimeFormat(locale, { timeZone, hour: '2-digit', minute: '2-digit', ...hour12 })
+  const hour12 = time_format === null ? hasTwelveHours(locale) : time_format === '12h'
+  const hour = hour12 ? 'numeric' : '2-digit'
+  const time = new Intl.DateTimeFormat(locale, { timeZone, hour, minute: '2-digit', hour12 })
   const usual = new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'medium' })
   const day = new Intl.DateTimeFormat('sv-SE', { timeZone, ...parts })
   const dateOf = (at: Date) => {
@@ -51,6 +52,10 @@ export function clockFor(
     after: (iso, seconds) => new Date(new Date(iso).getTime() + seconds * 1_000).toISOString(),
     isPast: (iso) => new Date(iso).getTime() <= now.getTime(),
   }
+}
+
+function hasTwelveHours(locale: string): boolean {
+  return new Intl.DateTimeFormat(locale, { hour: 'numeric' }).resolvedOptions().hour12 === true
 }
 
 /** The person's locale where it is one of the page's language: `en-GB` writes dates unlike `en-US`, and no page mixes two languages. */

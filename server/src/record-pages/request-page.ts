@@ -37,7 +37,11 @@ export function requestPage(shown: ShownRequest, view: View, key: string, above:
     },
     [
       html`${above}`,
-      card(badges(requestStates(request, grants.data), words), ...requestHead(request, view)),
+      card(
+        badges(requestStates(request, grants.data), words),
+        html`<h1>${sentenceOf(request, words)}</h1>`,
+        ...requestHead(request, view),
+      ),
       request.may_decide ? decisionBar(request, view) : '',
       decisionText(request, view),
       waitingBox(request, deciders, view, key),
@@ -52,12 +56,11 @@ export function requestPage(shown: ShownRequest, view: View, key: string, above:
   )
 }
 
-/** The sentence, the reason and the risk: what is read before anything else, also on the page that confirms. */
+/** The reason and the risk, which stand below the sentence, also on the page that confirms. */
 export function requestHead(request: RequestBody, { words }: View): Html[] {
   const { reason, risk, risk_reasons } = request
   const { riskHigh, riskNormal, riskReasons, reasonBy, noReason } = words.request
   return [
-    html`<h1>${sentenceOf(request, words)}</h1>`,
     reason === null || reason.trim() === ''
       ? html`<p>${noReason}</p>`
       : quote(reasonBy(nameOf(request.requester_name)), reason),

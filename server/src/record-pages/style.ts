@@ -27,7 +27,7 @@ main { max-width: 640px; margin: 0 auto; padding: 0 16px }
   background: repeating-linear-gradient(135deg, var(--wait-tint) 0 12px, var(--bg) 12px 24px) }
 .card { margin: 0 0 16px; padding: 16px; background: var(--surface); border: 1px solid var(--line); border-radius: 10px }
 .card > :last-child { margin-bottom: 0 }
-h1 { margin: 0 0 12px; font-size: 16px; line-height: 24px; font-weight: 400 }
+h1, .sentence { margin: 0 0 12px; font-size: 16px; line-height: 24px; font-weight: 400 }
 h1.title { font-size: 20px; line-height: 28px; font-weight: 600 }
 h2 { margin: 0 0 8px; font-size: 14px; line-height: 20px; font-weight: 600 }
 h3 { margin: 0 0 4px; font-size: 14px; line-height: 20px; font-weight: 500 }

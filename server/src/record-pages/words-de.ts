@@ -125,6 +125,7 @@ export const german: Words = {
     endButton: 'Zugriff beenden',
     cancelMeans: 'Dann kann ihn niemand mehr genehmigen. Sie können jederzeit einen neuen Antrag stellen.',
     endMeans: (who) => html`${who} verliert den Zugriff jetzt. Eine offene Sitzung kann noch eine Weile weitergehen.`,
+    endMeansYou: 'Sie verlieren den Zugriff jetzt. Eine offene Sitzung kann noch eine Weile weitergehen.',
     forTime: 'Für',
     asRequested: (time) => `${time}, wie beantragt`,
     noteOptional: 'Notiz (freiwillig)',

@@ -126,6 +126,7 @@ export const english = {
     endButton: 'End access',
     cancelMeans: 'Nobody can approve it then. You can make a new request at any time.',
     endMeans: (who: Html) => html`${who} loses the access now. A session that is already open may go on for a while.`,
+    endMeansYou: 'You lose the access now. A session that is already open may go on for a while.',
     forTime: 'For',
     asRequested: (time: string) => `${time}, as requested`,
     noteOptional: 'Note (optional)',
