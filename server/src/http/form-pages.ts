@@ -54,6 +54,7 @@ export type FormPage = {
 
 export type FormPages = {
   pages: readonly FormPage[]
+  publicUrl: string
   sessionCookie: SessionCookie
   contentSecurityPolicy: string
   /** The page for what goes wrong before or in `answer`. */
@@ -69,7 +70,7 @@ const formLimit = 64 * 1024
  * its visitors in.
  */
 export function serveFormPages(server: FastifyInstance, options: FormPages): void {
-  const { pages, sessionCookie, contentSecurityPolicy, onProblem } = options
+  const { pages, publicUrl, sessionCookie, contentSecurityPolicy, onProblem } = options
   const headers = {
     'content-security-policy': contentSecurityPolicy,
     'cache-control': 'no-store',
@@ -77,15 +78,18 @@ export function serveFormPages(server: FastifyInstance, options: FormPages): voi
     'referrer-policy': 'same-origin',
     'x-robots-tag': 'noindex',
   }
+  const ownName = new URL(publicUrl).hostname
   for (const { method, path, answer } of pages) {
     server.route({
       method: method as HTTPMethods,
       url: path,
       bodyLimit: formLimit,
       config: { bodyType: 'form' },
-      onRequest: async (request) => {
+      onRequest: async (request, reply) => {
         requireRoom(server)
         sessionCookie.requireHost(request)
+        // This machine has several names, and a browser's cookies are for one of them.
+        if (method === 'GET' && request.hostname !== ownName) return reply.redirect(`${publicUrl}${request.url}`, 302)
         if (method === 'POST') sessionCookie.requireOwnOrigin(request)
       },
       errorHandler(thrown, request, reply) {

@@ -26,6 +26,7 @@ export function recordPages({ publicUrl, sessionCookie, codec }: RecordPagesOpti
   }
   return {
     pages: [...requestPages(deps), ...grantPages(deps), ...signInPages(deps)],
+    publicUrl,
     sessionCookie,
     contentSecurityPolicy,
     onProblem: (problem, request) => problemPage(problem, request, publicUrl),
