@@ -24,7 +24,7 @@ export default defineConfig({
   base: '/console/',
   plugins: [react(), tailwind(), { ...optimizeLocales.vite({ locales }), enforce: 'pre' }, pressableStyle],
   build: {
-    target: 'es2023',
+    target: ['chrome123', 'safari17.5', 'firefox120'],
     // A file of its own: the page's policy lets it load only what the service serves.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

@@ -25,7 +25,11 @@ export function createClient({ baseUrl, tenantId, token, apiKey, fetch }: Client
     ...(token !== undefined && { Authorization: `Bearer ${token}` }),
     ...(apiKey !== undefined && { 'X-API-Key': apiKey }),
   }
-  const client = createFetchClient<paths>({ baseUrl, headers, ...(fetch && { fetch }) })
+  const client = createFetchClient<paths>({
+    ...{ baseUrl, headers, ...(fetch && { fetch }) },
+    // Lists in a query are separated by commas.
+    querySerializer: { array: { style: 'form', explode: false } },
+  })
   client.use({
     onRequest({ request, schemaPath }) {
       const isWrite = request.method !== 'GET' && !schemaPath.startsWith('/v1/auth/')

@@ -17,6 +17,7 @@ import { buildServer, type HttpServer } from './http/server.ts'
 import { sessionCookie } from './http/session-cookie.ts'
 import { type Loop, startLoop } from './jobs/loop.ts'
 import type { Limit } from './kernel/bucket.ts'
+import type { ConsoleState } from './kernel/console-state.ts'
 import type { Ctx, Egress, Sealer } from './kernel/context.ts'
 import type { Problem } from './kernel/errors.ts'
 import { throttledLog } from './kernel/throttled-log.ts'
@@ -53,6 +54,8 @@ export type AppOptions = {
   driverTypes: DriverTypes
   /** Undefined: metrics are off. */
   metrics?: Metrics | undefined
+  /** Where the console is. Undefined: there is none. */
+  console?: () => ConsoleState
 }
 
 /** The whole service, not yet listening. */
@@ -88,6 +91,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     operations,
     outgoing,
     ...serverSettings(config),
+    console: options.console,
     ...(metrics && counting(metrics)),
     async findUnreadiness() {
       if (!ready) return 'the service is stopping'

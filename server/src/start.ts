@@ -3,6 +3,8 @@ import { findUnreachableTenants } from './auth/global-provider-sign-in.flow.ts'
 import { hasSigningKey } from './auth/signing-key-store.ts'
 import { openTokenKeys } from './auth/token-keys.flow.ts'
 import { type Config, readConfig } from './config/config.ts'
+import type { Place } from './console/place.ts'
+import { openServedConsole, type ServedConsole } from './console/served-console.ts'
 import { type Database, openDatabase } from './db/transaction.ts'
 import { type OpenedDatabase, openForService } from './embedded-postgres/open-database.ts'
 import { sessionCookie } from './http/session-cookie.ts'
@@ -37,16 +39,23 @@ const maxStopMs = 25_000
 /** The time for transactions in flight to end when the databases are closed. */
 const maxCloseMs = 3_000
 
-/** Runs the service until a signal. If it cannot start, it prints why and the process ends. `types`: the drivers of targets. */
-export function start(types: DriverTypes): void {
-  openService(types).catch((error: unknown) => {
+/** How long the first start keeps its last line, the setup link, for a build of the console to end: people go on from there. */
+const maxBuildWaitMs = 30_000
+const stillBuilding = () => true
+
+/**
+ * Runs the service until a signal. If it cannot start, it prints why and the process ends. `types`: the drivers of targets. `place`: where
+ * builds of the console are, if not in this checkout.
+ */
+export function start(types: DriverTypes, place?: Place): void {
+  openService(types, place).catch((error: unknown) => {
     console.error(`Sallyport does not start: ${error instanceof Error ? error.message : String(error)}`)
     process.exit(1)
   })
 }
 
 /** config → database → migrate → app → workers. */
-async function openService(types: DriverTypes): Promise<void> {
+async function openService(types: DriverTypes, place: Place | undefined): Promise<void> {
   const config = readConfig()
   const say = (line: string) => console.log(line)
   const opened = await openForService(config, say, (reason) => {
@@ -55,7 +64,8 @@ async function openService(types: DriverTypes): Promise<void> {
   })
   let stop = opened.stop
   try {
-    const running = await serve(config, opened, types)
+    const site = await openServedConsole(say, place)
+    const running = await serve(config, opened, types, site)
     stop = running.stop
     stopOnSignals(stop, maxStopMs + config.stop_delay_seconds * 1_000)
     const isNew = await bootstrap({
@@ -70,16 +80,33 @@ async function openService(types: DriverTypes): Promise<void> {
     if (config.database_url === undefined) await releaseLeases(running.background)
     running.app.startWorkers()
     await listen('', config, () => running.app.server.listen({ host: config.host, port: config.port }))
-    say(`Sallyport is ready at ${config.public_url} — reference at ${config.public_url}/docs`)
-    if (isNew) await sayHowToSetUp(config, running.background, say)
+    say(readyLine(config, site))
+    // Not before: the API does not wait for it.
+    const built = site.build()
+    if (isNew) await sayHowToSetUp(config, running.background, say, built)
   } catch (error) {
     await stop()
     throw error
   }
 }
 
+function readyLine({ public_url }: Config, site: ServedConsole): string {
+  const state = site.state()
+  const hasConsole = state === 'building' || 'folder' in state
+  const places = [...(hasConsole ? [`console at ${public_url}/console/`] : []), `reference at ${public_url}/docs`]
+  return `Sallyport is ready at ${public_url} — ${places.join(', ')}`
+}
+
 /** Once: a link in the log of each start would let its readers in again and again. The service runs without it. */
-async function sayHowToSetUp({ public_url }: Config, database: Database, say: (line: string) => void): Promise<void> {
+async function sayHowToSetUp(
+  { public_url }: Config,
+  database: Database,
+  say: (line: string) => void,
+  built: Promise<boolean>,
+): Promise<void> {
+  // The link stays the last line, where people look for it.
+  const goesOn = await withinDeadline(maxBuildWaitMs, () => built, stillBuilding)
+  if (!goesOn) return
   const again = 'npm run admin -- setup-link'
   await makeSetupLink(database, { public_url }).then(
     ({ url }) => say(`Open ${url} (once, within an hour; again: ${again})`),
@@ -112,7 +139,7 @@ async function listen(prefix: '' | 'METRICS_', at: { host: string; port: number 
   }
 }
 
-async function serve(config: Config, opened: OpenedDatabase, driverTypes: DriverTypes) {
+async function serve(config: Config, opened: OpenedDatabase, driverTypes: DriverTypes, site: ServedConsole) {
   const database = openDatabase(opened.service, connections.requests)
   const confirming = openDatabase(opened.service, connections.confirming)
   const background = openDatabase(opened.service, connections.background)
@@ -125,7 +152,16 @@ async function serve(config: Config, opened: OpenedDatabase, driverTypes: Driver
   const metrics = config.metrics && openMetrics()
   const listenTo = opened.service
   const databases = { database, confirming, background, revocation, watching }
-  const app = await createApp({ config, ...databases, listenTo, rootKeys, tokenKeys, driverTypes, metrics })
+  const app = await createApp({
+    config,
+    ...databases,
+    listenTo,
+    rootKeys,
+    tokenKeys,
+    driverTypes,
+    metrics,
+    console: site.state,
+  })
   if (metrics !== undefined) countQuestions(policyEvaluator, metrics)
   const closeMetrics = await publishMetrics(
     config.metrics,
@@ -140,7 +176,7 @@ async function serve(config: Config, opened: OpenedDatabase, driverTypes: Driver
     },
   )
   const stop = async () => {
-    await app.stop()
+    await Promise.all([site.stop(), app.stop()])
     await closeMetrics()
     // A database that is down never answers the transactions in flight.
     const close = () => Promise.all(Object.values(databases).map((each) => each.close()))

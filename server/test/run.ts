@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { type Durations, planBatches } from './runner/batches.ts'
 import { runBatches } from './runner/pool.ts'
+import { prepareConsole } from './runner/prepare-console.ts'
 import { endRemains, findRemains } from './runner/remains.ts'
 import { describe, type Outcome, slowest, summarize } from './runner/report.ts'
 import { makeRunFolder } from './runner/run-folder.ts'
@@ -68,7 +69,10 @@ process.env.TMPDIR = folder
 const ending = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => ending.abort(name))
 
-const { server, stop } = await (on15 ? startTestServerOn15() : startTestServer())
+const [{ server, stop }] = await Promise.all([
+  on15 ? startTestServerOn15() : startTestServer(),
+  prepareConsole(ending.signal),
+])
 const outcomes: Outcome[] = []
 await runBatches(batches, {
   root,

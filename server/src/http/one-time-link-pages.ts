@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
+import { pagePolicy } from './page-policy.ts'
 
 const types = { html: 'text/html; charset=utf-8', css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' }
 const files = [
@@ -11,12 +12,6 @@ const files = [
   { url: '/console/page.js', file: 'page.js', type: types.js },
 ]
 
-/** A page runs its own files alone, and calls nothing but this service. */
-const policy = [
-  `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; form-action 'self'; base-uri 'none'`,
-  `require-trusted-types-for 'script'; trusted-types 'none'; frame-ancestors 'none'`,
-].join('; ')
-
 /**
  * The pages that a setup link and an invitation open. They are the same for every reader: the link's key stands behind `#`, which a browser
  * does not send, and the page's script uses it in calls of the API.
@@ -25,7 +20,7 @@ export function serveOneTimeLinkPages(server: FastifyInstance): void {
   for (const { url, file, type } of files) {
     const content = readFileSync(new URL(`./one-time-link-pages/${file}`, import.meta.url))
     server.get(url, async (_request, reply) => {
-      reply.header('content-security-policy', policy).header('cache-control', 'no-cache')
+      reply.header('content-security-policy', pagePolicy).header('cache-control', 'no-cache')
       return reply.type(type).send(content)
     })
   }

@@ -11,6 +11,7 @@ import type {
   preHandlerAsyncHookHandler,
 } from 'fastify'
 import { notFound } from '../kernel/errors.ts'
+import { namesState } from './if-none-match.ts'
 import type { Limits } from './limits.ts'
 import { callerAddress } from './source.ts'
 
@@ -32,7 +33,7 @@ export async function serveReference(server: FastifyInstance, describe: () => un
     const { bytes, etag } = (await copies)[form]
     // Clients keep the document, and ask each time whether it is still the current one.
     reply.headers({ etag, vary: 'accept-encoding', 'cache-control': 'no-cache' })
-    if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send()
+    if (namesState(request.headers['if-none-match'], etag)) return reply.code(304).send()
     if (form !== 'identity') reply.header('content-encoding', form)
     return reply.type('application/json; charset=utf-8').send(bytes)
   }
@@ -104,11 +105,4 @@ function readCoding(text: string): [name: string, weight: number] {
   // What cannot be read is not accepted.
   const [, number = '0'] = /^q=([01]?(?:\.\d+)?)$/.exec(weight) ?? []
   return [name, Number(number)]
-}
-
-/** Whether `If-None-Match` names the state; the comparison ignores that an intermediary made the tag weak. */
-function matches(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false
-  const listed = header.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
-  return listed.includes('*') || listed.includes(etag)
 }

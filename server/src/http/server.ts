@@ -1,12 +1,14 @@
 import { Readable } from 'node:stream'
 import helmet from '@fastify/helmet'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
+import type { ConsoleState } from '../kernel/console-state.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
 import { newId } from '../kernel/id.ts'
 import { throttledLog } from '../kernel/throttled-log.ts'
 import type { Answer, KeyedAnswer } from './answer-once.ts'
 import { bodyLimit, readBodiesStrictly } from './body.ts'
+import { serveConsole } from './console.ts'
 import { drainOnClose } from './drain.ts'
 import { answerBrokenRequest, problemOf, replyProblem, sendText } from './error-reply.ts'
 import { eventStreamHeaders, openEventStream } from './event-stream.ts'
@@ -34,6 +36,8 @@ export type ServerOptions = {
   parts: PipelineParts
   /** Undefined when this process can serve, else a sentence that says what is missing. */
   findUnreadiness(): Promise<string | undefined>
+  /** Where the console is, which can change. Absent: there is none. */
+  console?: (() => ConsoleState) | undefined
   trustProxy: string[] | boolean
   publicUrl: string
   logLevel: string
@@ -131,6 +135,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   await serveReference(server, () => describeApi(options.operations, options.publicUrl, options.outgoing), limits)
   serveHealth(server, options)
   serveOneTimeLinkPages(server)
+  await serveConsole(server, options.console)
   serveOperations(server, options, limits)
   return server
 }
@@ -180,7 +185,6 @@ function serveHealth(server: FastifyInstance, options: ServerOptions): void {
     // An answer, not a fault: a load balancer checks every second, and the log has the cause already.
     return missing === undefined ? { status: 'ready' } : replyProblem(reply, new Problem('unavailable', missing))
   })
-  server.get('/', async (_request, reply) => reply.redirect('/docs/'))
 }
 
 function serveOperations(server: FastifyInstance, options: ServerOptions, limits: Limits): void {

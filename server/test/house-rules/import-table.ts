@@ -33,6 +33,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   db: ['kernel', 'config', 'db/client'],
   'embedded-postgres': ['config', 'db', 'db/client'],
   backup: ['db', 'db/client'],
+  console: ['kernel', 'config'],
   ...Object.fromEntries(['events', 'jobs', 'secrets'].map((layer) => [layer, ['kernel', 'db']])),
   http: ['kernel', 'config', 'db', 'secrets'],
   // Works on text, statements and questions; knows no tenant and no database.
@@ -82,6 +83,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     'db/client',
     'embedded-postgres',
     'backup',
+    'console',
     'secrets',
     'auth',
     'tenants',
@@ -262,7 +264,12 @@ export const outsideModules: Readonly<Record<string, Listed>> = {
   https: { at: { 'server/src/egress/call-out.ts': 'the one place that calls out' } },
   'dns/promises': { at: { 'server/src/egress/egress.ts': 'checks each address before it is called' } },
   tls: { harmless: ['checkServerIdentity'] },
-  child_process: { at: { 'server/src/embedded-postgres/': 'starts the embedded database' } },
+  child_process: {
+    at: {
+      'server/src/embedded-postgres/': 'starts the embedded database',
+      'server/src/console/build-console.ts': 'builds the console beside the service, which must not wait for it',
+    },
+  },
   worker_threads: { at: { 'server/src/kernel/beside': 'long computations run in a thread of their own' } },
   // Imported nowhere: `process` would hide a read of the environment, and the others would call out past egress/.
   ...Object.fromEntries(['process', 'dns', 'http2', 'dgram', 'cluster'].map((name) => [name, {}])),

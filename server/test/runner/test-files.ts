@@ -30,7 +30,7 @@ const drawsByChance = /from '(?:\.\.?\/)+(?:test\/)?support\/(?:chance|race|in-t
 /** The wanted test files of the repository at `root`, ordered by path. */
 export async function findTestFiles(root: string, selection: Selection): Promise<string[]> {
   const files: string[] = []
-  for await (const file of glob('server/{src,test}/**/*.test.ts', { cwd: root })) files.push(file)
+  for await (const file of glob('{server/{src,test},console/src}/**/*.test.ts', { cwd: root })) files.push(file)
   return files.sort().filter((file) => isWanted(file, selection, (path) => readFileSync(join(root, path), 'utf8')))
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { clientTypes } from '../../../client/generate.ts'
 import { outgoing } from '../../src/app.ts'
 import { connectAlone } from '../../src/db/client/connect.ts'
 import { describeApi } from '../../src/http/openapi.ts'
@@ -18,9 +19,11 @@ const root = new URL('../../../', import.meta.url)
  * @throws Error if a migration that has landed was edited.
  */
 export async function generateFiles(): Promise<Record<string, string>> {
+  const document = describeApi(operations, 'http://127.0.0.1:8080', outgoing)
   return {
     [manifestFile]: await writeManifest(root),
-    'server/openapi.json': `${JSON.stringify(describeApi(operations, 'http://127.0.0.1:8080', outgoing), null, 2)}\n`,
+    'server/openapi.json': `${JSON.stringify(document, null, 2)}\n`,
+    'client/src/api.ts': await clientTypes(JSON.parse(JSON.stringify(document))),
     'server/schema.sql': await migratedSchema(),
     ...referencePages(operations),
     'docs/reference/cases.md': casesPage(fileURLToPath(root)),

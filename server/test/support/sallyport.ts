@@ -257,7 +257,7 @@ function running(started: Started, base_url: string, data_dir: string, readyAfte
     readyAfterMs,
     client,
     async join(name, roles) {
-      const email = `${name.toLowerCase()}-${randomUUID().slice(0, 8)}@example.com`
+      const email = `${name.toLowerCase().replaceAll(' ', '.')}-${randomUUID().slice(0, 8)}@example.com`
       const password = randomUUID()
       const made = await owner<{ id: string }>('POST', '/v1/users', { email, name, password, roles })
       const signedIn = await client(undefined)<{ token: string }>('POST', '/v1/auth/login', { email, password })

@@ -1,0 +1,139 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { Badge } from '../parts/badge.tsx'
+import { buttonClass } from '../parts/button.tsx'
+import { Countdown, RemainingBar } from '../parts/countdown.tsx'
+import { Card } from '../parts/page.tsx'
+import { nameOf, readableId } from '../requests/request.ts'
+import { now } from '../time/clock.ts'
+import { useFormats } from '../time/formats.ts'
+import { Moment } from '../time/moment.tsx'
+import { useWords } from '../words/words.ts'
+import { AccessActs } from './access-acts.tsx'
+import type { Choice } from './choice.ts'
+import { Connect } from './connect.tsx'
+import { type Grant, grantState } from './grant.ts'
+import { grantQuery } from './queries.ts'
+
+/** The state of access, as a badge. */
+function GrantBadge({ grant }: { grant: Grant }): ReactNode {
+  const { word, tone, icon } = grantState(grant, useWords())
+  return (
+    <Badge tone={tone} icon={icon}>
+      {word}
+    </Badge>
+  )
+}
+
+/** Access that the person has: what, for how long still, how to use it, and how to end it. */
+export function AccessCard({ grant }: { grant: Grant }): ReactNode {
+  const words = useWords().access
+  // The detail says whether it can be extended, and how to connect.
+  const { data: detail } = useQuery(grantQuery(grant.id))
+  return (
+    <Card className="grid h-full content-start gap-3">
+      <div className="flex flex-wrap items-start justify-between gap-2">
+        <div className="min-w-0">
+          <h3 className="text-sentence font-semibold wrap-anywhere">
+            <Link to="/requests/$id" params={{ id: grant.request_id }} className="rounded-control hover:underline">
+              <bdi>{nameOf(grant)}</bdi>
+            </Link>
+          </h3>
+          <p className="text-text-2 wrap-anywhere">
+            {grant.action} · <span className="font-mono text-meta">{readableId(grant.resource.id)}</span>
+          </p>
+        </div>
+        <span className="flex flex-wrap gap-1">
+          <GrantBadge grant={grant} />
+        </span>
+      </div>
+      <Left grant={grant} />
+      {grant.last_error !== null && <LastError text={grant.last_error} />}
+      {detail !== undefined && (
+        <>
+          {grant.status === 'active' && <Connect connect={detail.connect} />}
+          <AccessActs grant={detail} />
+        </>
+      )}
+      {detail?.sessions_may_live_until != null && grant.status !== 'active' && (
+        <SessionsUntil at={detail.sessions_may_live_until} words={words.sessionsUntil} />
+      )}
+    </Card>
+  )
+}
+
+function SessionsUntil({ at, words }: { at: string; words: (moment: string) => string }): ReactNode {
+  const formats = useFormats()
+  return <p className="text-meta text-text-2">{words(formats.moment(at, now()))}</p>
+}
+
+/** The target's own words about what failed. */
+function LastError({ text }: { text: string }): ReactNode {
+  const words = useWords().access
+  return (
+    <p className="wrap-anywhere">
+      <span className="text-text-2">{words.lastError}</span> {text}
+    </p>
+  )
+}
+
+function Left({ grant }: { grant: Grant }): ReactNode {
+  const words = useWords().access
+  const formats = useFormats()
+  if (grant.status !== 'active' || grant.expires_at === undefined || grant.activated_at === undefined)
+    return <p className="text-text-2">{stepOf(grant, words)}</p>
+  return (
+    <div className="grid gap-1">
+      <p className="flex justify-between gap-2">
+        <strong className="font-medium">
+          <Countdown until={grant.expires_at} of={words.onIt(grant.action, nameOf(grant))} />
+        </strong>
+        <span className="text-text-2" title={formats.utc(grant.expires_at)}>
+          {words.endsAt(formats.moment(grant.expires_at, now()))}
+        </span>
+      </p>
+      <RemainingBar from={grant.activated_at} until={grant.expires_at} />
+    </div>
+  )
+}
+
+/** Where it stands at its target, in words. */
+function stepOf({ provisioning }: Grant, words: ReturnType<typeof useWords>['access']): string {
+  if (provisioning === null) return words.waitsForStart
+  const { step, failures } = provisioning
+  return failures === 0 ? words.steps[step] : `${words.steps[step]} (${words.failures(failures)})`
+}
+
+/** Access that ended: why, when, and the way to have it again. */
+export function EndedRow({ grant }: { grant: Grant }): ReactNode {
+  const words = useWords().access
+  const { resource, action } = grant
+  return (
+    <li className="flex flex-wrap items-center justify-between gap-2 py-2">
+      <div className="min-w-0">
+        <Link
+          to="/requests/$id"
+          params={{ id: grant.request_id }}
+          className="rounded-control font-medium wrap-anywhere hover:underline"
+        >
+          {words.onIt(action, nameOf(grant))}
+        </Link>
+        <p className="text-meta text-text-2 wrap-anywhere">
+          <Moment at={grant.ended_at ?? grant.updated_at} />
+          {grant.end_reason !== null && ` · ${grant.end_reason}`}
+        </p>
+      </div>
+      <span className="flex items-center gap-2">
+        <GrantBadge grant={grant} />
+        <Link
+          to="/"
+          search={{ type: resource.type as Choice['type'], id: resource.id, action }}
+          className={buttonClass('quiet')}
+        >
+          {words.again}
+        </Link>
+      </span>
+    </li>
+  )
+}

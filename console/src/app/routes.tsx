@@ -1,0 +1,59 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
+import { readChoice } from '../access/choice.ts'
+import { Frame } from '../frame/frame.tsx'
+import { Broken, NotFound } from '../frame/not-found.tsx'
+
+const root = createRootRoute({ component: Frame, notFoundComponent: NotFound, errorComponent: Broken })
+
+const home = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  validateSearch: readChoice,
+  component: lazyRouteComponent(() => import('../access/home.tsx'), 'Home'),
+})
+
+const request = createRoute({
+  getParentRoute: () => root,
+  path: '/requests/$id',
+  component: lazyRouteComponent(() => import('../requests/request-page.tsx'), 'RequestPage'),
+})
+
+const grant = createRoute({
+  getParentRoute: () => root,
+  path: '/grants/$id',
+  component: lazyRouteComponent(() => import('../access/grant-page.tsx'), 'GrantPage'),
+})
+
+const loadInbox = lazyRouteComponent(() => import('../inbox/inbox.tsx'), 'Inbox')
+const inbox = createRoute({ getParentRoute: () => root, path: '/inbox', component: loadInbox })
+const inboxItem = createRoute({ getParentRoute: () => root, path: '/inbox/$id', component: loadInbox })
+
+const me = createRoute({
+  getParentRoute: () => root,
+  path: '/me',
+  component: lazyRouteComponent(() => import('../me/me-page.tsx'), 'MePage'),
+})
+
+/** Addresses that people read: `?type=cloud_account&id=123456789012`. */
+const plainSearch = {
+  parseSearch: (text: string) => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch(search: Record<string, unknown>) {
+    const pairs = Object.entries(search).filter(([, value]) => value !== undefined)
+    const text = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString()
+    return text === '' ? '' : `?${text}`
+  },
+}
+
+export const router = createRouter({
+  ...plainSearch,
+  routeTree: root.addChildren([home, request, grant, inbox, inboxItem, me]),
+  basepath: '/console',
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

@@ -1,0 +1,137 @@
+import { Refusal } from '@sallyport/client'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react'
+import { startLive } from '../live/live.ts'
+import { zoneOfDevice } from '../me/device.ts'
+import { lacksFactor } from '../me/faults.ts'
+import { type Me, MeContext, meQuery } from '../me/me.ts'
+import { preferencesHere } from '../me/preferences.ts'
+import { Announcer, toast } from '../parts/announcer.tsx'
+import { clearDrafts } from '../parts/draft.ts'
+import { LoadFailure, Loading } from '../parts/list-states.tsx'
+import { SignInAgain } from '../sign-in/sign-in-again.tsx'
+import { SignInPage } from '../sign-in/sign-in-page.tsx'
+import { FormatsContext, makeFormats } from '../time/formats.ts'
+import { loadWords, type Words, WordsContext } from '../words/words.ts'
+import { sessionOver } from './session-over.ts'
+
+const SecondFactorNeeded = lazy(async () => ({
+  default: (await import('../me/second-factor-needed.tsx')).SecondFactorNeeded,
+}))
+
+/**
+ * The session of the person. Without one, the window asks for a sign-in. When it ends while they work, the page stays as it is behind the
+ * sign-in. Another person who signs in gets a window of their own: nothing of the former remains.
+ */
+export function Session({ children }: { children: ReactNode }): ReactNode {
+  const queries = useQueryClient()
+  const { data: me, dataUpdatedAt, error, refetch } = useQuery(meQuery)
+  const [isOver, setOver] = useState(false)
+  const last = useRef<string>(undefined)
+  const noteOver = useCallback(() => setOver(true), [])
+  useEffect(() => sessionOver.listen(noteOver), [noteOver])
+  useEffect(() => {
+    if (me === undefined) return
+    if (last.current !== undefined && last.current !== me.id) leave()
+    last.current = me.id
+  }, [me])
+
+  const needsFactor = useNeedsFactor(error, dataUpdatedAt)
+
+  const isSignedOut = error instanceof Refusal && error.status === 401
+  const onSignedIn = async () => {
+    setOver(false)
+    await queries.invalidateQueries()
+  }
+  if (needsFactor && !isSignedOut)
+    return (
+      <WithoutPreferences>
+        <SecondFactorNeeded onSignedIn={onSignedIn} />
+      </WithoutPreferences>
+    )
+  if (me === undefined) {
+    if (isSignedOut)
+      return (
+        <WithoutPreferences>
+          <SignInPage onSignedIn={onSignedIn} />
+        </WithoutPreferences>
+      )
+    return <div className="p-6">{error === null ? <Loading /> : <LoadFailure error={error} retry={refetch} />}</div>
+  }
+  return (
+    <SignedIn me={me} onOver={noteOver}>
+      {children}
+      {(isOver || isSignedOut) && <SignInAgain onSignedIn={onSignedIn} />}
+    </SignedIn>
+  )
+}
+
+/** Whether the sign-in lacks a second factor. It holds until the service answers: while the question is repeated, there is no error. */
+function useNeedsFactor(error: Error | null, answeredAt: number): boolean {
+  const [needsFactor, setNeedsFactor] = useState(false)
+  useEffect(() => {
+    if (answeredAt > 0) setNeedsFactor(false)
+  }, [answeredAt])
+  useEffect(() => {
+    if (error !== null && lacksFactor(error)) setNeedsFactor(true)
+  }, [error])
+  return needsFactor || (error !== null && lacksFactor(error))
+}
+
+/** What surrounds a page for somebody whose preferences are not known: the language is the browser's. */
+function WithoutPreferences({ children }: { children: ReactNode }): ReactNode {
+  const locale = navigator.language
+  const words = useWordsOf(locale)
+  const formats = makeFormats({ locale, timezone: zoneOfDevice(), date_format: null, time_format: null })
+  if (words === undefined) return null
+  return (
+    <WordsContext value={words}>
+      <FormatsContext value={formats}>
+        <Suspense fallback={null}>{children}</Suspense>
+        <Announcer />
+      </FormatsContext>
+    </WordsContext>
+  )
+}
+
+/** What depends on the person: the language, the formats of dates, and the stream of what changed. */
+function SignedIn({ me, onOver, children }: { me: Me; onOver: () => void; children: ReactNode }): ReactNode {
+  const queries = useQueryClient()
+  const words = useWordsOf(me.preferences.locale)
+  useEffect(
+    () => startLive({ queries, user_id: me.id, onOver, onSignedOut: leave, onNotified: toast }),
+    [queries, me.id, onOver],
+  )
+  if (words === undefined) return null
+  return (
+    <MeContext value={me}>
+      <WordsContext value={words}>
+        <FormatsContext value={makeFormats(preferencesHere(me.preferences, zoneOfDevice()))}>{children}</FormatsContext>
+      </WordsContext>
+    </MeContext>
+  )
+}
+
+/** What was written and read here is not for the next person. */
+function leave(): void {
+  clearDrafts()
+  location.reload()
+}
+
+/** The words of a language, once they are loaded. The page says its language to screen readers. */
+function useWordsOf(locale: string): Words | undefined {
+  const [words, setWords] = useState<Words>()
+  useEffect(() => {
+    let isCurrent = true
+    document.documentElement.lang = /^de\b/i.test(locale) ? 'de' : 'en'
+    loadWords(locale).then(
+      (loaded) => isCurrent && setWords(() => loaded),
+      // The words in English are part of the page.
+      () => undefined,
+    )
+    return () => {
+      isCurrent = false
+    }
+  }, [locale])
+  return words
+}

@@ -1,0 +1,126 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, Outlet } from '@tanstack/react-router'
+import { Inbox as InboxIcon, KeyRound, type LucideIcon, UserRound } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { useIsLost } from '../live/connection.ts'
+import { mayApprove, useMe } from '../me/me.ts'
+import { SignOut } from '../me/sign-out.tsx'
+import { Announcer } from '../parts/announcer.tsx'
+import { inboxCountQuery } from '../requests/queries.ts'
+import { useWords } from '../words/words.ts'
+import { Bell } from './bell.tsx'
+
+/** What surrounds every page: the navigation, the bell, and lines about rehearsal and about a service that does not answer. */
+export function Frame(): ReactNode {
+  const words = useWords().frame
+  const me = useMe()
+  return (
+    <div className="min-h-dvh pb-14 sm:pb-0 lg:grid lg:grid-cols-[224px_1fr] lg:grid-rows-[auto_1fr]">
+      <a
+        href="#main"
+        className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:m-2 focus:bg-surface focus:p-2"
+      >
+        {words.skip}
+      </a>
+      <div className="lg:col-span-2">
+        {me.tenant.mode === 'rehearsal' && <RehearsalBar />}
+        <OfflineBar />
+      </div>
+      <header className="flex items-center justify-between gap-2 border-b border-line bg-surface px-4 py-2 lg:sticky lg:top-0 lg:h-dvh lg:flex-col lg:items-stretch lg:justify-start lg:gap-4 lg:border-r lg:border-b-0 lg:py-4">
+        <div className="flex items-center justify-between gap-2">
+          <Link to="/" className="rounded-control font-semibold text-accent">
+            {words.product}
+          </Link>
+          <span className="hidden lg:block">
+            <Bell />
+          </span>
+        </div>
+        <p className="hidden truncate text-meta text-text-2 lg:block">{me.tenant.name}</p>
+        <nav aria-label={words.navigation} className="hidden gap-1 sm:mr-auto sm:flex lg:mr-0 lg:flex-col">
+          <Places />
+        </nav>
+        <span className="lg:hidden">
+          <Bell />
+        </span>
+        <SignOut className="mt-auto hidden lg:grid" />
+      </header>
+      <Outlet />
+      <nav
+        aria-label={words.navigation}
+        className="fixed inset-x-0 bottom-0 z-30 grid h-14 auto-cols-fr grid-flow-col border-t border-line bg-surface sm:hidden"
+      >
+        <Places />
+      </nav>
+      <Announcer />
+    </div>
+  )
+}
+
+/** The places that the person may use. */
+function Places(): ReactNode {
+  const words = useWords().frame
+  const me = useMe()
+  return (
+    <>
+      <Place to="/" icon={KeyRound} label={words.access} />
+      {mayApprove(me) && <InboxPlace />}
+      <Place to="/me" icon={UserRound} label={words.account} />
+    </>
+  )
+}
+
+function InboxPlace(): ReactNode {
+  const words = useWords().frame
+  const { data } = useQuery(inboxCountQuery)
+  const count = data === undefined || data.count === 0 ? undefined : `${data.count}${data.is_complete ? '' : '+'}`
+  return <Place to="/inbox" icon={InboxIcon} label={words.inbox} count={count} />
+}
+
+type PlaceProps = { to: '/' | '/inbox' | '/me'; icon: LucideIcon; label: string; count?: string | undefined }
+
+function Place({ to, icon: Icon, label, count }: PlaceProps): ReactNode {
+  const words = useWords().frame
+  return (
+    <Link
+      to={to}
+      activeOptions={{ exact: to === '/', includeSearch: false }}
+      className="flex items-center justify-center gap-2 rounded-control px-3 py-1.5 text-text-2 hover:bg-sunken hover:text-text max-sm:flex-col max-sm:gap-0 max-sm:text-meta lg:justify-start aria-[current=page]:bg-accent-tint aria-[current=page]:font-medium aria-[current=page]:text-accent"
+    >
+      <Icon size={16} strokeWidth={1.75} aria-hidden="true" />
+      <span>
+        {label}
+        {count !== undefined && (
+          <>
+            {' '}
+            <span className="rounded-badge bg-wait-tint px-1.5 text-meta font-medium text-wait" aria-hidden="true">
+              {count}
+            </span>
+            <span className="sr-only">{words.waiting(count)}</span>
+          </>
+        )}
+      </span>
+    </Link>
+  )
+}
+
+function RehearsalBar(): ReactNode {
+  const words = useWords().frame
+  return (
+    <section
+      aria-label={words.rehearsal}
+      className="grid h-7 place-items-center bg-[repeating-linear-gradient(135deg,var(--wait-tint)_0_12px,var(--surface)_12px_24px)] text-meta font-medium text-text"
+    >
+      {words.rehearsal}
+    </section>
+  )
+}
+
+function OfflineBar(): ReactNode {
+  const words = useWords().frame
+  const isLost = useIsLost()
+  return (
+    <div role="status">
+      {isLost && <p className="bg-wait-tint px-4 py-2 text-center font-medium text-wait">{words.offline}</p>}
+    </div>
+  )
+}

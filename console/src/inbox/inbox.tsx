@@ -1,0 +1,155 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { type ReactNode, useEffect } from 'react'
+import { Badge } from '../parts/badge.tsx'
+import { Button } from '../parts/button.tsx'
+import { Empty, LoadFailure, Loading } from '../parts/list-states.tsx'
+import { Page } from '../parts/page.tsx'
+import { inboxQuery, requestQuery } from '../requests/queries.ts'
+import { type AccessRequest, nameOf } from '../requests/request.ts'
+import { RequestView } from '../requests/request-view.tsx'
+import { useTick } from '../time/ticks.ts'
+import { useWords } from '../words/words.ts'
+import { useInboxKeys } from './inbox-keys.ts'
+import { useLeaving } from './leaving.ts'
+
+/** What the person may decide now: the list, and beside it, where there is room, the chosen request. */
+export function Inbox(): ReactNode {
+  const words = useWords()
+  const { inbox } = words.requests
+  const { id } = useParams({ strict: false })
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(inboxQuery)
+  const listed = data?.pages.flatMap((page) => page.data)
+  const shown = useLeaving(listed)
+  useInboxKeys(
+    shown.map((item) => item.id),
+    id,
+  )
+  useFirstChoice(shown, id)
+  // A page examines so many requests and no more: it may be short though more follows.
+  useEffect(() => {
+    if (hasNextPage && !isFetchingNextPage && (listed?.length ?? 0) < 20) fetchNextPage().catch(() => undefined)
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage, listed?.length])
+
+  return (
+    <Page title={inbox.title} wide>
+      {listed === undefined ? (
+        error === null ? (
+          <Loading />
+        ) : (
+          <LoadFailure error={error} retry={refetch} />
+        )
+      ) : shown.length === 0 && id === undefined ? (
+        <Empty>{inbox.empty}</Empty>
+      ) : (
+        <div className="grid items-start gap-6 lg:grid-cols-[360px_1fr]">
+          <nav aria-label={inbox.toDecide} className={`grid gap-2 ${id === undefined ? '' : 'hidden lg:grid'}`}>
+            <h2 className="font-semibold">{inbox.toDecide}</h2>
+            {shown.length === 0 && <p className="text-text-2">{inbox.empty}</p>}
+            <ul className="overflow-hidden rounded-card border border-line bg-surface divide-y divide-line">
+              {shown.map((request) => (
+                <li key={request.id}>
+                  <Item request={request} isChosen={request.id === id} isGone={request.isGone} />
+                </li>
+              ))}
+            </ul>
+            {hasNextPage && (
+              <Button isPending={isFetchingNextPage} onClick={() => fetchNextPage()}>
+                {words.lists.loadMore}
+              </Button>
+            )}
+            <p className="hidden text-meta text-text-2 lg:block">{inbox.keys}</p>
+          </nav>
+          {id === undefined ? <p className="hidden text-text-2 lg:block">{inbox.choose}</p> : <Chosen id={id} />}
+        </div>
+      )}
+    </Page>
+  )
+}
+
+/** Where there is room for both, the first request is open at once. */
+function useFirstChoice(shown: readonly AccessRequest[], id: string | undefined): void {
+  const navigate = useNavigate()
+  const first = shown[0]?.id
+  useEffect(() => {
+    if (id !== undefined || first === undefined || !matchMedia('(min-width: 1024px)').matches) return
+    navigate({ to: '/inbox/$id', params: { id: first }, replace: true }).catch(() => undefined)
+  }, [first, id, navigate])
+}
+
+function Item({
+  request,
+  isChosen,
+  isGone,
+}: {
+  request: AccessRequest
+  isChosen: boolean
+  isGone: boolean
+}): ReactNode {
+  const words = useWords()
+  const { inbox, highRisk } = words.requests
+  const created = Date.parse(request.created_at) / 1_000
+  const ago = useTick((seconds) => words.time.ago(Math.max(0, seconds - created)))
+  return (
+    <Link
+      to="/inbox/$id"
+      params={{ id: request.id }}
+      aria-current={isChosen ? 'true' : undefined}
+      className={`grid gap-0.5 px-4 py-3 -outline-offset-2! ${isChosen ? 'bg-accent-tint' : 'hover:bg-sunken'}`}
+    >
+      <span className="flex flex-wrap items-center justify-between gap-2">
+        <bdi className="font-medium wrap-anywhere">{request.requester_name}</bdi>
+        {request.break_glass ? (
+          <Badge tone="emergency" icon="siren">
+            {words.access.emergency}
+          </Badge>
+        ) : (
+          request.risk === 'high' && (
+            <Badge tone="wait" icon="alert">
+              {highRisk}
+            </Badge>
+          )
+        )}
+      </span>
+      <span className="wrap-anywhere">{words.access.onIt(request.action, nameOf(request))}</span>
+      {isGone ? (
+        <GoneBecause id={request.id} />
+      ) : (
+        <span className="text-meta text-text-2">
+          {inbox.ago(words.time.duration(request.duration_seconds ?? 0), ago)}
+        </span>
+      )}
+    </Link>
+  )
+}
+
+/** Who decided it meanwhile. */
+function GoneBecause({ id }: { id: string }): ReactNode {
+  const { inbox } = useWords().requests
+  const { data } = useQuery(requestQuery(id))
+  const by = data?.decided_by_name
+  const said =
+    by != null && (data?.status === 'approved' || data?.status === 'denied')
+      ? inbox.decidedBy[data.status](by)
+      : inbox.gone
+  return <span className="text-meta font-medium text-text-2">{said}</span>
+}
+
+function Chosen({ id }: { id: string }): ReactNode {
+  const { inbox } = useWords().requests
+  const { data, error, refetch } = useQuery(requestQuery(id))
+  return (
+    <div className="grid min-w-0 gap-4">
+      <Link to="/inbox" className="w-fit rounded-control text-accent hover:underline lg:hidden">
+        {inbox.back}
+      </Link>
+      {data !== undefined ? (
+        <RequestView key={id} request={data} />
+      ) : error === null ? (
+        <Loading />
+      ) : (
+        <LoadFailure error={error} retry={refetch} />
+      )}
+    </div>
+  )
+}

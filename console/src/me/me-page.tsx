@@ -1,0 +1,31 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { Page } from '../parts/page.tsx'
+import { useWords } from '../words/words.ts'
+import { FactorsSection } from './factors.tsx'
+import { MailsSection } from './mails.tsx'
+import { PasswordSection } from './password.tsx'
+import { PreferencesSection } from './preferences-form.tsx'
+import { profileQuery } from './queries.ts'
+import { SessionsSection } from './sessions.tsx'
+import { SignOut } from './sign-out.tsx'
+import { Who } from './who.tsx'
+
+/** What a person sees and sets of themselves. Who signs in at a provider has a passphrase and second factors there. */
+export function MePage(): ReactNode {
+  const words = useWords().me
+  const { data: profile } = useQuery(profileQuery)
+  const isLocal = profile?.auth_provider === 'local'
+  return (
+    <Page title={words.title} actions={<SignOut className="lg:hidden" />}>
+      <div className="grid max-w-[800px] gap-8">
+        <Who />
+        <PreferencesSection />
+        {isLocal && <PasswordSection />}
+        {isLocal && <FactorsSection />}
+        <SessionsSection />
+        <MailsSection />
+      </div>
+    </Page>
+  )
+}

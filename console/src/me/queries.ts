@@ -1,0 +1,75 @@
+import { answerOf, type Schemas } from '@sallyport/client'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { api } from '../api/api.ts'
+import type { Preferences } from './preferences.ts'
+
+type Outcome<Data> = { data?: Data; error?: Schemas['Error']; response: Response }
+
+/** A record with the tag of its version, to send back as `If-Match`. */
+export type Tagged<Data> = { record: Data; tag: string | null }
+
+async function withTag<Data>(call: Promise<Outcome<Data>>): Promise<Tagged<Data>> {
+  const record = await answerOf(call)
+  return { record, tag: (await call).response.headers.get('ETag') }
+}
+
+const ifMatch = (tag: string | null) => ({ header: tag === null ? {} : { 'If-Match': tag } })
+
+export const profileQuery = queryOptions({
+  queryKey: ['me', 'profile'],
+  queryFn: () => answerOf(api.GET('/v1/users/me/profile')),
+})
+
+export const preferencesQuery = queryOptions({
+  queryKey: ['me', 'preferences'],
+  queryFn: () => withTag(api.GET('/v1/users/me/preferences')),
+})
+
+export const savePreferences = (body: Partial<Preferences>, tag: string | null) =>
+  answerOf(api.PATCH('/v1/users/me/preferences', { params: ifMatch(tag), body }))
+
+export const mailsQuery = queryOptions({
+  queryKey: ['me', 'mails'],
+  queryFn: () => withTag(api.GET('/v1/users/me/notification-preferences')),
+})
+
+export type Mails = Schemas['NotificationPreferences']
+
+export const saveMails = (kinds: Mails['kinds'], tag: string | null) =>
+  answerOf(api.PUT('/v1/users/me/notification-preferences', { params: ifMatch(tag), body: { kinds } }))
+
+export const changePassword = (body: { current_password: string; new_password: string }) =>
+  answerOf(api.POST('/v1/users/me/password', { body }))
+
+export const factorsQuery = queryOptions({
+  queryKey: ['me', 'factors'],
+  queryFn: () => answerOf(api.GET('/v1/users/me/second-factors')),
+})
+
+export type BegunFactor = Schemas['BegunSecondFactor']
+
+export const beginFactor = (kind: BegunFactor['kind'], name: string) =>
+  answerOf(api.POST('/v1/users/me/second-factors', { body: { kind, name } }))
+
+export const confirmFactor = (id: string, body: { totp: string } | { passkey: Record<string, unknown> }) =>
+  answerOf(api.POST('/v1/users/me/second-factors/{id}/confirm', { params: { path: { id } }, body }))
+
+export const removeFactor = (id: string) =>
+  answerOf(api.DELETE('/v1/users/me/second-factors/{id}', { params: { path: { id } } }))
+
+export const replaceRecoveryCodes = () => answerOf(api.POST('/v1/users/me/recovery-codes'))
+
+export const sessionsQuery = infiniteQueryOptions({
+  queryKey: ['me', 'sessions'],
+  queryFn: ({ pageParam: cursor }) =>
+    answerOf(
+      api.GET('/v1/users/me/sessions', { params: { query: { limit: 50, ...(cursor !== null && { cursor }) } } }),
+    ),
+  initialPageParam: null as string | null,
+  getNextPageParam: (page) => page.next_cursor ?? null,
+})
+
+export const endSession = (id: string) =>
+  answerOf(api.DELETE('/v1/users/me/sessions/{id}', { params: { path: { id } } }))
+
+export const endOtherSessions = () => answerOf(api.DELETE('/v1/users/me/sessions'))

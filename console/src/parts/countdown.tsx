@@ -1,0 +1,33 @@
+import { type ReactNode, useEffect } from 'react'
+import { announcedMinutes, remaining } from '../time/remaining.ts'
+import { useTick } from '../time/ticks.ts'
+import { useWords } from '../words/words.ts'
+import { announce } from './announcer.tsx'
+
+/** The time until a moment, as text. It is read out at 15, 5 and 1 minutes. */
+export function Countdown({ until, of }: { until: string; of: string }): ReactNode {
+  const words = useWords()
+  const end = Date.parse(until) / 1_000
+  const text = useTick((seconds) => words.time.left(remaining(end - seconds)))
+  const crossed = useTick((seconds) => announcedMinutes.find((minutes) => Math.ceil(end - seconds) === minutes * 60))
+  useEffect(() => {
+    if (crossed !== undefined) announce(words.time.announced(of, crossed))
+  }, [crossed, of, words])
+  return <span>{text}</span>
+}
+
+/** How much of a time is left, as a line. The text beside it says the same. */
+export function RemainingBar({ from, until }: { from: string; until: string }): ReactNode {
+  const [begin, end] = [Date.parse(from) / 1_000, Date.parse(until) / 1_000]
+  const percent = useTick((seconds) => Math.round(100 * Math.min(1, Math.max(0, (end - seconds) / (end - begin)))))
+  return (
+    <svg
+      aria-hidden="true"
+      viewBox="0 0 100 2"
+      preserveAspectRatio="none"
+      className="h-0.5 w-full rounded-badge bg-sunken"
+    >
+      <rect width={percent} height="2" className={end - begin > 0 && percent <= 10 ? 'fill-wait' : 'fill-accent'} />
+    </svg>
+  )
+}

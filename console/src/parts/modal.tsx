@@ -1,0 +1,40 @@
+import { type ReactNode, useEffect, useId, useRef } from 'react'
+
+type ModalProps = {
+  title: string
+  role?: 'dialog' | 'alertdialog'
+  /** Left out where the person cannot leave it. */
+  close?: () => void
+  children: ReactNode
+}
+
+/** A dialog of the browser over the page: it keeps the focus inside, and gives it back when it closes. */
+export function Modal({ title, role = 'dialog', close, children }: ModalProps): ReactNode {
+  const element = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const dialog = element.current
+    if (dialog === null || dialog.open) return
+    dialog.showModal()
+    return () => dialog.close()
+  }, [])
+  return (
+    <dialog
+      ref={element}
+      role={role}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault()
+        close?.()
+      }}
+      className="m-auto w-[min(480px,calc(100vw-32px))] rounded-card bg-surface p-6 text-text shadow-over backdrop:bg-black/40"
+    >
+      <div className="grid gap-4">
+        <h2 id={id} className="text-title font-semibold">
+          {title}
+        </h2>
+        {children}
+      </div>
+    </dialog>
+  )
+}

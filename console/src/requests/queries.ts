@@ -1,0 +1,85 @@
+import { answerOf, type Schemas } from '@sallyport/client'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { api } from '../api/api.ts'
+
+const pageSize = 50
+
+export const requestQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['request', id],
+    queryFn: () => answerOf(api.GET('/v1/requests/{id}', { params: { path: { id } } })),
+  })
+
+export const decidersQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['request', id, 'deciders'],
+    queryFn: () => answerOf(api.GET('/v1/requests/{id}/deciders', { params: { path: { id } } })),
+  })
+
+export const commentsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['comment', id],
+    queryFn: () => answerOf(api.GET('/v1/requests/{id}/comments', { params: { path: { id }, query: { limit: 100 } } })),
+  })
+
+/** The requests that the person may decide, in the order in which to decide them. */
+export const inboxQuery = infiniteQueryOptions({
+  queryKey: ['request', 'list', 'inbox'],
+  queryFn: ({ pageParam: cursor }) =>
+    answerOf(
+      api.GET('/v1/requests', {
+        params: { query: { decidable_by: 'me', limit: pageSize, ...(cursor !== null && { cursor }) } },
+      }),
+    ),
+  initialPageParam: null as string | null,
+  getNextPageParam: (page) => page.next_cursor ?? null,
+})
+
+/** How many requests the person may decide, up to 100. */
+export const inboxCountQuery = queryOptions({
+  queryKey: ['request', 'list', 'count'],
+  queryFn: () => answerOf(api.GET('/v1/requests/count', { params: { query: { decidable_by: 'me' } } })),
+})
+
+/** The person's own requests that wait. */
+export const waitingQuery = queryOptions({
+  queryKey: ['request', 'list', 'waiting'],
+  queryFn: () =>
+    answerOf(
+      api.GET('/v1/requests', {
+        params: { query: { status: ['pending'], requester_id: ['me'], limit: 100 } },
+      }),
+    ),
+})
+
+export type RequestInput = {
+  resource: Schemas['ResourceReference']
+  action: string
+  duration_seconds: number
+  reason: string | null
+  break_glass: boolean
+}
+
+export const previewQuery = (input: RequestInput) =>
+  queryOptions({
+    queryKey: ['preview', input],
+    queryFn: () => answerOf(api.POST('/v1/requests/preview', { body: input })),
+    // Rules may read the clock.
+    staleTime: 30_000,
+  })
+
+export const sendRequest = (body: RequestInput) => answerOf(api.POST('/v1/requests', { body }))
+
+export const cancelRequest = (id: string) => answerOf(api.DELETE('/v1/requests/{id}', { params: { path: { id } } }))
+
+export const remindDeciders = (id: string) =>
+  answerOf(api.POST('/v1/requests/{id}/remind', { params: { path: { id } } }))
+
+export const sendComment = (id: string, text: string) =>
+  answerOf(api.POST('/v1/requests/{id}/comments', { params: { path: { id } }, body: { text } }))
+
+export const approve = (id: string, body: { duration_seconds: number; reasoning: string | null }) =>
+  answerOf(api.POST('/v1/requests/{id}/approve', { params: { path: { id } }, body }))
+
+export const deny = (id: string, reasoning: string) =>
+  answerOf(api.POST('/v1/requests/{id}/deny', { params: { path: { id } }, body: { reasoning } }))

@@ -1,0 +1,143 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import type { Choice } from '../access/choice.ts'
+import { FavouriteToggle } from '../access/favourite-toggle.tsx'
+import { entriesOfQuery } from '../access/queries.ts'
+import { useMe } from '../me/me.ts'
+import { toast } from '../parts/announcer.tsx'
+import { Button } from '../parts/button.tsx'
+import { Choice as Chips } from '../parts/choice.tsx'
+import { useDraft } from '../parts/draft.ts'
+import { Field } from '../parts/field.tsx'
+import { Form } from '../parts/form.tsx'
+import { LoadFailure, Loading } from '../parts/list-states.tsx'
+import { Card } from '../parts/page.tsx'
+import { Problem } from '../parts/problem.tsx'
+import { useWords } from '../words/words.ts'
+import { DurationField } from './duration-field.tsx'
+import { type RequestInput, sendRequest } from './queries.ts'
+import { readableId } from './request.ts'
+import { VerdictLine } from './verdict-line.tsx'
+
+type RequestFormProps = {
+  choice: Choice
+  /** Takes another action on the same resource. */
+  change: (choice: Choice) => unknown
+  leave: () => unknown
+  sent: (id: string) => unknown
+}
+
+/** The form of a request, in the place of the search: action, time, reason, and the answer before it is sent. */
+export function RequestForm(props: RequestFormProps): ReactNode {
+  const { choice, leave } = props
+  const words = useWords().requests.form
+  const { data: entries, error, refetch } = useQuery(entriesOfQuery({ type: choice.type, id: choice.id }))
+  const name = entries?.[0]?.resource_name ?? readableId(choice.id)
+  return (
+    <Card className="grid gap-4">
+      <div className="flex flex-wrap items-start justify-between gap-2">
+        <h2 className="text-title font-semibold wrap-anywhere">{words.to(name)}</h2>
+        <span className="flex flex-wrap gap-2">
+          {choice.action !== undefined && <FavouriteToggle resource={choice} action={choice.action} />}
+          <Button look="quiet" onClick={() => leave()}>
+            {words.back}
+          </Button>
+        </span>
+      </div>
+      {error !== null && <LoadFailure error={error} retry={refetch} />}
+      {error === null && entries === undefined && <Loading />}
+      {entries !== undefined && <Fields {...props} entries={entries} />}
+    </Card>
+  )
+}
+
+type Entries = NonNullable<Awaited<ReturnType<NonNullable<ReturnType<typeof entriesOfQuery>['queryFn']>>>>
+
+function Fields({ choice, change, sent, entries }: RequestFormProps & { entries: Entries }): ReactNode {
+  const words = useWords()
+  const { form } = words.requests
+  const { limits } = useMe()
+  const queries = useQueryClient()
+  const action = choice.action ?? entries[0]?.action ?? ''
+  const entry = entries.find((each) => each.action === action)
+  const longest = entry?.max_duration_seconds ?? limits.max_duration_seconds
+  const usual = entry?.duration_seconds ?? limits.default_duration_seconds
+  const [seconds, setSeconds] = useState<number | undefined>(Math.min(usual, longest))
+  const [isEmergency, setEmergency] = useState(false)
+  const [reason, setReason, clearReason] = useDraft(`request:${choice.type}/${choice.id}`)
+  const [isReasonMissing, setReasonMissing] = useState(false)
+  const [error, setError] = useState<Error>()
+  const [isPending, setPending] = useState(false)
+  const needsReason = isEmergency || limits.require_reason || entry?.needs_reason === true
+  const hasReason = reason.trim() !== ''
+  const resource = { type: choice.type, id: choice.id }
+  const input = (text: string | null): RequestInput => ({
+    ...{ resource, action, break_glass: isEmergency, reason: text },
+    duration_seconds: seconds ?? usual,
+  })
+
+  const send = async () => {
+    setReasonMissing(needsReason && !hasReason)
+    if ((needsReason && !hasReason) || seconds === undefined) return
+    setPending(true)
+    setError(undefined)
+    try {
+      const { id, status } = await sendRequest(input(reason.trim() || null))
+      clearReason()
+      toast(status === 'pending' ? words.requests.sent.pending : words.requests.sent.approved)
+      await queries.invalidateQueries({ queryKey: ['request'] })
+      sent(id)
+    } catch (thrown) {
+      setError(thrown as Error)
+    } finally {
+      setPending(false)
+    }
+  }
+  return (
+    <Form className="grid gap-4" submit={send}>
+      <Chips
+        label={form.action}
+        value={action}
+        options={actionsOf(entries, action)}
+        onChange={(value) => change({ ...choice, action: value })}
+      />
+      {entry?.action_description != null && <p className="sound-width text-text-2">{entry.action_description}</p>}
+      <DurationField usual={usual} longest={longest} value={seconds} onChange={setSeconds} />
+      <Field
+        label={isEmergency ? form.emergencyReason : needsReason ? form.reason : form.reasonOptional}
+        hint={form.reasonHint}
+        error={isReasonMissing && !hasReason ? form.reasonNeeded : undefined}
+        lines={2}
+        value={reason}
+        onChange={setReason}
+      />
+      {isEmergency && <p className="rounded-control bg-emergency-tint p-3 text-emergency">{form.emergencyTold}</p>}
+      {/* Rules see whether there is a reason, and never its text: any text gets the same answer. */}
+      <VerdictLine
+        input={input(hasReason || needsReason ? 'reason' : null)}
+        apply={({ duration_seconds, action: other }) => {
+          if (duration_seconds !== undefined) setSeconds(duration_seconds)
+          if (other !== undefined) change({ ...choice, action: other })
+        }}
+      />
+      <div>
+        <Button look="quiet" className="-ml-3" onClick={() => setEmergency(!isEmergency)}>
+          {isEmergency ? form.notEmergency : form.emergency}
+        </Button>
+      </div>
+      {error !== undefined && <Problem error={error} />}
+      <div className="sticky bottom-14 -mx-4 grid border-t border-line bg-surface px-4 py-3 sm:static sm:m-0 sm:justify-items-start sm:border-0 sm:p-0">
+        <Button type="submit" look="primary" isPending={isPending} disabled={seconds === undefined}>
+          {isEmergency ? form.emergencySend : form.send}
+        </Button>
+      </div>
+    </Form>
+  )
+}
+
+/** The actions that may be requested, and the one in the address though it may not be. */
+function actionsOf(entries: Entries, action: string) {
+  const names = entries.map((entry) => entry.action)
+  const all = names.includes(action) || action === '' ? names : [...names, action]
+  return all.map((name) => ({ value: name, text: name }))
+}

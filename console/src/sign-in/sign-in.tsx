@@ -1,0 +1,104 @@
+import { type ReactNode, useState } from 'react'
+import { Button } from '../parts/button.tsx'
+import { Field } from '../parts/field.tsx'
+import { Form } from '../parts/form.tsx'
+import { Problem } from '../parts/problem.tsx'
+import { useWords } from '../words/words.ts'
+import { readOrganization } from './organization.ts'
+import { readRemembered, remember } from './remembered.ts'
+import { SecondFactor } from './second-factor.tsx'
+import { findTenant, type SecondStep, signInByPassword } from './sign-in-calls.ts'
+
+type SignInProps = {
+  /** Why the person is asked. */
+  because?: string | undefined
+  onSignedIn: () => void
+}
+
+type Entry = { email: string; organization: string; passphrase: string }
+type Faults = Partial<Record<keyof Entry, string>>
+
+/** Signs a person in: by password, with a second factor where they have one, or at the provider of their organization. */
+export function SignIn({ because, onSignedIn }: SignInProps): ReactNode {
+  const [step, setStep] = useState<SecondStep>()
+  return step === undefined ? (
+    <FirstStep because={because} onSignedIn={onSignedIn} onSecondStep={setStep} />
+  ) : (
+    <SecondFactor step={step} onSignedIn={onSignedIn} back={() => setStep(undefined)} />
+  )
+}
+
+function FirstStep({
+  because,
+  onSignedIn,
+  onSecondStep,
+}: SignInProps & { onSecondStep: (step: SecondStep) => void }): ReactNode {
+  const words = useWords().signIn
+  const remembered = readRemembered()
+  const [entry, setEntry] = useState<Entry>({
+    email: remembered?.email ?? '',
+    organization: remembered?.organization ?? '',
+    passphrase: '',
+  })
+  const [faults, setFaults] = useState<Faults>({})
+  const [failure, setFailure] = useState<Error | string>()
+  const [isPending, setPending] = useState(false)
+  const change = (part: keyof Entry) => (text: string) => setEntry((before) => ({ ...before, [part]: text }))
+
+  const signIn = async () => {
+    const email = entry.email.trim()
+    const organization = readOrganization(entry.organization, email) ?? remembered
+    const wrong = {
+      ...(!email.includes('@') && { email: words.needsEmail }),
+      ...(entry.passphrase === '' && { passphrase: words.needsPassphrase }),
+      ...(organization === undefined && { organization: words.needsOrganization }),
+    }
+    setFaults(wrong)
+    setFailure(undefined)
+    if (organization === undefined || Object.keys(wrong).length > 0) return
+    const { tenant_id, authorize_url } = await findTenant(organization)
+    if (authorize_url !== undefined) return location.assign(authorize_url)
+    const outcome = await signInByPassword(tenant_id, email, entry.passphrase)
+    if (outcome.kind === 'refused') return setFailure(words.wrong)
+    remember({ tenant_id, organization: entry.organization.trim(), email })
+    if (outcome.kind === 'second step') return onSecondStep(outcome.step)
+    onSignedIn()
+  }
+  const submit = async () => {
+    setPending(true)
+    await signIn().catch((error: unknown) => setFailure(error as Error))
+    setPending(false)
+  }
+  const field = (part: keyof Entry) => ({ value: entry[part], onChange: change(part), error: faults[part] })
+
+  return (
+    <Form className="grid gap-4" submit={submit}>
+      {because !== undefined && <p>{because}</p>}
+      <Field label={words.email} type="email" name="email" autoComplete="username" autoFocus {...field('email')} />
+      <Field
+        label={words.passphrase}
+        type="password"
+        name="password"
+        autoComplete="current-password"
+        {...field('passphrase')}
+      />
+      <Field
+        label={words.organization}
+        hint={words.organizationHint}
+        name="organization"
+        autoComplete="organization"
+        {...field('organization')}
+      />
+      {typeof failure === 'string' ? (
+        <p role="alert" className="text-bad">
+          {failure}
+        </p>
+      ) : (
+        failure !== undefined && <Problem error={failure} />
+      )}
+      <Button type="submit" look="primary" isPending={isPending}>
+        {words.signIn}
+      </Button>
+    </Form>
+  )
+}

@@ -1,0 +1,28 @@
+import type { Words } from '../words.ts'
+
+export const frame: Words['frame'] = {
+  product: 'Sallyport',
+  skip: 'Zum Inhalt springen',
+  navigation: 'Hauptnavigation',
+  access: 'Zugriff',
+  inbox: 'Eingang',
+  waiting: (count) => `${count} offen`,
+  request: 'Beantragen',
+  requests: 'Anträge',
+  more: 'Mehr',
+  account: 'Konto',
+  profile: 'Profil und Einstellungen',
+  signOut: 'Abmelden',
+  rehearsal: 'Probe: Nichts hier ist echt',
+  offline: 'Der Dienst antwortet nicht. Was Sie sehen, ist vielleicht veraltet. Wir versuchen es von selbst weiter.',
+  notifications: 'Mitteilungen',
+  unread: (count) => (count === 0 ? 'Mitteilungen' : `Mitteilungen, ${count} ungelesen`),
+  markAllRead: 'Alle als gelesen markieren',
+  noNotifications: 'Noch nichts. Hier lesen Sie, was mit Ihren Anträgen und Ihrem Zugriff geschieht.',
+  notFound: 'Diese Seite gibt es nicht',
+  notFoundText: 'Die Adresse ist vielleicht unvollständig, oder Sie dürfen den Eintrag nicht sehen.',
+  home: 'Zu Ihrem Zugriff',
+  failed: 'Diese Seite ist abgestürzt',
+  failedText: 'Laden Sie sie neu. Stürzt sie wieder ab, sagen Sie Ihrem Administrator, was Sie getan haben.',
+  reload: 'Neu laden',
+}

@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
+import fastifyStatic from '@fastify/static'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ConsoleState } from '../kernel/console-state.ts'
+import { notFound } from '../kernel/errors.ts'
+import { type Html, html } from '../kernel/html.ts'
+import { namesState } from './if-none-match.ts'
+import { pagePolicy } from './page-policy.ts'
+
+/** A build: its page with a strong `ETag`, and the paths of its other files. */
+type Build = { folder: string; page: Buffer; etag: string; files: ReadonlySet<string> }
+
+const yearMs = 365 * 24 * 60 * 60 * 1_000
+/** How soon a browser loads the page again that says the console is being built. */
+const retrySeconds = 2
+
+/**
+ * Serves the console below `/console/`: the files of its build, and its one page for every other path, whose script reads the path. `find`:
+ * where the build is, asked for each request.
+ */
+export async function serveConsole(
+  server: FastifyInstance,
+  find: () => ConsoleState = () => ({ missing: 'this process serves none' }),
+): Promise<void> {
+  const openBuild = keepingOpen()
+  async function answer(request: FastifyRequest<{ Params: { '*'?: string } }>, reply: FastifyReply) {
+    const state = find()
+    if (state === 'building') return sayBuilding(reply)
+    const build = 'folder' in state ? await openBuild(state.folder) : undefined
+    if (build === undefined) return sayMissing(reply, 'missing' in state ? state.missing : removed)
+    const path = request.params['*'] ?? ''
+    if (build.files.has(path)) return sendFile(reply, build, path)
+    // A page in its place would be read as a script.
+    if (path.startsWith('assets/')) throw notFound('path')
+    return sendPage(request, reply, build)
+  }
+
+  await server.register(async (site) => {
+    await site.register(fastifyStatic, { serve: false, preCompressed: true })
+    site.addHook('onRequest', async (_request, reply) => {
+      reply.header('content-security-policy', pagePolicy)
+    })
+    site.get('/console', async (_request, reply) => reply.redirect('/console/'))
+    site.get('/console/', answer)
+    site.get('/console/*', answer)
+  })
+  server.get('/', async (_request, reply) => {
+    const state = find()
+    const isMissing = state !== 'building' && 'missing' in state
+    return reply.redirect(isMissing ? '/docs/' : '/console/')
+  })
+}
+
+/** Opens a build at its first request, and keeps what it read; undefined when the build is gone. */
+function keepingOpen() {
+  let opened: { folder: string; build: Promise<Build> } | undefined
+  return async (folder: string): Promise<Build | undefined> => {
+    if (opened?.folder !== folder) opened = { folder, build: readBuild(folder) }
+    const { build } = opened
+    return build.catch(() => {
+      opened = undefined
+      return undefined
+    })
+  }
+}
+
+async function readBuild(folder: string): Promise<Build> {
+  const page = await readFile(join(folder, 'index.html'))
+  const etag = `"${createHash('sha256').update(page).digest('base64url')}"`
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const paths = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)).split(sep).join('/'))
+  // The compressed copies are sent for the files that they are copies of.
+  const files = paths.filter((path) => path !== 'index.html' && !/\.(?:br|gz)$/.test(path))
+  return { folder, page, etag, files: new Set(files) }
+}
+
+/** From memory, with a tag made of its bytes: a time of the file may be the same in every image. */
+function sendPage(request: FastifyRequest, reply: FastifyReply, { page, etag }: Build): FastifyReply {
+  reply.headers({ etag, 'cache-control': 'no-cache' })
+  if (namesState(request.headers['if-none-match'], etag)) return reply.code(304).send()
+  return reply.type('text/html; charset=utf-8').send(page)
+}
+
+/** The name of an asset changes with its content. Other files keep their names, and are small. */
+function sendFile(reply: FastifyReply, { folder }: Build, path: string): FastifyReply {
+  if (path.startsWith('assets/')) return reply.sendFile(path, folder, { maxAge: yearMs, immutable: true })
+  reply.header('cache-control', 'no-cache')
+  return reply.sendFile(path, folder, { cacheControl: false, etag: false, lastModified: false })
+}
+
+const removed = 'its files were removed while the service ran; restart the service'
+
+function sayBuilding(reply: FastifyReply): FastifyReply {
+  reply.header('retry-after', String(retrySeconds))
+  const title = 'The console is being built'
+  const text = html`<p>This happens once for each version of Sallyport, and takes some seconds. This page loads again by itself.</p>`
+  return sayUnavailable(reply, title, text, html`<meta http-equiv="refresh" content="${String(retrySeconds)}">\n`)
+}
+
+function sayMissing(reply: FastifyReply, why: string): FastifyReply {
+  const text = html`<p>This service has no console: ${why}.</p>
+<p>The API works without it: <a href="/docs/">its reference</a>.</p>`
+  return sayUnavailable(reply, 'There is no console', text, html``)
+}
+
+function sayUnavailable(reply: FastifyReply, title: string, text: Html, head: Html): FastifyReply {
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="robots" content="noindex">
+${head}<title>${title}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/console/page.css">
+</head>
+<body>
+<main>
+<p class="product">Sallyport</p>
+<h1>${title}</h1>
+${text}
+</main>
+</body>
+</html>
+`
+  return reply.code(503).header('cache-control', 'no-store').type('text/html; charset=utf-8').send(page.text)
+}
