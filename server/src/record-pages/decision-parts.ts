@@ -57,12 +57,8 @@ export function waitingBox(request: RequestBody, deciders: Deciders | undefined,
 
 function whoMayDecide({ names, count, is_complete }: Deciders, words: View['words']): string {
   if (count === 0) return is_complete ? words.decision.nobody : ''
-  return words.decision.deciders(
-    words.and(
-      names.slice(0, 3).map((name) => line(name)),
-      count - Math.min(names.length, 3),
-    ),
-  )
+  const shown = names.map((name) => line(name))
+  return words.decision.deciders(words.people(shown, count))
 }
 
 function requesterActions({ id, reminded_at }: RequestBody, { words, clock, publicUrl }: View, key: string): Html {

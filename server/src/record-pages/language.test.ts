@@ -33,3 +33,16 @@ suite('the language of a page', () => {
     assert.deepEqual(shape(german), shape(english))
   })
 })
+
+suite('people who may decide', () => {
+  const cases: [string[], number, string][] = [
+    [['Ada'], 1, 'Ada'],
+    [['Ada', 'Ben'], 2, 'Ada or Ben'],
+    [['Ada', 'Ben', 'Kim'], 3, 'Ada, Ben or Kim'],
+    [['Ada', 'Ben', 'Kim', 'Lee'], 4, 'Ada, Ben and 2 more'],
+    [['Ada', 'Ben', 'Kim'], 30, 'Ada, Ben and 28 more'],
+  ]
+  for (const [names, count, text] of cases) {
+    test(`are named: ${text}`, () => assert.equal(english.people(names, count), text))
+  }
+})

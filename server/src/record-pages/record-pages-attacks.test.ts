@@ -149,9 +149,9 @@ suite('every page', () => {
     })
     assert.equal(refilled.status, 400)
     assert.doesNotMatch(refilled.text, /<script/)
-    await house.asSuperuser(`update tenant_user set name = E'\u202EBen <img>' where id = $1`, [ben.id])
+    await house.asSuperuser(`update tenant_user set name = E'\u202EBen <img>' where tenant_id = $1`, [acme.tenant_id])
     const own = await (await signedIn(dana, `/requests/${hostile}`)).open(`/requests/${hostile}`)
-    assert.match(shownIn(own), /Ben <img>.* may decide it/)
+    assert.match(shownIn(own), /Ben <img>.* can approve/)
     assert.doesNotMatch(own.text, /<img|[\u202a-\u202e\u2066-\u2069]/)
   })
 

@@ -31,14 +31,17 @@ suite('the page of a request', () => {
       /^Waiting Dana Lee requests ReadOnlyAccess on account 1234.5678.9012 for 1 h\. Reason, as written by/,
     )
     assert.match(shown, /look at the <b>logs<\/b> "today" Risk Normal Your decision Approve Deny/)
-    assert.match(shown, /About Dana Lee Groups None .*Allowed by the policy Acme Timeline/)
+    assert.match(
+      shown,
+      /About Dana Lee Groups None .*Why approval is needed The policy “ Acme ” requires an approval\. Timeline/,
+    )
     assert.doesNotMatch(page.text, /<b>logs|<form/)
   })
 
   test('shows its requester why they cannot decide it, who may, and how to cancel it or remind them', async () => {
     const id = await ask()
     const shown = shownIn(await (await signedIn(dana, `/requests/${id}`)).open(`/requests/${id}`))
-    assert.match(shown, /You cannot decide your own request\. .*Ada.* may decide it\. Remind them Cancel request/)
+    assert.match(shown, /You cannot decide your own request\. .*Ada.* can approve\. Remind them Cancel request/)
     assert.doesNotMatch(shown, /Approve|Deny|About/)
   })
 
@@ -129,7 +132,7 @@ suite('a decision', () => {
     assert.equal((await first.submit(approving)).status, 303)
     const late = await second.submit(denying, { note: 'no' })
     assert.equal(late.status, 409)
-    assert.match(shownIn(late), /^Ben approved this .*\. Nothing is left to do\./)
+    assert.match(shownIn(late), /^Ben approved this .*\. Nothing left to do\./)
     assert.match(shownIn(await open(second, 'approve')), /^Ben approved this/)
     assert.deepEqual([(await statusOf(id))?.decided_by, await decisionsOf(id)], [ben.id, 1])
   })
@@ -208,7 +211,7 @@ suite('the requester', () => {
       shownIn(await visitor.follow(await visitor.submit(confirm))),
       /^Cancelled .*The request was cancelled\./,
     )
-    assert.match(shownIn(await visitor.open(`/requests/${id}/cancel`)), /^The request was cancelled\. Nothing is left/)
+    assert.match(shownIn(await visitor.open(`/requests/${id}/cancel`)), /^The request was cancelled\. Nothing left/)
   })
 
   test('reminds those who may decide, once in ten minutes', async () => {

@@ -48,8 +48,9 @@ export function requestPage(shown: ShownRequest, view: View, key: string, above:
       accessSection(grants, view),
       allowsSection(request, view),
       aboutSection(request, view),
-      commentsSection(comments, view),
+      whySection(request, view),
       section(words.request.timeline, list(timelineItems(timeline, view))),
+      commentsSection(comments, view),
       html`<p>${linkButton(linksOf(publicUrl, 'requests', request.id).console, words.openInConsole)}</p>
 <p class="ids">${request.id}</p>`,
     ].map((part) => html`${part}`),
@@ -90,7 +91,7 @@ function allowsSection(request: RequestBody, { words }: View): Html {
 }
 
 /** What only those see who may decide. */
-function aboutSection({ requester_name, requester_groups, recent, policy_name }: RequestBody, { words }: View): Html {
+function aboutSection({ requester_name, requester_groups, recent }: RequestBody, { words }: View): Html {
   if (requester_groups === undefined && recent === undefined) return html``
   const { groups, noGroups, recentFirst, recentCount, usual } = words.request
   const named = requester_groups?.map((name, index) => html`${index === 0 ? '' : ', '}${nameOf(name)}`)
@@ -102,9 +103,12 @@ function aboutSection({ requester_name, requester_groups, recent, policy_name }:
       [groups, named === undefined || named.length === 0 ? noGroups : html`${named}`],
       [words.request.recent, count],
       [usual, seconds === null ? undefined : duration(seconds)],
-      [words.request.policy, policy_name ? nameOf(policy_name) : undefined],
     ]),
   )
+}
+
+function whySection({ policy_name }: RequestBody, { words }: View): Html {
+  return section(words.request.why, policy_name ? html`<p>${words.request.policy(nameOf(policy_name))}</p>` : '')
 }
 
 function commentsSection({ data, has_more }: Page<Comment>, { words, clock }: View): Html {

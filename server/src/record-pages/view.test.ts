@@ -52,7 +52,7 @@ suite('the sentence about a request', () => {
     [
       'says that access is to last longer',
       { extends: 'g' },
-      'Dana Lee requests to keep ReadOnlyAccess on payments-prod for 1 h 30 min more.',
+      'Dana Lee asks for more time of ReadOnlyAccess on payments-prod for 1 h 30 min.',
     ],
     [
       'names the permission set, and the account on which it is given',
@@ -103,15 +103,15 @@ suite('a timeline', () => {
       '08:30 Ben commented',
       '09:00 Ben approved it',
       '09:00 The target confirmed the access',
-      '10:30 The access ends',
+      '10:30 Ends',
     ])
   })
 
   const ends: [Partial<RequestBody>, string][] = [
-    [{ status: 'approved' }, '09:00 A rule approved it'],
+    [{ status: 'approved' }, '09:00 Approved by a rule'],
     [{ status: 'denied', decided_by_name: 'Ben' }, '09:00 Ben denied it'],
     [{ status: 'expired' }, '09:00 Nobody decided in time'],
-    [{ status: 'cancelled' }, '09:00 It was cancelled'],
+    [{ status: 'cancelled' }, '09:00 Cancelled'],
     [{ status: 'pending' }, '08:30 Ben commented'],
   ]
   for (const [more, last] of ends) test(`ends: ${last}`, () => assert.equal(shown(more).at(-1), last))

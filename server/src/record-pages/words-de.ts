@@ -22,13 +22,16 @@ export const german: Words = {
   note: 'Notiz',
   atTime: (time) => `um ${time}`,
   onDay: (day, time) => `am ${day} um ${time}`,
-  and: (names, more) => {
-    const all = more > 0 ? [...names, `${more} weitere`] : names
-    return all.length < 2 ? all.join('') : `${all.slice(0, -1).join(', ')} und ${all.at(-1)}`
+  people: (names, count) => {
+    const shown = names.slice(0, names.length <= 3 && count <= 3 ? 3 : 2)
+    const others = count - shown.length
+    return others > 0
+      ? `${shown.join(', ')} und ${others} weitere`
+      : [shown.slice(0, -1).join(', '), shown.at(-1)].filter(Boolean).join(' oder ')
   },
 
   states: {
-    waiting: 'Wartet',
+    waiting: 'Offen',
     approved: 'Genehmigt',
     denied: 'Abgelehnt',
     unanswered: 'Keine Antwort',
@@ -49,9 +52,9 @@ export const german: Words = {
     title: (who, what) => `${who} beantragt ${what}`,
     sentence: ({ who, what, where, time }: Asked) => html`${who} beantragt ${what} auf ${where}${forTime(time)}.`,
     extension: ({ who, what, where, time }: Asked) =>
-      html`${who} möchte ${what} auf ${where}${time === undefined ? '' : html` ${time}`} länger behalten.`,
-    reasonBy: (who) => html`Begründung, wie von ${who} geschrieben`,
-    noReason: 'Es wurde keine Begründung angegeben.',
+      html`${who} beantragt mehr Zeit: ${what} auf ${where}${forTime(time)}.`,
+    reasonBy: (who) => html`Begründung von ${who}`,
+    noReason: 'Es gibt keine Begründung.',
     place: (type, id) => html`${nouns[type] ?? type} ${id}`,
     places: (count) => `${count} Konten`,
     accounts: 'Konten',
@@ -60,8 +63,8 @@ export const german: Words = {
     riskHigh: (reasons) => `Hoch: ${reasons.join('; ')}`,
     riskReasons: {
       break_glass: 'es ist ein Notfall',
-      administrator: 'es gibt die Rechte eines Administrators',
-      sensitive_account: 'das Konto ist als sensibel gekennzeichnet',
+      administrator: 'er gibt Administratorrechte',
+      sensitive_account: 'das Konto ist als sensibel markiert',
     },
     allows: 'Was das erlaubt',
     about: (who) => html`Über ${who}`,
@@ -72,7 +75,8 @@ export const german: Words = {
     recentCount: (count, denied) =>
       `${count === 1 ? '1 solcher Antrag' : `${count} solche Anträge`}${denied > 0 ? `, ${denied} abgelehnt` : ''}`,
     usual: 'Üblich',
-    policy: 'Erlaubt durch die Richtlinie',
+    why: 'Warum eine Genehmigung nötig ist',
+    policy: (name) => html`Die Richtlinie „${name}“ verlangt eine Genehmigung.`,
     comments: 'Kommentare',
     moreComments: 'Weitere Kommentare stehen in der Konsole.',
     timeline: 'Verlauf',
@@ -83,8 +87,8 @@ export const german: Words = {
   decision: {
     decide: 'Ihre Entscheidung',
     mayNot: 'Sie können diesen Antrag nicht entscheiden',
-    own: 'Ihren eigenen Antrag können Sie nicht entscheiden.',
-    deciders: (names) => `Entscheiden: ${names}.`,
+    own: 'Über Ihren eigenen Antrag können Sie nicht entscheiden.',
+    deciders: (names) => `Genehmigen können: ${names}.`,
     nobody:
       'Nach den jetzigen Regeln und Rollen kann niemand ihn genehmigen. Ihre Administratoren wurden benachrichtigt.',
     approve: 'Genehmigen',
@@ -93,13 +97,13 @@ export const german: Words = {
     remind: 'Erinnern',
     reminded: (when) => html`Sie haben ${when} erinnert.`,
     remindAgain: (at) => html`Ab ${at} können Sie wieder erinnern.`,
-    approvedBy: (who, when) => html`Genehmigt von ${who} ${when}.`,
+    approvedBy: (who, when) => html`${who} hat dies ${when} genehmigt.`,
     approvedByRule: (when) => html`Eine Regel hat dies ${when} genehmigt.`,
-    deniedBy: (who, when) => html`Abgelehnt von ${who} ${when}.`,
+    deniedBy: (who, when) => html`${who} hat dies ${when} abgelehnt.`,
     youApproved: (when) => html`Sie haben dies ${when} genehmigt.`,
     youDenied: (when) => html`Sie haben dies ${when} abgelehnt.`,
     shorter: (given, asked) => `Für ${given} statt der beantragten ${asked}.`,
-    noteBy: (who) => html`Notiz, wie von ${who} geschrieben`,
+    noteBy: (who) => html`Notiz von ${who}`,
     unanswered: 'Niemand hat rechtzeitig entschieden. Wird der Zugriff noch gebraucht, beantragen Sie ihn erneut.',
     cancelled: 'Der Antrag wurde zurückgezogen.',
     emergency: 'Der Zugriff begann ohne Genehmigung.',
@@ -116,14 +120,14 @@ export const german: Words = {
   confirm: {
     approve: 'Diesen Antrag genehmigen?',
     deny: 'Diesen Antrag ablehnen?',
-    cancel: 'Ihren Antrag zurückziehen?',
+    cancel: 'Den Antrag zurückziehen?',
     end: 'Diesen Zugriff beenden?',
     approveAll: (time) => `Für ${time} genehmigen`,
     approveButton: 'Genehmigen',
     denyButton: 'Antrag ablehnen',
     cancelButton: 'Antrag zurückziehen',
     endButton: 'Zugriff beenden',
-    cancelMeans: 'Dann kann ihn niemand mehr genehmigen. Sie können jederzeit einen neuen Antrag stellen.',
+    cancelMeans: 'Niemand kann ihn mehr genehmigen. Sie können einen neuen stellen.',
     endMeans: (who) => html`${who} verliert den Zugriff jetzt. Eine offene Sitzung kann noch eine Weile weitergehen.`,
     endMeansYou: 'Sie verlieren den Zugriff jetzt. Eine offene Sitzung kann noch eine Weile weitergehen.',
     forTime: 'Für',
@@ -163,13 +167,13 @@ export const german: Words = {
     reminded: (who) => html`${who} hat erinnert`,
     commented: (who) => html`${who} hat kommentiert`,
     approved: (who) => html`${who} hat genehmigt`,
-    approvedByRule: 'Eine Regel hat genehmigt',
+    approvedByRule: 'Durch eine Regel genehmigt',
     denied: (who) => html`${who} hat abgelehnt`,
     expired: 'Niemand hat rechtzeitig entschieden',
-    cancelled: 'Der Antrag wurde zurückgezogen',
+    cancelled: 'Zurückgezogen',
     began: 'Das Ziel hat den Zugriff bestätigt',
-    ends: 'Der Zugriff endet',
-    ended: 'Der Zugriff endete',
+    ends: 'Endet',
+    ended: 'Beendet',
   },
 
   signIn: {

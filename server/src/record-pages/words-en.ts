@@ -24,9 +24,13 @@ export const english = {
   note: 'Note',
   atTime: (time: string) => `at ${time}`,
   onDay: (day: string, time: string) => `on ${day} at ${time}`,
-  and: (names: readonly string[], more: number) => {
-    const all = more > 0 ? [...names, `${more} more`] : names
-    return all.length < 2 ? all.join('') : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`
+  /** As in: Ada, Ben or Kim; Ada, Ben and 2 more. */
+  people: (names: readonly string[], count: number) => {
+    const shown = names.slice(0, names.length <= 3 && count <= 3 ? 3 : 2)
+    const others = count - shown.length
+    return others > 0
+      ? `${shown.join(', ')} and ${others} more`
+      : [shown.slice(0, -1).join(', '), shown.at(-1)].filter(Boolean).join(' or ')
   },
 
   states: {
@@ -51,7 +55,7 @@ export const english = {
     title: (who: string, what: string) => `${who} requests ${what}`,
     sentence: ({ who, what, where, time }: Asked) => html`${who} requests ${what} on ${where}${forTime(time)}.`,
     extension: ({ who, what, where, time }: Asked) =>
-      html`${who} requests to keep ${what} on ${where}${time === undefined ? '' : html` for ${time} more`}.`,
+      html`${who} asks for more time of ${what} on ${where}${forTime(time)}.`,
     reasonBy: (who: Html) => html`Reason, as written by ${who}`,
     noReason: 'No reason was given.',
     place: (type: string, id: Html) => html`${nouns[type] ?? type} ${id}`,
@@ -62,7 +66,7 @@ export const english = {
     riskHigh: (reasons: readonly string[]) => `High: ${reasons.join('; ')}`,
     riskReasons: {
       break_glass: 'it is an emergency',
-      administrator: 'it gives the rights of an administrator',
+      administrator: 'it gives administrator rights',
       sensitive_account: 'the account is marked as sensitive',
     },
     allows: 'What this allows',
@@ -74,7 +78,8 @@ export const english = {
     recentCount: (count: number, denied: number) =>
       `${count === 1 ? '1 such request' : `${count} such requests`}${denied > 0 ? `, ${denied} denied` : ''}`,
     usual: 'Usually',
-    policy: 'Allowed by the policy',
+    why: 'Why approval is needed',
+    policy: (name: Html) => html`The policy “${name}” requires an approval.`,
     comments: 'Comments',
     moreComments: 'There are more comments in the console.',
     timeline: 'Timeline',
@@ -86,17 +91,17 @@ export const english = {
     decide: 'Your decision',
     mayNot: 'You cannot decide this request',
     own: 'You cannot decide your own request.',
-    deciders: (names: string) => `${names} may decide it.`,
-    nobody: 'Nobody may approve it, as rules and roles are now. Your administrators have been notified.',
+    deciders: (names: string) => `${names} can approve.`,
+    nobody: 'Nobody can approve this. Ask an administrator.',
     approve: 'Approve',
     deny: 'Deny',
     cancel: 'Cancel request',
     remind: 'Remind them',
     reminded: (when: Html) => html`You reminded them ${when}.`,
     remindAgain: (at: Html) => html`You may remind them again from ${at}.`,
-    approvedBy: (who: Html, when: Html) => html`Approved by ${who} ${when}.`,
+    approvedBy: (who: Html, when: Html) => html`${who} approved this ${when}.`,
     approvedByRule: (when: Html) => html`A rule approved this ${when}.`,
-    deniedBy: (who: Html, when: Html) => html`Denied by ${who} ${when}.`,
+    deniedBy: (who: Html, when: Html) => html`${who} denied this ${when}.`,
     youApproved: (when: Html) => html`You approved this ${when}.`,
     youDenied: (when: Html) => html`You denied this ${when}.`,
     shorter: (given: string, asked: string) => `For ${given} of the ${asked} requested.`,
@@ -105,26 +110,26 @@ export const english = {
     cancelled: 'The request was cancelled.',
     emergency: 'Access began without an approver.',
     lost: {
-      approved: (who: Html, when: Html) => html`${who} approved this ${when}. Nothing is left to do.`,
-      denied: (who: Html, when: Html) => html`${who} denied this ${when}. Nothing is left to do.`,
-      approvedByYou: 'You have approved this already. Nothing is left to do.',
-      deniedByYou: 'You have denied this already. Nothing is left to do.',
-      cancelled: 'The request was cancelled. Nothing is left to do.',
-      expired: 'The request waited too long and has expired. Nothing is left to do.',
+      approved: (who: Html, when: Html) => html`${who} approved this ${when}. Nothing left to do.`,
+      denied: (who: Html, when: Html) => html`${who} denied this ${when}. Nothing left to do.`,
+      approvedByYou: 'You have approved this already. Nothing left to do.',
+      deniedByYou: 'You have denied this already. Nothing left to do.',
+      cancelled: 'The request was cancelled. Nothing left to do.',
+      expired: 'The request waited too long and has expired. Nothing left to do.',
     },
   },
 
   confirm: {
     approve: 'Approve this request?',
     deny: 'Deny this request?',
-    cancel: 'Cancel your request?',
+    cancel: 'Cancel the request?',
     end: 'End this access?',
     approveAll: (time: string) => `Approve for ${time}`,
     approveButton: 'Approve',
     denyButton: 'Deny request',
     cancelButton: 'Cancel request',
     endButton: 'End access',
-    cancelMeans: 'Nobody can approve it then. You can make a new request at any time.',
+    cancelMeans: 'Nobody can approve it any more. You can send another one.',
     endMeans: (who: Html) => html`${who} loses the access now. A session that is already open may go on for a while.`,
     endMeansYou: 'You lose the access now. A session that is already open may go on for a while.',
     forTime: 'For',
@@ -166,13 +171,13 @@ export const english = {
     reminded: (who: Html) => html`${who} reminded those who may decide`,
     commented: (who: Html) => html`${who} commented`,
     approved: (who: Html) => html`${who} approved it`,
-    approvedByRule: 'A rule approved it',
+    approvedByRule: 'Approved by a rule',
     denied: (who: Html) => html`${who} denied it`,
     expired: 'Nobody decided in time',
-    cancelled: 'It was cancelled',
+    cancelled: 'Cancelled',
     began: 'The target confirmed the access',
-    ends: 'The access ends',
-    ended: 'The access ended',
+    ends: 'Ends',
+    ended: 'Ended',
   },
 
   signIn: {

@@ -107,7 +107,7 @@ suite('a request in a browser that runs no script', { skip: skipChromium }, asyn
     const id = await ask()
     const window = await signIn(dana, `/requests/${id}`)
     const { page } = window
-    await page.getByText(/Ben may decide|and .* may decide/).waitFor()
+    await page.getByText(/Ben.* can approve/).waitFor()
     await sound(window, 'waiting')
     await page.getByRole('button', { name: 'Remind them' }).click()
     await page.getByText('You reminded them').waitFor()
