@@ -12,6 +12,7 @@ import { openEgress } from './egress/egress.ts'
 import { emit } from './events/emit.ts'
 import { sample } from './events/sample.ts'
 import { cursorCodec } from './http/cursor.ts'
+import { serveFormPages } from './http/form-pages.ts'
 import { buildServer, type HttpServer } from './http/server.ts'
 import { sessionCookie } from './http/session-cookie.ts'
 import { type Loop, startLoop } from './jobs/loop.ts'
@@ -26,6 +27,7 @@ import { answersInTime } from './metrics/watch.ts'
 import type { CarrierOpening } from './notification-channels/carrier.ts'
 import { operations } from './operations.ts'
 import { type DriverTypes, openDrivers } from './provisioners/drivers.ts'
+import { recordPages } from './record-pages/record-pages.ts'
 import { derivedKeys, type RootKeys } from './secrets/root-key.ts'
 import { openSealer } from './secrets/sealer.ts'
 import { openStreamHub } from './stream/stream-hub.ts'
@@ -112,6 +114,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     },
   })
 
+  serveFormPages(server, pagesOf(options))
   listening = followChanges(options, admissions, server.log)
   const onStreamFault = throttledLog(5_000, (err) =>
     server.log.error({ err }, 'reading what is new for open streams failed; it is retried'),
@@ -134,6 +137,15 @@ export async function createApp(options: AppOptions): Promise<App> {
       await egressPaths.close()
     },
   }
+}
+
+/** The pages that links in messages open. */
+function pagesOf({ config: { public_url }, rootKeys }: AppOptions) {
+  return recordPages({
+    publicUrl: public_url,
+    sessionCookie: sessionCookie(public_url),
+    codec: cursorCodec(derivedKeys(rootKeys, 'record-page')),
+  })
 }
 
 /** How callers prove who they are. */

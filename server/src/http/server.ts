@@ -15,7 +15,6 @@ import { eventStreamHeaders, openEventStream } from './event-stream.ts'
 import { countInFlight, requireRoom } from './in-flight.ts'
 import { type Limits, type LimitsOptions, openLimits } from './limits.ts'
 import { linesOf } from './line-stream.ts'
-import { serveLinkPages } from './link-pages.ts'
 import { logLines } from './log-lines.ts'
 import { openNodeServer } from './node-server.ts'
 import { serveOneTimeLinkPages } from './one-time-link-pages.ts'
@@ -135,7 +134,6 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   const limits = openLimits(options.limits ?? {})
   await serveReference(server, () => describeApi(options.operations, options.publicUrl, options.outgoing), limits)
   serveHealth(server, options)
-  serveLinkPages(server, options.publicUrl)
   serveOneTimeLinkPages(server)
   await serveConsole(server, options.console)
   serveOperations(server, options, limits)

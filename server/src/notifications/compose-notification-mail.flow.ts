@@ -29,7 +29,7 @@ export async function composeNotificationMail(
   public_url: string,
 ): Promise<Mail | undefined> {
   const addressed = await messageTo(tx, due)
-  return addressed && writeNotificationMail(addressed, due, public_url)
+  return addressed && writeNotificationMail(addressed, due, { public_url, tenant_id: tx.tenant_id })
 }
 
 async function messageTo(tx: Tx, due: DueNotification): Promise<Addressed | undefined> {

@@ -50,7 +50,9 @@ suite('before access ends, its holder gets', () => {
     assert.match(first?.text ?? '', /If it is needed for longer, extend it before it ends\./)
     assert.match(
       first?.text ?? '',
-      new RegExp(`Extend it \\(opening it shows how, and changes nothing\\):\n${public_url}/grants/${id}\n`),
+      new RegExp(
+        `Extend it \\(opening it shows how, and changes nothing\\):\n${public_url}/grants/${id}\\?t=[0-9a-f-]{36}\n`,
+      ),
     )
     await endsIn(id, 5, 0)
     await warned(id, 2)

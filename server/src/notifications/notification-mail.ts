@@ -23,10 +23,10 @@ export const extending: Opening = { label: 'Extend it', does: 'opening it shows 
 export function writeNotificationMail(
   { to, message, opening }: Addressed,
   { kind, tenant, mode, event }: NotificationMail,
-  public_url: string,
+  of: { public_url: string; tenant_id: string },
 ): Mail {
   return writeMail(message, {
-    link: linkTo(public_url, event),
+    link: linkTo(of, event),
     ...(opening && { opening }),
     why:
       `You get this mail because ${audiences[to].because(tenant)}. Your notification preferences say what is mailed to you ` +

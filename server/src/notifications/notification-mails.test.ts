@@ -23,7 +23,7 @@ suite('a notification is mailed', () => {
     assert.deepEqual(wanted?.to, [{ name: '', address: addressOf(people.approver) }])
     assert.match(
       wanted?.text ?? '',
-      new RegExp(`Open it \\(opening it decides nothing\\):\n${public_url}/requests/${id}`),
+      new RegExp(`Open it \\(opening it decides nothing\\):\n${public_url}/requests/${id}\\?t=[0-9a-f-]{36}\n`),
     )
     assert.match(wanted?.text ?? '', /because you may decide this request in Acme\. .*kind\s+decision_needed/s)
     assert.match(wanted?.text ?? '', /This is a rehearsal/)

@@ -62,6 +62,8 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   'provisioners/postgresql': ofTarget,
   'provisioners/webhook': [...ofTarget, 'egress'],
   'provisioners/sandbox': [...ofTarget, 'db'],
+  // A client of the API, within the process: it knows the service by its interface.
+  'record-pages': ['kernel', 'http'],
   // The metrics count the waiting work of each of these modules.
   metrics: [
     'kernel',

@@ -195,7 +195,7 @@ test('Gus looks once; he wants no mails of that, and gets none', async () => {
 test('before her access ends, Ada has a mail, extends it, and it goes on until she gives it back', async () => {
   await pass(10, changed.id)
   const { text = '' } = await mailTo('Ada', 'Ends soon: Change')
-  assert.match(text, new RegExp(`Extend it .*\n${bootstrap.base_url}/grants/${changed.id}\n`))
+  assert.match(text, new RegExp(`Extend it .*\n${bootstrap.base_url}/grants/${changed.id}\\?t=[0-9a-f-]{36}\n`))
   const extend = { duration_seconds: 600, reason: 'nearly there' }
   const extension = await answered(201, as('Ada')<AccessRequest>('POST', `/v1/grants/${changed.id}/extend`, extend))
   words.set(extension.id, 'Ada’s extension')

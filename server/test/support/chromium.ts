@@ -19,8 +19,8 @@ export type Window = {
   complaints: string[]
 }
 
-/** A browser for the tests of a file, which is closed after them. */
-export async function openChromium(): Promise<() => Promise<Window>> {
+/** A browser for the tests of a file, which is closed after them. `runsScripts`: false, as where an organization locks its browsers down. */
+export async function openChromium({ runsScripts = true } = {}): Promise<() => Promise<Window>> {
   const browser = await chromium.launch({
     executablePath: program,
     // A browser in a container of a continuous integration runs as root, where Chromium's own sandbox does not start.
@@ -28,7 +28,7 @@ export async function openChromium(): Promise<() => Promise<Window>> {
     args: ['--disable-dev-shm-usage'],
   })
   after(() => browser.close())
-  return () => openWindow(browser)
+  return () => openWindow(browser, runsScripts)
 }
 
 /** How a window shows its page. */
@@ -41,8 +41,12 @@ export const looks: readonly Look[] = [
   { width: 1_440, height: 900 },
 ].flatMap((size) => (['light', 'dark'] as const).map((colorScheme) => ({ ...size, colorScheme })))
 
-async function openWindow(browser: Browser): Promise<Window> {
-  const context = await browser.newContext({ viewport: { width: 1_440, height: 900 }, timezoneId: 'Europe/Berlin' })
+async function openWindow(browser: Browser, javaScriptEnabled: boolean): Promise<Window> {
+  const context = await browser.newContext({
+    viewport: { width: 1_440, height: 900 },
+    timezoneId: 'Europe/Berlin',
+    javaScriptEnabled,
+  })
   context.setDefaultTimeout(maxWaitMs)
   const page = await context.newPage()
   const complaints: string[] = []

@@ -16,6 +16,9 @@ import {
   sampleRequest,
 } from './sample-messages.ts'
 
+/** The service and the tenant of the samples. */
+const of = { public_url: 'https://sallyport.example.com', tenant_id: '01989c5e-1a2b-7c3d-8e4f-5a6b7c8d9e0f' }
+
 /** The page of mails, written from sample facts: those of requests and grants in full, the others as table rows. */
 export function mailsPage(): Page {
   const inFull = messageEvents.filter((type) => !isRecordEvent(type))
@@ -35,7 +38,7 @@ function section(type: MessageEvent): string {
   const samples = sampleFacts(type).map((sample) => {
     const facts = isRequestEvent(type) ? { ...sample, ...withheldOfRequest } : sample
     const noun = type.startsWith('request.') ? 'requests' : 'grants'
-    const link = `https://sallyport.example.com/${noun}/${facts.subject_id}`
+    const link = `${of.public_url}/${noun}/${facts.subject_id}?t=${of.tenant_id}`
     const { subject, text } = writeMail(messageWith(type, facts), { link, why: '' })
     return shown({ subject, text: text.slice(0, text.indexOf('\n-- ')) })
   })
@@ -49,7 +52,6 @@ function shown({ subject, text }: Pick<Mail, 'subject' | 'text'>): string {
 /** Mails of notifications: they leave out what notifications leave out. */
 function peopleSection(): string {
   const about = { tenant: 'Acme', mode: 'live' } as const
-  const url = 'https://sallyport.example.com'
   const person = { name: 'Ada Lovelace', email: null }
   const request = { ...sampleRequest, ...withheldOfPerson, requester: person, zone: 'Europe/Berlin' }
   const grant = { ...sampleGrant, ...withheldOfGrant, holder: person, zone: 'Europe/Berlin' }
@@ -60,12 +62,12 @@ function peopleSection(): string {
     writeNotificationMail(
       { to: 'eligible_approvers', message: requestMessage('request.created', request) },
       { ...ofRequest, kind: 'decision_needed' },
-      url,
+      of,
     ),
     writeNotificationMail(
       { to: 'holder', message: grantMessage('grant.activated', grant) },
       { ...ofGrant, kind: 'access_active' },
-      url,
+      of,
     ),
     writeNotificationMail(
       {
@@ -74,7 +76,7 @@ function peopleSection(): string {
         opening: extending,
       },
       { ...ofGrant, kind: 'access_ending' },
-      url,
+      of,
     ),
   ]
   return `[Notifications](notifications.md) are mailed to their people, in their own time zone. Three of them:\n\n${mails.map(shown).join('\n\n')}`

@@ -29,7 +29,7 @@ export async function composeMail(
   const [message = bareMessage(event), mode] = await Promise.all([messageAbout(tx, event, recipient), readMode(tx)])
   return writeMail(message, {
     subject_prefix: channel.config.subject_prefix,
-    link: linkTo(public_url, event),
+    link: linkTo({ public_url, tenant_id: tx.tenant_id }, event),
     why: `You get this mail because the channel “${channel.name}” of Sallyport is notified of ${event.type}. Event ${event.id}.`,
     mode,
   })

@@ -55,7 +55,10 @@ suite('the mail about an event', () => {
     assert.match(requestMail.text, /^Who: {4}user \(user@example\.com\)$/m)
     assert.match(requestMail.text, /^Reason: “INC-42”$/m)
     assert.match(requestMail.text, /^Asked: {2}\d{4}-\d\d-\d\d \d\d:\d\d UTC\+9 \(.*\d\d:\d\d UTC\)$/m)
-    assert.match(requestMail.text, new RegExp(`^https://sallyport\\.example\\.com/requests/${id}$`, 'm'))
+    assert.match(
+      requestMail.text,
+      new RegExp(`^https://sallyport\\.example\\.com/requests/${id}\\?t=[0-9a-f-]{36}$`, 'm'),
+    )
     assert.match(requestMail.text, /the channel “On call” of Sallyport is notified of request\.created/)
     await acme.approve(id)
     assert.match((await mailOf('request.approved', id)).subject, /approver approved ReadOnly on account .* for user$/)
@@ -85,7 +88,7 @@ suite('the mail about an event', () => {
     )
     assert.match(text, /^Target said: “no such role”$/m)
     assert.match(text, /^Reason: {6}“INC-43”$/m)
-    assert.match(text, new RegExp(`/grants/${grant?.id}$`, 'm'))
+    assert.match(text, new RegExp(`/grants/${grant?.id}\\?t=[0-9a-f-]{36}$`, 'm'))
   })
 
   test('of an activation says how to connect to the holder, and to no other reader of the channel', async () => {
