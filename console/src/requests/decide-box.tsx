@@ -63,10 +63,10 @@ export function DecideBox({ request }: { request: RequestDetail }): ReactNode {
         onChange={setNote}
       />
       {error !== undefined && <Problem error={error} />}
-      <div className="fixed inset-x-0 bottom-14 z-20 grid grid-cols-2 gap-2 border-t border-line bg-surface p-3 sm:static sm:flex sm:border-0 sm:p-0">
+      <div className="fixed inset-x-0 bottom-14 z-20 grid grid-cols-[2fr_1fr] gap-2 border-t border-line bg-surface p-3 sm:static sm:flex sm:border-0 sm:p-0">
         <Button
           look="primary"
-          className="h-12 sm:h-8"
+          className="h-12 whitespace-normal leading-tight sm:h-8"
           data-act="approve"
           isPending={pending === 'approve'}
           onClick={() => act('approve')}

@@ -3,11 +3,9 @@ import { type ReactNode, useState } from 'react'
 import type { Choice } from '../access/choice.ts'
 import { FavouriteToggle } from '../access/favourite-toggle.tsx'
 import { entriesOfQuery } from '../access/queries.ts'
-import { useMe } from '../me/me.ts'
 import { toast } from '../parts/announcer.tsx'
 import { Button } from '../parts/button.tsx'
 import { Choice as Chips } from '../parts/choice.tsx'
-import { useDraft } from '../parts/draft.ts'
 import { Field } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
 import { LoadFailure, Loading } from '../parts/list-states.tsx'
@@ -15,8 +13,9 @@ import { Card } from '../parts/page.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { useWords } from '../words/words.ts'
 import { DurationField } from './duration-field.tsx'
-import { type RequestInput, sendRequest } from './queries.ts'
+import { previewQuery, sendRequest } from './queries.ts'
 import { readableId } from './request.ts'
+import { type Entries, useRequestEntry } from './request-entry.ts'
 import { VerdictLine } from './verdict-line.tsx'
 
 type RequestFormProps = {
@@ -51,39 +50,25 @@ export function RequestForm(props: RequestFormProps): ReactNode {
   )
 }
 
-type Entries = NonNullable<Awaited<ReturnType<NonNullable<ReturnType<typeof entriesOfQuery>['queryFn']>>>>
-
 function Fields({ choice, change, sent, entries }: RequestFormProps & { entries: Entries }): ReactNode {
   const words = useWords()
   const { form } = words.requests
-  const { limits } = useMe()
   const queries = useQueryClient()
-  const action = choice.action ?? entries[0]?.action ?? ''
-  const entry = entries.find((each) => each.action === action)
-  const longest = entry?.max_duration_seconds ?? limits.max_duration_seconds
-  const usual = entry?.duration_seconds ?? limits.default_duration_seconds
-  const [seconds, setSeconds] = useState<number | undefined>(Math.min(usual, longest))
-  const [isEmergency, setEmergency] = useState(false)
-  const [reason, setReason, clearReason] = useDraft(`request:${choice.type}/${choice.id}`)
+  const entry = useRequestEntry(choice, entries)
+  const { action, seconds, isEmergency, needsReason } = entry
+  const { data: preview } = useQuery(previewQuery(entry.question))
   const [isReasonMissing, setReasonMissing] = useState(false)
   const [error, setError] = useState<Error>()
   const [isPending, setPending] = useState(false)
-  const needsReason = isEmergency || limits.require_reason || entry?.needs_reason === true
-  const hasReason = reason.trim() !== ''
-  const resource = { type: choice.type, id: choice.id }
-  const input = (text: string | null): RequestInput => ({
-    ...{ resource, action, break_glass: isEmergency, reason: text },
-    duration_seconds: seconds ?? usual,
-  })
 
   const send = async () => {
-    setReasonMissing(needsReason && !hasReason)
-    if ((needsReason && !hasReason) || seconds === undefined) return
+    setReasonMissing(entry.lacksReason)
+    if (entry.lacksReason || seconds === undefined) return
     setPending(true)
     setError(undefined)
     try {
-      const { id, status } = await sendRequest(input(reason.trim() || null))
-      clearReason()
+      const { id, status } = await sendRequest(entry.request)
+      entry.clearReason()
       toast(status === 'pending' ? words.requests.sent.pending : words.requests.sent.approved)
       await queries.invalidateQueries({ queryKey: ['request'] })
       sent(id)
@@ -101,33 +86,37 @@ function Fields({ choice, change, sent, entries }: RequestFormProps & { entries:
         options={actionsOf(entries, action)}
         onChange={(value) => change({ ...choice, action: value })}
       />
-      {entry?.action_description != null && <p className="sound-width text-text-2">{entry.action_description}</p>}
-      <DurationField usual={usual} longest={longest} value={seconds} onChange={setSeconds} />
+      {entry.description != null && <p className="sound-width text-text-2">{entry.description}</p>}
+      <DurationField usual={entry.usual} longest={entry.longest} value={seconds} onChange={entry.setSeconds} />
       <Field
         label={isEmergency ? form.emergencyReason : needsReason ? form.reason : form.reasonOptional}
         hint={form.reasonHint}
-        error={isReasonMissing && !hasReason ? form.reasonNeeded : undefined}
+        error={isReasonMissing && entry.lacksReason ? form.reasonNeeded : undefined}
         lines={2}
-        value={reason}
-        onChange={setReason}
+        value={entry.reason}
+        onChange={entry.setReason}
       />
       {isEmergency && <p className="rounded-control bg-emergency-tint p-3 text-emergency">{form.emergencyTold}</p>}
-      {/* Rules see whether there is a reason, and never its text: any text gets the same answer. */}
       <VerdictLine
-        input={input(hasReason || needsReason ? 'reason' : null)}
+        input={entry.question}
         apply={({ duration_seconds, action: other }) => {
-          if (duration_seconds !== undefined) setSeconds(duration_seconds)
+          if (duration_seconds !== undefined) entry.setSeconds(duration_seconds)
           if (other !== undefined) change({ ...choice, action: other })
         }}
       />
       <div>
-        <Button look="quiet" className="-ml-3" onClick={() => setEmergency(!isEmergency)}>
+        <Button look="quiet" className="-ml-3" onClick={() => entry.setEmergency(!isEmergency)}>
           {isEmergency ? form.notEmergency : form.emergency}
         </Button>
       </div>
       {error !== undefined && <Problem error={error} />}
       <div className="sticky bottom-14 -mx-4 grid border-t border-line bg-surface px-4 py-3 sm:static sm:m-0 sm:justify-items-start sm:border-0 sm:p-0">
-        <Button type="submit" look="primary" isPending={isPending} disabled={seconds === undefined}>
+        <Button
+          type="submit"
+          look="primary"
+          isPending={isPending}
+          disabled={seconds === undefined || preview?.allowed === false}
+        >
           {isEmergency ? form.emergencySend : form.send}
         </Button>
       </div>

@@ -96,12 +96,12 @@ test('no German text is the English one, but those that are the same in both', (
 
 suite('a duration in German', () => {
   const cases: [number, string][] = [
-    [0, '0 Sek.'],
-    [45, '45 Sek.'],
-    [60, '1 Min.'],
-    [5_400, '1 Std. 30 Min.'],
+    [0, '0 s'],
+    [45, '45 s'],
+    [60, '1 min'],
+    [5_400, '1 h 30 min'],
     [86_400, '1 Tag'],
-    [180_000, '2 Tage 2 Std.'],
+    [180_000, '2 Tage 2 h'],
   ]
   for (const [seconds, said] of cases)
     test(`of ${seconds} s is ${said}`, () => assert.equal(german.time.duration(seconds), said))

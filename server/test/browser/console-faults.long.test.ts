@@ -2,11 +2,16 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { skipChromium } from '../support/chromium.ts'
 import { administratorNotice, openConsoleStage } from '../support/console-stage.ts'
+import { freePort } from '../support/free-port.ts'
+import { openRelay } from '../support/relay.ts'
 import { until } from '../support/wait.ts'
 
 /** What can go wrong while a person works, and what they read then. */
 suite('the console when something goes wrong', { skip: skipChromium }, async () => {
-  const { sallyport, people, signIn, enter, request } = await openConsoleStage()
+  const port = await freePort()
+  const address = `http://127.0.0.1:${port}`
+  const { sallyport, people, signIn, enter, request } = await openConsoleStage({ PUBLIC_URL: address })
+  const relay = await openRelay(port, sallyport.base_url)
 
   test('a session that is over asks for a sign-in over the page, and the note is kept', async () => {
     const id = await request()
@@ -67,27 +72,33 @@ suite('the console when something goes wrong', { skip: skipChromium }, async () 
       return route.continue({ postData: JSON.stringify({ ...sent, duration_seconds: 7_200 }) })
     })
     await page.getByRole('button', { name: 'Request access' }).click()
-    await page.getByText(administratorNotice).waitFor()
+    const notice = page.getByText(administratorNotice)
+    await notice.waitFor()
+    assert.equal(await notice.count(), 1)
     assert.equal(await page.getByLabel('Reason').inputValue(), 'patch the ledger')
   })
 
-  test('what may not be requested says so before it is sent, and what may', async () => {
-    const { page } = await signIn('dana', '?type=cloud_account&id=123456789011&action=AdministratorAccess')
-    await page.getByText('Not allowed.').waitFor()
-    await page
-      .getByRole('button', { name: 'Use ReadOnlyAccess' })
-      .or(page.getByRole('button', { name: 'Use PowerUserAccess' }))
-      .click()
+  test('what is not allowed says so before it is sent, and one click makes it what is', async () => {
+    const { page } = await signIn('dana', '?type=cloud_account&id=123456789012&action=AdministratorAccess')
+    const send = page.getByRole('button', { name: 'Request access' })
+    await page.getByRole('button', { name: 'Emergency access' }).click()
+    await page.getByText('8 h', { exact: true }).click()
     await page.getByText('At once.').waitFor()
+    await page.getByRole('button', { name: 'It is no emergency' }).click()
+    await page.getByText('Not allowed.').waitFor()
+    await page.getByText(administratorNotice).waitFor()
+    await until('it cannot be sent', () => send.isDisabled())
+    await page.getByRole('button', { name: 'Use 1 h' }).click()
+    await page.getByText('Needs 1 of').waitFor()
+    await until('it can be sent', () => send.isEnabled())
   })
 
   test('without the service a line says so, and the page follows again when it is back', async () => {
     const { page } = await signIn('dana')
-    const context = page.context()
-    await context.setOffline(true)
+    relay.cut()
     await page.getByText('The service does not answer.').first().waitFor()
     const id = await request({ resource: { type: 'cloud_account', id: '123456789014' } })
-    await context.setOffline(false)
+    relay.repair()
     await page.getByText('The service does not answer.').waitFor({ state: 'detached' })
     await page.getByText('data-warehouse').first().waitFor()
     await people.dana.call('DELETE', `/v1/requests/${id}`)
@@ -96,7 +107,7 @@ suite('the console when something goes wrong', { skip: skipChromium }, async () 
   test('a page whose record is not there, and one of an address that does not exist', async () => {
     const { page } = await signIn('dana', 'requests/01a218f5-b3b7-72cb-8e45-591e4ea7afdd')
     await page.getByRole('heading', { name: 'This page does not exist' }).waitFor()
-    await page.goto(`${sallyport.base_url}/console/nothing/here`)
+    await page.goto(`${address}/console/nothing/here`)
     await page.getByRole('heading', { name: 'This page does not exist' }).waitFor()
     await page.getByRole('link', { name: 'Go to your access' }).click()
     await page.getByRole('heading', { name: 'Access' }).waitFor()

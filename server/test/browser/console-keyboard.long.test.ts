@@ -17,7 +17,7 @@ suite('the console by keyboard', { skip: skipChromium }, async () => {
     for (let presses = 0; presses < 60; presses += 1) {
       if (name.test(await focused(page))) {
         const outline = await page.evaluate(
-          `(() => { const shown = document.activeElement.closest('label') ?? document.activeElement; return getComputedStyle(shown).outlineStyle })()`,
+          `(() => { const { activeElement } = document; const shown = activeElement.closest('label') ?? activeElement; return [shown, shown.parentElement].map((one) => getComputedStyle(one).outlineStyle).find((style) => style !== 'none') ?? 'none' })()`,
         )
         assert.notEqual(outline, 'none', `the focus on ${name} is not shown`)
         return

@@ -37,6 +37,7 @@ export const administratorNotice =
 export async function openConsoleStage(env: Record<string, string> = {}) {
   const sallyport = await startOnTestServer(env)
   const openWindow = await openChromium()
+  const address = env.PUBLIC_URL ?? sallyport.base_url
   const owner = sallyport.client({ api_key: sallyport.bootstrap.api_key })
   await furnish(owner)
   const people = {
@@ -55,7 +56,7 @@ export async function openConsoleStage(env: Record<string, string> = {}) {
     windows.push([who, window])
     const { page } = window
     await page.setViewportSize(size)
-    await page.goto(`${sallyport.base_url}/console/${path}`)
+    await page.goto(`${address}/console/${path}`)
     await enter(window, who)
     await page.getByRole('navigation', { name: 'Main' }).first().waitFor()
     return window
@@ -87,7 +88,7 @@ export async function openConsoleStage(env: Record<string, string> = {}) {
   const sound = (window: Window, state: string) =>
     requireSound(window, state, pictures === undefined ? undefined : join(pictures, state))
 
-  return { sallyport, owner, people, openWindow, signIn, enter, request, sound }
+  return { sallyport, people, openWindow, signIn, enter, request, sound }
 }
 
 async function furnish(owner: Client): Promise<void> {

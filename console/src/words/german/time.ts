@@ -13,26 +13,26 @@ export const time: Words['time'] = {
     const rest = seconds % 86_400
     const units = [
       days(Math.floor(seconds / 86_400)),
-      [Math.floor(rest / 3_600), 'Std.'],
-      [Math.floor((rest % 3_600) / 60), 'Min.'],
-      [rest % 60, 'Sek.'],
+      [Math.floor(rest / 3_600), 'h'],
+      [Math.floor((rest % 3_600) / 60), 'min'],
+      [rest % 60, 's'],
     ] as const
-    return parts(units) || '0 Sek.'
+    return parts(units) || '0 s'
   },
   left: ({ days: left, hours, minutes, seconds, total }) => {
     if (total === 0) return 'endet jetzt'
     if (total < 300) return `noch ${minutes}:${String(seconds).padStart(2, '0')}`
-    if (left > 0) return `noch ${parts([days(left), [hours, 'Std.']])}`
+    if (left > 0) return `noch ${parts([days(left), [hours, 'h']])}`
     return `noch ${parts([
-      [hours, 'Std.'],
-      [minutes, 'Min.'],
+      [hours, 'h'],
+      [minutes, 'min'],
     ])}`
   },
   announced: (what, minutes) => `${what}: noch ${minutes === 1 ? '1 Minute' : `${minutes} Minuten`}`,
   ago: (seconds) => {
     if (seconds < 60) return 'gerade eben'
-    if (seconds < 3_600) return `vor ${Math.floor(seconds / 60)} Min.`
-    if (seconds < 86_400) return `vor ${Math.floor(seconds / 3_600)} Std.`
+    if (seconds < 3_600) return `vor ${Math.floor(seconds / 60)} min`
+    if (seconds < 86_400) return `vor ${Math.floor(seconds / 3_600)} h`
     const count = Math.floor(seconds / 86_400)
     return count === 1 ? 'vor 1 Tag' : `vor ${count} Tagen`
   },
