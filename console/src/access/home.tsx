@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense } from 'react'
+import { loadPart } from '../live/load-part.ts'
 import { Empty, LoadFailure, Loading } from '../parts/list-states.tsx'
 import { Page, Section } from '../parts/page.tsx'
 import { waitingQuery } from '../requests/queries.ts'
@@ -15,7 +16,9 @@ import { type Grant, isLive } from './grant.ts'
 import { ownGrantsQuery } from './queries.ts'
 
 /** Half of what the page needs: what the person has is shown without waiting for it. */
-const Search = lazy(() => import('./search.tsx').then(({ Search: component }) => ({ default: component })))
+const Search = lazy(() =>
+  loadPart(() => import('./search.tsx')).then(({ Search: component }) => ({ default: component })),
+)
 
 /** What the person has, waits for and may request. A choice in the address opens the form of a request in place of the search. */
 export function Home(): ReactNode {

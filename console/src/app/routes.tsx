@@ -2,6 +2,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '
 import { readChoice } from '../access/choice.ts'
 import { Frame } from '../frame/frame.tsx'
 import { Broken, NotFound } from '../frame/not-found.tsx'
+import { loadPart } from '../live/load-part.ts'
 
 const root = createRootRoute({ component: Frame, notFoundComponent: NotFound, errorComponent: Broken })
 
@@ -9,29 +10,29 @@ const home = createRoute({
   getParentRoute: () => root,
   path: '/',
   validateSearch: readChoice,
-  component: lazyRouteComponent(() => import('../access/home.tsx'), 'Home'),
+  component: lazyRouteComponent(() => loadPart(() => import('../access/home.tsx')), 'Home'),
 })
 
 const request = createRoute({
   getParentRoute: () => root,
   path: '/requests/$id',
-  component: lazyRouteComponent(() => import('../requests/request-page.tsx'), 'RequestPage'),
+  component: lazyRouteComponent(() => loadPart(() => import('../requests/request-page.tsx')), 'RequestPage'),
 })
 
 const grant = createRoute({
   getParentRoute: () => root,
   path: '/grants/$id',
-  component: lazyRouteComponent(() => import('../access/grant-page.tsx'), 'GrantPage'),
+  component: lazyRouteComponent(() => loadPart(() => import('../access/grant-page.tsx')), 'GrantPage'),
 })
 
-const loadInbox = lazyRouteComponent(() => import('../inbox/inbox.tsx'), 'Inbox')
+const loadInbox = lazyRouteComponent(() => loadPart(() => import('../inbox/inbox.tsx')), 'Inbox')
 const inbox = createRoute({ getParentRoute: () => root, path: '/inbox', component: loadInbox })
 const inboxItem = createRoute({ getParentRoute: () => root, path: '/inbox/$id', component: loadInbox })
 
 const me = createRoute({
   getParentRoute: () => root,
   path: '/me',
-  component: lazyRouteComponent(() => import('../me/me-page.tsx'), 'MePage'),
+  component: lazyRouteComponent(() => loadPart(() => import('../me/me-page.tsx')), 'MePage'),
 })
 
 /** Addresses that people read: `?type=cloud_account&id=123456789012`. */

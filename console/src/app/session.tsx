@@ -2,6 +2,7 @@ import { Refusal } from '@sallyport/client'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react'
 import { startLive } from '../live/live.ts'
+import { loadPart } from '../live/load-part.ts'
 import { zoneOfDevice } from '../me/device.ts'
 import { lacksFactor } from '../me/faults.ts'
 import { type Me, MeContext, meQuery } from '../me/me.ts'
@@ -16,7 +17,7 @@ import { loadWords, type Words, WordsContext } from '../words/words.ts'
 import { sessionOver } from './session-over.ts'
 
 const SecondFactorNeeded = lazy(async () => ({
-  default: (await import('../me/second-factor-needed.tsx')).SecondFactorNeeded,
+  default: (await loadPart(() => import('../me/second-factor-needed.tsx'))).SecondFactorNeeded,
 }))
 
 /**

@@ -52,8 +52,11 @@ suite('the console when something goes wrong', { skip: skipChromium }, async () 
     await ben.page.getByRole('button', { name: 'Approve for 1 h' }).waitFor()
     // The page does not learn of it before the click.
     await ben.page.route(`**/v1/requests/${id}`, (route) => route.abort())
+    await ben.page.route('**/approve', async (route) => {
+      await ben.page.unroute(`**/v1/requests/${id}`)
+      await route.continue()
+    })
     await people.ada.call('POST', `/v1/requests/${id}/deny`, { reasoning: 'not today' })
-    await ben.page.unroute(`**/v1/requests/${id}`)
     await ben.page.getByRole('button', { name: 'Approve for 1 h' }).click()
     await ben.page.getByText(/Ada Okafor denied this at .*Nothing left to do\./).waitFor()
     await ben.page.getByText('not today').first().waitFor()

@@ -1,0 +1,41 @@
+import { setLost } from './connection.ts'
+
+const pauseMs = 2_000
+const place = 'sallyport-reloaded'
+
+/**
+ * Loads a part of the console that is a file of its own. Without the service it waits until the service is back. Where the service answers and
+ * does not have the file, it has another version of the console: the page is loaded again, once.
+ * @throws what the import throws where loading again did not help
+ */
+export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
+  for (;;) {
+    try {
+      const part = await load()
+      sessionStorage.removeItem(place)
+      return part
+    } catch (error) {
+      if (await answers()) await loadPageAgain(error)
+      setLost(true)
+      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    }
+  }
+}
+
+async function answers(): Promise<boolean> {
+  return fetch('/livez', { cache: 'no-store' }).then(
+    ({ ok }) => ok,
+    () => false,
+  )
+}
+
+async function loadPageAgain(error: unknown): Promise<void> {
+  if (sessionStorage.getItem(place) !== null) {
+    sessionStorage.removeItem(place)
+    throw error
+  }
+  sessionStorage.setItem(place, 'yes')
+  location.reload()
+  // The page ends here.
+  await new Promise(() => undefined)
+}
