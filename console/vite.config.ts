@@ -30,5 +30,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     emptyOutDir: true,
+    // Which file loads which, for the check of budgets.
+    manifest: 'manifest.json',
   },
 })

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import fastifyStatic from '@fastify/static'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { ConsoleState } from '../kernel/console-state.ts'
 import { notFound } from '../kernel/errors.ts'
 import { type Html, html } from '../kernel/html.ts'
@@ -37,7 +37,7 @@ export async function serveConsole(
     return sendPage(request, reply, build)
   }
 
-  await server.register(async (site) => {
+  const pages: FastifyPluginAsync = async (site) => {
     await site.register(fastifyStatic, { serve: false, preCompressed: true })
     site.addHook('onRequest', async (_request, reply) => {
       reply.header('content-security-policy', pagePolicy)
@@ -45,7 +45,8 @@ export async function serveConsole(
     site.get('/console', async (_request, reply) => reply.redirect('/console/'))
     site.get('/console/', answer)
     site.get('/console/*', answer)
-  })
+  }
+  await server.register(pages)
   server.get('/', async (_request, reply) => {
     const state = find()
     const isMissing = state !== 'building' && 'missing' in state
