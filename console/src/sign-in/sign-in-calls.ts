@@ -2,7 +2,7 @@ import { answerOf, createClient, Refusal } from '@sallyport/client'
 import { api, callService } from '../api/api.ts'
 import type { Organization } from './organization.ts'
 
-export type Found = { tenant_id: string; authorize_url?: string | undefined }
+export type Found = { tenant_id: string; sign_in?: 'local' | 'provider' }
 
 /** The second step of a sign-in: what the service accepts, and the challenge that it is for. */
 export type SecondStep = { challenge: string; methods: readonly string[]; passkey: unknown }
@@ -13,6 +13,17 @@ export type Outcome = { kind: 'signed in' } | { kind: 'second step'; step: Secon
 export async function findTenant(organization: Exclude<Organization, undefined>): Promise<Found> {
   if ('tenant_id' in organization) return organization
   return answerOf(api.GET('/v1/auth/discovery', { params: { query: organization } }))
+}
+
+/**
+ * Leads to the provider of the tenant, and from there back to this page. The service notes in this browser that the sign-in began here, so that no
+ * other site can have a visitor signed in.
+ */
+export async function signInAtProvider(tenant_id: string): Promise<void> {
+  const path = `${location.pathname}${location.search}`.replace(/^\/console\//, '')
+  const body = new URLSearchParams({ tenant_id, path })
+  await fetch('/sign-in/console', { method: 'POST', body, redirect: 'manual' })
+  location.assign('/sign-in/provider')
 }
 
 /** A client of one tenant, without a session. */

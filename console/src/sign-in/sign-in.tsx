@@ -4,10 +4,10 @@ import { Field } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { useWords } from '../words/words.ts'
-import { readOrganization } from './organization.ts'
-import { readRemembered, remember } from './remembered.ts'
+import { type Organization, readOrganization } from './organization.ts'
+import { type Remembered, readRemembered, remember } from './remembered.ts'
 import { SecondFactor } from './second-factor.tsx'
-import { findTenant, type SecondStep, signInByPassword } from './sign-in-calls.ts'
+import { findTenant, type SecondStep, signInAtProvider, signInByPassword } from './sign-in-calls.ts'
 
 type SignInProps = {
   /** Why the person is asked. */
@@ -37,42 +37,47 @@ function FirstStep({
   const remembered = readRemembered()
   const [entry, setEntry] = useState<Entry>({
     email: remembered?.email ?? '',
-    organization: remembered?.organization ?? '',
+    organization: new URLSearchParams(location.search).get('organization') ?? remembered?.organization ?? '',
     passphrase: '',
   })
   const [faults, setFaults] = useState<Faults>({})
-  const [failure, setFailure] = useState<Error | string>()
+  const [failure, setFailure] = useState<Error | string | undefined>(() =>
+    new URLSearchParams(location.search).get('sign-in') === 'failed' ? words.providerRefused : undefined,
+  )
   const [isPending, setPending] = useState(false)
   const change = (part: keyof Entry) => (text: string) => setEntry((before) => ({ ...before, [part]: text }))
 
-  const signIn = async () => {
+  const signIn = async (atProvider: boolean) => {
     const email = entry.email.trim()
-    const organization = readOrganization(entry.organization, email) ?? remembered
+    const organization = tenantOf(entry.organization, email, remembered)
     const wrong = {
       ...(!email.includes('@') && { email: words.needsEmail }),
-      ...(entry.passphrase === '' && { passphrase: words.needsPassphrase }),
       ...(organization === undefined && { organization: words.needsOrganization }),
     }
     setFaults(wrong)
     setFailure(undefined)
     if (organization === undefined || Object.keys(wrong).length > 0) return
-    const { tenant_id, authorize_url } = await findTenant(organization)
-    if (authorize_url !== undefined) return location.assign(authorize_url)
+    const { tenant_id, sign_in } = await findTenant(organization)
+    if (atProvider || (sign_in === 'provider' && entry.passphrase === '')) {
+      remember({ tenant_id, organization: entry.organization.trim(), email })
+      return signInAtProvider(tenant_id)
+    }
+    if (entry.passphrase === '') return setFaults({ passphrase: words.needsPassphrase })
     const outcome = await signInByPassword(tenant_id, email, entry.passphrase)
     if (outcome.kind === 'refused') return setFailure(words.wrong)
     remember({ tenant_id, organization: entry.organization.trim(), email })
     if (outcome.kind === 'second step') return onSecondStep(outcome.step)
     onSignedIn()
   }
-  const submit = async () => {
+  const submit = async (atProvider = false) => {
     setPending(true)
-    await signIn().catch((error: unknown) => setFailure(error as Error))
+    await signIn(atProvider).catch((error: unknown) => setFailure(error as Error))
     setPending(false)
   }
   const field = (part: keyof Entry) => ({ value: entry[part], onChange: change(part), error: faults[part] })
 
   return (
-    <Form className="grid gap-4" submit={submit}>
+    <Form className="grid gap-4" submit={() => submit()}>
       {because !== undefined && <p>{because}</p>}
       <Field label={words.email} type="email" name="email" autoComplete="username" autoFocus {...field('email')} />
       <Field
@@ -99,6 +104,15 @@ function FirstStep({
       <Button type="submit" look="primary" isPending={isPending}>
         {words.signIn}
       </Button>
+      <Button look="quiet" onClick={() => submit(true)}>
+        {words.provider}
+      </Button>
     </Form>
   )
+}
+
+/** Whoever signs in here again, and names no organization, means that of the last time. */
+function tenantOf(entry: string, email: string, remembered: Remembered | undefined): Organization {
+  if (entry.trim() === '' && remembered?.email === email) return { tenant_id: remembered.tenant_id }
+  return readOrganization(entry, email)
 }

@@ -12,8 +12,11 @@ export type Place = { noun: Noun; id: string }
 /** What somebody filled in, and could not send because their session was over. */
 export type Draft = { act: string; note: string; duration: string }
 
+/** A page of the console: `id` is what follows `/console/` in its address. */
+type ConsolePlace = { noun: 'console'; id: string }
+
 /** Where a sign-in leads back to. */
-export type Return = Place & {
+export type Return = (Place | ConsolePlace) & {
   /** The tenant at whose provider the person signs in; undefined for a sign-in here. */
   tenant_id?: string | undefined
   draft?: Draft | undefined
@@ -74,12 +77,24 @@ export function pageCookies(publicUrl: string, codec: CursorCodec): PageCookies 
 }
 
 function returnOf([noun, id = '', tenant_id = '', act = '', note = '', duration = '']: readonly string[]) {
+  const place = noun === 'console' ? consolePlace(id) : recordPlace(noun, id)
+  return (
+    place && {
+      ...place,
+      tenant_id: tenant_id === '' ? undefined : tenant_id,
+      draft: act === '' ? undefined : { act, note, duration },
+    }
+  )
+}
+
+function recordPlace(noun: string | undefined, id: string): Place | undefined {
   const known = nouns.find((one) => one === noun)
-  if (known === undefined || !isUuid(id)) return undefined
-  return {
-    noun: known,
-    id,
-    tenant_id: tenant_id === '' ? undefined : tenant_id,
-    draft: act === '' ? undefined : { act, note, duration },
-  }
+  return known === undefined || !isUuid(id) ? undefined : { noun: known, id }
+}
+
+/** A page of the console, by what follows `/console/`; undefined for what could lead elsewhere. */
+export function consolePlace(path: string): ConsolePlace | undefined {
+  return /^(?:[\w-]+(?:\/[\w-]+)*)?(?:\?[\w\-=&%.+]*)?$/.test(path) && path.length <= 500
+    ? { noun: 'console', id: path }
+    : undefined
 }

@@ -5,9 +5,10 @@ import type { SessionCookie } from '../http/session-cookie.ts'
 import { askToEnd, end, showGrant } from './grant-acts.ts'
 import { nouns, pageCookies } from './page-cookies.ts'
 import { problemPage } from './problem-page.ts'
+import { beginAtProvider, beginForConsole, finishAtProvider } from './provider-sign-in.ts'
 import { placeIn } from './read-record.ts'
 import { askToConfirm, doConfirmed, remind, requestActs, showRequest } from './request-acts.ts'
-import { beginAtProvider, type Deps, finishAtProvider, finishFactor, signIn } from './sign-in.ts'
+import { type Deps, finishFactor, signIn } from './sign-in.ts'
 import { contentSecurityPolicy } from './style.ts'
 
 export type RecordPagesOptions = {
@@ -61,6 +62,7 @@ function signInPages(deps: Deps): FormPage[] {
   })
   return [
     ...nouns.flatMap((noun) => [step(noun, 'sign-in', signIn), step(noun, 'second-factor', finishFactor)]),
+    { method: 'POST', path: '/sign-in/console', answer: (request) => beginForConsole(deps, request) },
     { method: 'GET', path: '/sign-in/provider', answer: (request) => beginAtProvider(deps, request) },
     { method: 'GET', path: '/sign-in/callback', answer: (request) => finishAtProvider(deps, request) },
   ]

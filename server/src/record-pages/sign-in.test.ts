@@ -139,6 +139,49 @@ suite('a person of a tenant with a provider', () => {
     assert.equal(visitor.cookies.get('__Host-sallyport-return'), undefined)
   })
 
+  /** What the console's script sends before it goes to the provider. */
+  const beginInConsole = (visitor: Visitor, path: string, headers = {}) =>
+    visitor.post('/sign-in/console', { tenant_id, path }, headers)
+
+  test('comes back signed in to the page of the console that they left', async () => {
+    const visitor = visitorOf(house)
+    const begun = await beginInConsole(visitor, 'inbox?organization=acme')
+    assert.deepEqual([begun.status, begun.headers.location], [303, `${publicUrl}/sign-in/provider`])
+    const sent = await visitor.open('/sign-in/provider', { 'sec-fetch-site': 'same-origin' })
+    const back = await idp.signIn(String(sent.headers.location), 'anna', { ...anna })
+    const done = await visitor.open(pathOf(back))
+    assert.deepEqual([done.status, done.headers.location], [303, `${publicUrl}/console/inbox?organization=acme`])
+    assert.ok(sessionOf(visitor))
+  })
+
+  test('comes back to the console when the provider refuses', async () => {
+    const visitor = visitorOf(house)
+    await beginInConsole(visitor, '')
+    const refused = await visitor.open('/sign-in/callback?error=access_denied&state=none')
+    assert.deepEqual([refused.status, refused.headers.location], [303, `${publicUrl}/console/?sign-in=failed`])
+  })
+
+  test('is led to the console alone, and by its own script alone', async () => {
+    for (const path of [
+      '//evil.example',
+      '/evil.example',
+      '..//evil.example',
+      'a\r\nb',
+      'https://evil.example',
+      '@evil',
+      '\\evil',
+    ]) {
+      const visitor = visitorOf(house)
+      const begun = await beginInConsole(visitor, path)
+      assert.deepEqual([begun.status, begun.headers.location], [303, `${publicUrl}/console/?sign-in=failed`], path)
+      assert.equal(visitor.cookies.get('__Host-sallyport-return'), undefined, path)
+    }
+    const visitor = visitorOf(house)
+    const elsewhere = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
+    assert.equal((await beginInConsole(visitor, '', elsewhere)).status, 403)
+    assert.equal(visitor.cookies.size, 0)
+  })
+
   test('is not signed in by an answer that came to another browser, or twice (login CSRF)', async () => {
     const attacker = visitorOf(house)
     const back = await idp.signIn(await begin(attacker), 'anna', { ...anna })

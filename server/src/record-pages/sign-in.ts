@@ -115,57 +115,10 @@ export async function finishFactor(deps: Deps, request: PageRequest, place: Plac
   return { status: answer.status === 429 ? 429 : 401, page: factorPage(form) }
 }
 
-/** Sends the browser to the provider of the tenant that the person named on the page before. */
-export async function beginAtProvider(deps: Deps, request: PageRequest): Promise<PageAnswer> {
-  const to = deps.cookies.readReturn(request.header)
-  if (to?.tenant_id === undefined) return cannotGoOn(deps, request, to, 'providerFailed')
-  const query = new URLSearchParams({ tenant: to.tenant_id, redirect_uri: callbackUrl(deps) })
-  const answer = await request.api({ method: 'GET', url: `/v1/auth/authorize?${query}` })
-  if (answer.status === 302 && answer.location !== undefined) return { status: 302, location: answer.location }
-  if (answer.status >= 500) throw problemOf(answer)
-  return cannotGoOn(deps, request, to, 'providerNotSet')
-}
-
-/**
- * Where a provider sends the browser back to. The sign-in must have begun on a page of this service in this browser, for this tenant: else another
- * site could sign its visitors in.
- */
-export async function finishAtProvider(deps: Deps, request: PageRequest): Promise<PageAnswer> {
-  const to = deps.cookies.readReturn(request.header)
-  const { code, state, iss } = request.query
-  const isOwn = to?.tenant_id !== undefined && typeof state === 'string' && state.startsWith(`${to.tenant_id}.`)
-  if (!isOwn || typeof code !== 'string') return cannotGoOn(deps, request, to, 'providerFailed')
-  const body = { code, state, redirect_uri: callbackUrl(deps), ...(typeof iss === 'string' && { iss }) }
-  const answer = await request.api({ method: 'POST', url: '/v1/auth/callback', body, fromOwnPage: true })
-  if (answer.status >= 500) throw problemOf(answer)
-  if (answer.status !== 200) return cannotGoOn(deps, request, to, 'providerFailed')
-  const remembered = deps.cookies.setOrganization(to.tenant_id ?? '')
-  return enter(deps, request, { place: to, answer, remembered, fromOwnPage: true })
-}
-
-/** The redirect address of these pages, which a tenant lists in its sign-in settings. */
-function callbackUrl({ publicUrl }: Deps): string {
-  return `${publicUrl}/sign-in/callback`
-}
-
-function cannotGoOn(
-  { publicUrl }: Deps,
-  request: PageRequest,
-  to: Return | undefined,
-  why: 'providerFailed' | 'providerNotSet',
-): PageAnswer {
-  const words = wordsFor(request.header('accept-language'))
-  if (to === undefined) throw problemOf({ ...nothing, body: { code: 'not_found', message: 'record not found' } })
-  const form = { place: to, words, publicUrl, intro: words.signIn.intro, hint: to.tenant_id }
-  return { status: 400, page: signInPage({ ...form, error: words.signIn[why] }) }
-}
-
-const nothing = { status: 404, location: undefined, at: new Date(0) }
-
-type Entering = { place: Place; answer: PageApiAnswer; remembered?: string; fromOwnPage?: true }
+type Entering = { place: Place | Return; answer: PageApiAnswer; remembered?: string; fromOwnPage?: true }
 
 /** Gives the browser a session, and leads it to what it wanted to see, or to what its person was about to send. */
-async function enter(deps: Deps, request: PageRequest, entering: Entering): Promise<PageAnswer> {
+export async function enter(deps: Deps, request: PageRequest, entering: Entering): Promise<PageAnswer> {
   const { publicUrl, cookies } = deps
   const { place, answer, remembered, fromOwnPage } = entering
   const token = String(answer.body.token)
@@ -177,6 +130,7 @@ async function enter(deps: Deps, request: PageRequest, entering: Entering): Prom
   })
   if (held.status >= 500) throw problemOf(held)
   if (held.status !== 201) {
+    if (place.noun === 'console') return { status: 303, location: failedInConsole(publicUrl) }
     const words = wordsFor(request.header('accept-language'))
     const form = { place, words, publicUrl, intro: words.signIn.intro, error: refusalOf(held).message }
     return { status: held.status, page: signInPage(form) }
@@ -192,7 +146,7 @@ async function enter(deps: Deps, request: PageRequest, entering: Entering): Prom
 }
 
 /** What the person was about to send for this record. */
-export function keptDraft({ cookies }: Deps, request: PageRequest, { noun, id }: Place): Draft | undefined {
+export function keptDraft({ cookies }: Deps, request: PageRequest, { noun, id }: Place | Return): Draft | undefined {
   const to = cookies.readReturn(request.header)
   return to?.noun === noun && to.id === id ? to.draft : undefined
 }
@@ -200,3 +154,6 @@ export function keptDraft({ cookies }: Deps, request: PageRequest, { noun, id }:
 function waitOf(answer: PageApiAnswer, words: Words): string {
   return words.signIn.wait(Number(refusalOf(answer).details?.retry_after_seconds ?? 60))
 }
+
+/** The sign-in of the console, which says there that the provider did not sign the person in. */
+export const failedInConsole = (publicUrl: string): string => `${publicUrl}/console/?sign-in=failed`

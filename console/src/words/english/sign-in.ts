@@ -9,7 +9,6 @@ export const signIn = {
   next: 'Continue',
   signIn: 'Sign in',
   back: 'Back',
-  withProvider: 'Your organization signs you in at its own provider.',
   provider: 'Sign in at your provider',
   /** The service does not say which of them is wrong. */
   wrong: 'The e-mail address, the passphrase or the organization is wrong.',
@@ -30,6 +29,7 @@ export const signIn = {
   codeWrong: 'This code is not accepted. Enter the newest one.',
   passkeyFailed: 'The passkey was not used. Try again, or choose another way.',
   challengeOver: 'That took too long. Sign in again.',
-  providerRefused: 'Your provider did not sign you in.',
+  providerRefused:
+    'Your provider did not sign you in. Try again; if it stays so, ask your administrator whether the sign-in settings name this address.',
   finishing: 'Signing you in…',
 }

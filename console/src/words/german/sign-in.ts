@@ -11,7 +11,6 @@ export const signIn: Words['signIn'] = {
   next: 'Weiter',
   signIn: 'Anmelden',
   back: 'Zurück',
-  withProvider: 'Ihre Organisation meldet Sie bei ihrem eigenen Anbieter an.',
   provider: 'Beim Anbieter anmelden',
   wrong: 'Die E-Mail-Adresse, die Passphrase oder die Organisation ist falsch.',
   needsEmail: 'Geben Sie Ihre E-Mail-Adresse ein, zum Beispiel ada@example.com.',
@@ -31,6 +30,7 @@ export const signIn: Words['signIn'] = {
   codeWrong: 'Dieser Code wird nicht angenommen. Geben Sie den neuesten ein.',
   passkeyFailed: 'Der Passkey wurde nicht verwendet. Versuchen Sie es erneut, oder wählen Sie einen anderen Weg.',
   challengeOver: 'Das hat zu lange gedauert. Melden Sie sich erneut an.',
-  providerRefused: 'Ihr Anbieter hat Sie nicht angemeldet.',
+  providerRefused:
+    'Ihr Anbieter hat Sie nicht angemeldet. Versuchen Sie es noch einmal. Bleibt es dabei, fragen Sie Ihre Administration, ob die Anmeldeeinstellungen diese Adresse nennen.',
   finishing: 'Sie werden angemeldet …',
 }

@@ -9,6 +9,7 @@ import {
   openFields,
   passwordRule,
   reasonOf,
+  rememberSignIn,
   sendEntries,
   show,
   showFailure,
@@ -90,6 +91,7 @@ async function finish({ token, authorize_url }) {
   }
   // The link is used up. A reload, or the way back from the provider, shows what comes next.
   history.replaceState(done, '', location.pathname)
+  if (token !== undefined) rememberSignIn(done)
   showDone(done)
   if (authorize_url !== undefined) location.assign(authorize_url)
 }

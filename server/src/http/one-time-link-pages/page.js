@@ -81,6 +81,15 @@ export async function checkLink(path, over, showForm) {
   showForm(reply.body)
 }
 
+/**
+ * Remembers for the console's sign-in who signed in here last: nothing that is secret, and nothing that gives anything.
+ * @param {{ tenant: string, address: string }} who
+ */
+export function rememberSignIn({ tenant, address }) {
+  const remembered = { tenant_id: tenant, organization: tenant, email: address }
+  localStorage.setItem('sallyport-sign-in', JSON.stringify(remembered))
+}
+
 /** Writes until when the link works. @param {string} moment @param {Intl.DateTimeFormatOptions} form */
 export function writeUntil(moment, form) {
   const until = /** @type {HTMLTimeElement} */ (element('until'))

@@ -10,6 +10,7 @@ import {
   openFields,
   passwordRule,
   reasonOf,
+  rememberSignIn,
   sendEntries,
   show,
   showFailure,
@@ -77,6 +78,7 @@ async function finish(token) {
   }
   // The link is used up. A reload shows the same again: it must not look as if something were wrong.
   history.replaceState(done, '', location.pathname)
+  rememberSignIn(done)
   input('password').value = ''
   showDone(done)
 }
