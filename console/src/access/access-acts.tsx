@@ -2,6 +2,7 @@ import type { Schemas } from '@sallyport/client'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
+import { useAct } from '../parts/act.ts'
 import { toast } from '../parts/announcer.tsx'
 import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/confirm.tsx'
@@ -84,20 +85,14 @@ function ExtendButton({ grant, open }: { grant: Detail; open: () => void }): Rea
 
 function Retry({ id, done }: { id: string; done: () => Promise<unknown> }): ReactNode {
   const words = useWords().access
-  const [error, setError] = useState<Error>()
-  const [isPending, setPending] = useState(false)
-  const retry = async () => {
-    setPending(true)
-    setError(undefined)
-    await retryAccess(id).then(done, (thrown: unknown) => setError(thrown as Error))
-    setPending(false)
-  }
+  const act = useAct()
+  const retry = () => act.run(() => retryAccess(id).then(done))
   return (
     <>
-      <Button isPending={isPending} onClick={retry}>
+      <Button isPending={act.isPending} onClick={retry}>
         {words.retry}
       </Button>
-      {error !== undefined && <Problem error={error} />}
+      {act.error !== undefined && <Problem error={act.error} />}
     </>
   )
 }

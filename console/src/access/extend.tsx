@@ -3,6 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { useMe } from '../me/me.ts'
+import { useAct } from '../parts/act.ts'
 import { Button } from '../parts/button.tsx'
 import { Choice } from '../parts/choice.tsx'
 import { Field } from '../parts/field.tsx'
@@ -22,22 +23,15 @@ export function Extend({ grant, close }: { grant: Schemas['GrantDetail']; close:
   const offered = offeredDurations(Math.min(1_800, longest), longest)
   const [seconds, setSeconds] = useState(offered[0] ?? longest)
   const [reason, setReason] = useState('')
-  const [error, setError] = useState<Error>()
-  const [isPending, setPending] = useState(false)
+  const act = useAct()
+  const entry = { duration_seconds: seconds, reason: reason.trim() || null }
 
-  const send = async () => {
-    setPending(true)
-    setError(undefined)
-    try {
-      const { id } = await extendAccess(grant.id, { duration_seconds: seconds, reason: reason.trim() || null })
+  const send = () =>
+    act.run(async (key) => {
+      const { id } = await extendAccess(grant.id, entry, key)
       await queries.invalidateQueries({ queryKey: ['grant'] })
       await navigate({ to: '/requests/$id', params: { id } })
-    } catch (thrown) {
-      setError(thrown as Error)
-    } finally {
-      setPending(false)
-    }
-  }
+    }, entry)
   return (
     <Form className="grid gap-3 border-t border-line pt-3" submit={send}>
       <Choice
@@ -51,9 +45,9 @@ export function Extend({ grant, close }: { grant: Schemas['GrantDetail']; close:
         value={reason}
         onChange={setReason}
       />
-      {error !== undefined && <Problem error={error} />}
+      {act.error !== undefined && <Problem error={act.error} />}
       <div className="flex flex-wrap gap-2">
-        <Button type="submit" look="primary" isPending={isPending}>
+        <Button type="submit" look="primary" isPending={act.isPending}>
           {words.access.extendAct(words.time.duration(seconds))}
         </Button>
         <Button onClick={close}>{words.actions.cancel}</Button>

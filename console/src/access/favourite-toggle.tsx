@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Star } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
+import { useAct } from '../parts/act.ts'
 import { Button } from '../parts/button.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { useWords } from '../words/words.ts'
@@ -14,21 +15,17 @@ export function FavouriteToggle({ resource: { type, id }, action }: FavouriteTog
   const words = useWords().access
   const queries = useQueryClient()
   const { data } = useQuery(favouritesQuery)
-  const [error, setError] = useState<Error>()
-  const [isPending, setPending] = useState(false)
+  const act = useAct()
   if (data === undefined) return null
   const kept = data.data.find((one) => one.resource.type === type && one.resource.id === id && one.action === action)
-  const toggle = async () => {
-    setPending(true)
-    setError(undefined)
-    const change = kept === undefined ? addFavourite({ resource: { type, id }, action }) : removeFavourite(kept.id)
-    await change.catch((thrown: unknown) => setError(thrown as Error))
-    await queries.invalidateQueries({ queryKey: ['catalogue'] })
-    setPending(false)
-  }
+  const toggle = () =>
+    act.run(async () => {
+      await (kept === undefined ? addFavourite({ resource: { type, id }, action }) : removeFavourite(kept.id))
+      await queries.invalidateQueries({ queryKey: ['catalogue'] })
+    })
   return (
     <>
-      <Button look="quiet" isPending={isPending} onClick={toggle}>
+      <Button look="quiet" isPending={act.isPending} onClick={toggle}>
         <Star
           size={16}
           strokeWidth={1.75}
@@ -37,7 +34,7 @@ export function FavouriteToggle({ resource: { type, id }, action }: FavouriteTog
         />
         {kept === undefined ? words.favourite : words.unfavourite}
       </Button>
-      {error !== undefined && <Problem error={error} />}
+      {act.error !== undefined && <Problem error={act.error} />}
     </>
   )
 }

@@ -1,6 +1,6 @@
 import { answerOf, type Schemas } from '@sallyport/client'
 import { queryOptions } from '@tanstack/react-query'
-import { api } from '../api/api.ts'
+import { api, once } from '../api/api.ts'
 import { isMoving } from './grant.ts'
 
 /** How often a page asks for access that a target works on. */
@@ -91,8 +91,8 @@ export const endAccess = (id: string) =>
 
 export const retryAccess = (id: string) => answerOf(api.POST('/v1/grants/{id}/retry', { params: { path: { id } } }))
 
-export const extendAccess = (id: string, body: { duration_seconds: number; reason: string | null }) =>
-  answerOf(api.POST('/v1/grants/{id}/extend', { params: { path: { id } }, body }))
+export const extendAccess = (id: string, body: { duration_seconds: number; reason: string | null }, key: string) =>
+  answerOf(api.POST('/v1/grants/{id}/extend', { params: { path: { id } }, body, ...once(key) }))
 
 export const favouritesQuery = queryOptions({
   queryKey: ['catalogue', 'favourites'],

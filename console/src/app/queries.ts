@@ -1,13 +1,11 @@
 import { Refusal, Unreachable } from '@sallyport/client'
-import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
+import { QueryCache, QueryClient } from '@tanstack/react-query'
 import { setLost } from '../live/connection.ts'
 import { lacksFactor } from '../me/faults.ts'
-import { sessionOver } from './session-over.ts'
 
 const maxRetries = 3
 
 function note(error: Error): void {
-  if (error instanceof Refusal && error.status === 401) sessionOver.note()
   if (error instanceof Unreachable) setLost(true)
 }
 
@@ -21,7 +19,6 @@ function noteOfQuery(error: Error, { queryKey: [kind, ...rest] }: { queryKey: re
 /** Answers stay as they are until the stream says that they changed. */
 export const queries = new QueryClient({
   queryCache: new QueryCache({ onError: noteOfQuery, onSuccess: () => setLost(false) }),
-  mutationCache: new MutationCache({ onError: note }),
   defaultOptions: {
     queries: {
       staleTime: Number.POSITIVE_INFINITY,
@@ -30,7 +27,5 @@ export const queries = new QueryClient({
         count < maxRetries && (error instanceof Unreachable || (error instanceof Refusal && error.status === 503)),
       retryDelay: (count) => 500 * 2 ** count,
     },
-    // Each write carries a key of its own, but whether to repeat it is for the person to say.
-    mutations: { retry: false, networkMode: 'always' },
   },
 })

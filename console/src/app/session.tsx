@@ -1,7 +1,9 @@
 import { Refusal } from '@sallyport/client'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react'
-import { startLive } from '../live/live.ts'
+import { sessionOver } from '../api/session-over.ts'
+import { Insecure } from '../frame/insecure.tsx'
+import { saySignedIn, startLive } from '../live/live.ts'
 import { loadPart } from '../live/load-part.ts'
 import { zoneOfDevice } from '../me/device.ts'
 import { lacksFactor } from '../me/faults.ts'
@@ -13,8 +15,8 @@ import { LoadFailure, Loading } from '../parts/list-states.tsx'
 import { SignInAgain } from '../sign-in/sign-in-again.tsx'
 import { SignInPage } from '../sign-in/sign-in-page.tsx'
 import { FormatsContext, makeFormats } from '../time/formats.ts'
+import { english } from '../words/english.ts'
 import { loadWords, type Words, WordsContext } from '../words/words.ts'
-import { sessionOver } from './session-over.ts'
 
 const SecondFactorNeeded = lazy(async () => ({
   default: (await loadPart(() => import('../me/second-factor-needed.tsx'))).SecondFactorNeeded,
@@ -40,10 +42,21 @@ export function Session({ children }: { children: ReactNode }): ReactNode {
   const needsFactor = useNeedsFactor(error, dataUpdatedAt)
 
   const isSignedOut = error instanceof Refusal && error.status === 401
-  const onSignedIn = async () => {
+  const goOn = useCallback(() => {
     setOver(false)
-    await queries.invalidateQueries()
+    queries.invalidateQueries().catch(() => undefined)
+  }, [queries])
+  const onSignedIn = () => {
+    goOn()
+    if (last.current !== undefined) saySignedIn(last.current)
   }
+  // Without https, browsers lack what the console is made of, and the service starts no session.
+  if (!isSecureContext)
+    return (
+      <WithoutPreferences>
+        <Insecure />
+      </WithoutPreferences>
+    )
   if (needsFactor && !isSignedOut)
     return (
       <WithoutPreferences>
@@ -60,7 +73,7 @@ export function Session({ children }: { children: ReactNode }): ReactNode {
     return <div className="p-6">{error === null ? <Loading /> : <LoadFailure error={error} retry={refetch} />}</div>
   }
   return (
-    <SignedIn me={me} onOver={noteOver}>
+    <SignedIn me={me} isOver={isOver || isSignedOut} onOver={noteOver} onSignedIn={goOn}>
       {children}
       {(isOver || isSignedOut) && <SignInAgain onSignedIn={onSignedIn} />}
     </SignedIn>
@@ -95,13 +108,15 @@ function WithoutPreferences({ children }: { children: ReactNode }): ReactNode {
   )
 }
 
+type SignedInProps = { me: Me; isOver: boolean; onOver: () => void; onSignedIn: () => void; children: ReactNode }
+
 /** What depends on the person: the language, the formats of dates, and the stream of what changed. */
-function SignedIn({ me, onOver, children }: { me: Me; onOver: () => void; children: ReactNode }): ReactNode {
+function SignedIn({ me, isOver, onOver, onSignedIn, children }: SignedInProps): ReactNode {
   const queries = useQueryClient()
   const words = useWordsOf(me.preferences.locale)
   useEffect(
-    () => startLive({ queries, user_id: me.id, onOver, onSignedOut: leave, onNotified: toast }),
-    [queries, me.id, onOver],
+    () => startLive({ queries, user_id: me.id, isOver, onOver, onSignedIn, onSignedOut: leave, onNotified: toast }),
+    [queries, me.id, isOver, onOver, onSignedIn],
   )
   if (words === undefined) return null
   return (
@@ -128,7 +143,7 @@ function useWordsOf(locale: string): Words | undefined {
     loadWords(locale).then(
       (loaded) => isCurrent && setWords(() => loaded),
       // The words in English are part of the page.
-      () => undefined,
+      () => isCurrent && setWords(() => english),
     )
     return () => {
       isCurrent = false

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { type ReactNode, useEffect } from 'react'
+import { type ReactNode, useEffect, useMemo } from 'react'
 import { Badge } from '../parts/badge.tsx'
 import { Button } from '../parts/button.tsx'
 import { Empty, LoadFailure, Loading } from '../parts/list-states.tsx'
@@ -19,7 +19,7 @@ export function Inbox(): ReactNode {
   const { inbox } = words.requests
   const { id } = useParams({ strict: false })
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(inboxQuery)
-  const listed = data?.pages.flatMap((page) => page.data)
+  const listed = useMemo(() => data?.pages.flatMap((page) => page.data), [data])
   const shown = useLeaving(listed)
   useInboxKeys(
     shown.map((item) => item.id),

@@ -12,6 +12,7 @@ export type Message =
   | { kind: 'lost' }
   | { kind: 'over' }
   /** The person signed out in a window of this browser. */
+  | { kind: 'signed in' }
   | { kind: 'signed out' }
 
 const [firstWaitMs, maxWaitMs] = [1_000, 15_000]

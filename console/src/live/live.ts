@@ -6,22 +6,35 @@ import { lead, type Message } from './lead.ts'
 type LiveOptions = {
   queries: QueryClient
   user_id: string
+  /** The session has ended: nothing is read until the person signs in again, here or in another window. */
+  isOver: boolean
   onOver: () => void
+  /** The person signed in again in another window. */
+  onSignedIn: () => void
   /** The person signed out in another window. */
   onSignedOut: () => void
   onNotified: (title: string) => void
 }
 
+const anyNotification: Hint = { type: 'notification', id: null }
+
 const channelOf = (user_id: string) => `sallyport-${user_id}`
 
-/** Whether this window is the one that signs out: it hears itself too. */
+/** Whether this window is the one that signs out: its own message reaches it too. */
 let isLeaving = false
 
-/** Tells the other windows of the browser that the person signed out. */
+/** Says to the other windows of the browser that the person signed out. */
 export function saySignedOut(user_id: string): void {
   isLeaving = true
+  post(user_id, { kind: 'signed out' })
+}
+
+/** Says to the other windows of the browser that the person signed in again. */
+export const saySignedIn = (user_id: string): void => post(user_id, { kind: 'signed in' })
+
+function post(user_id: string, message: Message): void {
   const channel = new BroadcastChannel(channelOf(user_id))
-  channel.postMessage({ kind: 'signed out' } satisfies Message)
+  channel.postMessage(message)
   channel.close()
 }
 
@@ -30,29 +43,39 @@ export function saySignedOut(user_id: string): void {
  * next when that window is hidden or closed; it passes on what it reads. A hidden window rests: it loads again what it shows when it is
  * seen again. Returns a function that ends it.
  */
-export function startLive({ queries, user_id, onOver, onSignedOut, onNotified }: LiveOptions): () => void {
+export function startLive(options: LiveOptions): () => void {
+  const { queries, user_id, isOver, onOver, onSignedIn, onSignedOut, onNotified } = options
   const name = channelOf(user_id)
   const channel = new BroadcastChannel(name)
   let leading: AbortController | undefined
 
-  const hear = (message: Message) => {
-    if (message.kind === 'signed out') return isLeaving ? undefined : onSignedOut()
-    if (message.kind === 'over') return onOver()
-    if (message.kind === 'connected' || message.kind === 'lost') return setLost(message.kind === 'lost')
-    if (document.hidden) return
-    if (message.kind === 'changed') return refresh(queries, (key) => concerns(key, message.hint))
-    if (message.kind === 'missed') return refresh(queries, () => true)
-    const hint: Hint = { type: 'notification', id: null }
-    refresh(queries, (key) => concerns(key, hint))
-    onNotified(message.title)
+  const refreshShown = (isStale: (key: Key) => boolean) => {
+    if (!document.hidden) refresh(queries, isStale)
+  }
+  const reactions = {
+    missed: () => refreshShown(() => true),
+    connected: () => setLost(false),
+    lost: () => setLost(true),
+    over: onOver,
+    'signed in': () => isOver && onSignedIn(),
+    'signed out': () => !isLeaving && onSignedOut(),
+  }
+  const onMessage = (message: Message): void => {
+    const { kind } = message
+    if (kind === 'changed') refreshShown((key) => concerns(key, message.hint))
+    else if (kind === 'notified') {
+      refreshShown((key) => concerns(key, anyNotification))
+      if (!document.hidden) onNotified(message.title)
+    } else reactions[kind]()
   }
   const say = (message: Message) => {
     channel.postMessage(message)
-    hear(message)
+    onMessage(message)
   }
-  channel.onmessage = ({ data }: MessageEvent<Message>) => hear(data)
+  channel.onmessage = ({ data }: MessageEvent<Message>) => onMessage(data)
 
   const begin = () => {
+    if (document.hidden || isOver) return
     leading = new AbortController()
     const { signal } = leading
     navigator.locks
@@ -63,12 +86,11 @@ export function startLive({ queries, user_id, onOver, onSignedOut, onNotified }:
   const follow = () => {
     leading?.abort()
     leading = undefined
-    if (document.hidden) return
-    refresh(queries, () => true)
+    if (!document.hidden) refresh(queries, () => true)
     begin()
   }
   document.addEventListener('visibilitychange', follow)
-  if (!document.hidden) begin()
+  begin()
 
   return () => {
     document.removeEventListener('visibilitychange', follow)

@@ -1,6 +1,8 @@
 import { setLost } from './connection.ts'
 
 const pauseMs = 2_000
+/** A part that is still missing so soon after the page was loaded again will not come by another time. */
+const againMs = 60_000
 const place = 'sallyport-reloaded'
 
 /**
@@ -11,9 +13,7 @@ const place = 'sallyport-reloaded'
 export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
   for (;;) {
     try {
-      const part = await load()
-      sessionStorage.removeItem(place)
-      return part
+      return await load()
     } catch (error) {
       if (await answers()) await loadPageAgain(error)
       setLost(true)
@@ -30,11 +30,9 @@ async function answers(): Promise<boolean> {
 }
 
 async function loadPageAgain(error: unknown): Promise<void> {
-  if (sessionStorage.getItem(place) !== null) {
-    sessionStorage.removeItem(place)
-    throw error
-  }
-  sessionStorage.setItem(place, 'yes')
+  const last = Number(sessionStorage.getItem(place) ?? 0)
+  if (Date.now() - last < againMs) throw error
+  sessionStorage.setItem(place, String(Date.now()))
   location.reload()
   // The page ends here.
   await new Promise(() => undefined)

@@ -1,10 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
+import type { Act } from '../parts/act.ts'
 import { Button } from '../parts/button.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { SignInAgain } from '../sign-in/sign-in-again.tsx'
 import { useWords } from '../words/words.ts'
-import type { Act } from './act.ts'
 import { isOutdated, needsSignIn } from './faults.ts'
 import { meQuery } from './me.ts'
 

@@ -1,12 +1,12 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
+import { useAct } from '../parts/act.ts'
 import { toast } from '../parts/announcer.tsx'
 import { Button } from '../parts/button.tsx'
 import { Form } from '../parts/form.tsx'
 import { LoadFailure, Loading } from '../parts/list-states.tsx'
 import { Card, Section } from '../parts/page.tsx'
 import { useWords } from '../words/words.ts'
-import { useAct } from './act.ts'
 import { ActProblem } from './act-problem.tsx'
 import { type Mails, mailsQuery, saveMails, type Tagged } from './queries.ts'
 

@@ -1,8 +1,8 @@
 import { type ReactNode, use } from 'react'
 import { signOut } from '../app/sign-out.ts'
+import { useAct } from '../parts/act.ts'
 import { Button } from '../parts/button.tsx'
 import { useWords } from '../words/words.ts'
-import { useAct } from './act.ts'
 import { ActProblem } from './act-problem.tsx'
 import { MeContext } from './me.ts'
 

@@ -1,5 +1,6 @@
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import { useWords } from '../words/words.ts'
+import { useAct } from './act.ts'
 import { Button } from './button.tsx'
 import { Modal } from './modal.tsx'
 import { Problem } from './problem.tsx'
@@ -17,26 +18,22 @@ type ConfirmProps = {
 }
 
 /** Asks before what cannot be undone. The focus is on Cancel. */
-export function Confirm({ title, consequences, act, close, run }: ConfirmProps): ReactNode {
+export function Confirm({ title, consequences, act: label, close, run }: ConfirmProps): ReactNode {
   const words = useWords()
-  const [error, setError] = useState<Error>()
-  const [isPending, setPending] = useState(false)
+  const act = useAct()
   const go = async () => {
-    setPending(true)
-    setError(undefined)
-    await run().then(close, (thrown: unknown) => setError(thrown as Error))
-    setPending(false)
+    if (await act.run(run)) close()
   }
   return (
     <Modal title={title} role="alertdialog" close={close}>
       <p>{consequences}</p>
-      {error !== undefined && <Problem error={error} />}
+      {act.error !== undefined && <Problem error={act.error} />}
       <div className="flex flex-wrap justify-end gap-2">
         <Button autoFocus onClick={close}>
           {words.actions.keep}
         </Button>
-        <Button look="danger" isPending={isPending} onClick={go}>
-          {act}
+        <Button look="danger" isPending={act.isPending} onClick={go}>
+          {label}
         </Button>
       </div>
     </Modal>

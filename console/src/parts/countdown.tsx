@@ -1,4 +1,5 @@
-import { type ReactNode, useEffect } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
+import { now } from '../time/clock.ts'
 import { announcedMinutes, remaining } from '../time/remaining.ts'
 import { useTick } from '../time/ticks.ts'
 import { useWords } from '../words/words.ts'
@@ -9,10 +10,14 @@ export function Countdown({ until, of }: { until: string; of: string }): ReactNo
   const words = useWords()
   const end = Date.parse(until) / 1_000
   const text = useTick((seconds) => words.time.left(remaining(end - seconds)))
-  const crossed = useTick((seconds) => announcedMinutes.find((minutes) => Math.ceil(end - seconds) === minutes * 60))
+  const passed = useTick((seconds) => announcedMinutes.filter((minutes) => end - seconds <= minutes * 60).length)
+  const before = useRef(passed)
   useEffect(() => {
-    if (crossed !== undefined) announce(words.time.announced(of, crossed))
-  }, [crossed, of, words])
+    const minutes = announcedMinutes[passed - 1]
+    if (passed > before.current && minutes !== undefined && end > now() / 1_000)
+      announce(words.time.announced(of, minutes))
+    before.current = passed
+  }, [passed, end, of, words])
   return <span>{text}</span>
 }
 

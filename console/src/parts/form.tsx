@@ -13,8 +13,17 @@ export function Form({ submit, ...props }: FormProps): ReactNode {
       noValidate
       onSubmit={(event) => {
         event.preventDefault()
-        submit?.().catch((error: unknown) => reportError(error))
+        const form = event.currentTarget
+        submit?.().then(
+          () => focusFault(form),
+          (error: unknown) => reportError(error),
+        )
       }}
     />
   )
+}
+
+/** Puts the focus on the first faulty field, which may be far from the button, once the page shows what is wrong with it. */
+export function focusFault(form: HTMLFormElement | null): void {
+  requestAnimationFrame(() => form?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus())
 }

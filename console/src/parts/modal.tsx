@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 
 type ModalProps = {
   title: string
@@ -12,11 +12,15 @@ type ModalProps = {
 export function Modal({ title, role = 'dialog', close, children }: ModalProps): ReactNode {
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
+  // Before the element leaves the page: then the browser gives the focus back.
+  useLayoutEffect(() => {
     const dialog = element.current
     if (dialog === null || dialog.open) return
     dialog.showModal()
-    return () => dialog.close()
+    return () => {
+      dialog.close()
+      requestAnimationFrame(focusSomewhere)
+    }
   }, [])
   return (
     <dialog
@@ -37,4 +41,10 @@ export function Modal({ title, role = 'dialog', close, children }: ModalProps): 
       </div>
     </dialog>
   )
+}
+
+/** What opened the dialog may be gone, with the thing that it ended. */
+function focusSomewhere(): void {
+  if (document.activeElement === null || document.activeElement === document.body)
+    document.querySelector<HTMLElement>('h1')?.focus()
 }

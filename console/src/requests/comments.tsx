@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import { useMe } from '../me/me.ts'
+import { useAct } from '../parts/act.ts'
 import { Button } from '../parts/button.tsx'
 import { useDraft } from '../parts/draft.ts'
 import { Field } from '../parts/field.tsx'
@@ -45,28 +46,21 @@ function CommentForm({ id }: { id: string }): ReactNode {
   const { detail } = useWords().requests
   const queries = useQueryClient()
   const [text, setText, clear] = useDraft(`comment:${id}`)
-  const [error, setError] = useState<Error>()
-  const [isPending, setPending] = useState(false)
+  const act = useAct()
   const send = async () => {
     if (text.trim() === '') return
-    setPending(true)
-    setError(undefined)
-    try {
-      await sendComment(id, text.trim())
+    await act.run(async (key) => {
+      await sendComment(id, text.trim(), key)
       clear()
       await queries.invalidateQueries({ queryKey: ['comment', id] })
       await queries.invalidateQueries({ queryKey: ['request', id] })
-    } catch (thrown) {
-      setError(thrown as Error)
-    } finally {
-      setPending(false)
-    }
+    }, text.trim())
   }
   return (
     <Form className="grid gap-2" submit={send}>
       <Field label={detail.addComment} hint={detail.commentHint} lines={2} value={text} onChange={setText} />
-      {error !== undefined && <Problem error={error} />}
-      <Button type="submit" className="justify-self-start" isPending={isPending}>
+      {act.error !== undefined && <Problem error={act.error} />}
+      <Button type="submit" className="justify-self-start" isPending={act.isPending} disabled={text.trim() === ''}>
         {detail.sendComment}
       </Button>
     </Form>

@@ -1,12 +1,13 @@
 import { Refusal } from '@sallyport/client'
 import { useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
+import { useAct } from '../parts/act.ts'
 import { toast } from '../parts/announcer.tsx'
 import { Button } from '../parts/button.tsx'
 import { Choice } from '../parts/choice.tsx'
 import { useDraft } from '../parts/draft.ts'
 import { Field } from '../parts/field.tsx'
-import { Form } from '../parts/form.tsx'
+import { Form, focusFault } from '../parts/form.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { useWords } from '../words/words.ts'
 import { approve, deny } from './queries.ts'
@@ -21,30 +22,34 @@ export function DecideBox({ request }: { request: RequestDetail }): ReactNode {
   const [seconds, setSeconds] = useState(requested)
   const [note, setNote, clearNote] = useDraft(`decide:${request.id}`)
   const [isNoteMissing, setNoteMissing] = useState(false)
-  const [error, setError] = useState<Error>()
-  const [pending, setPending] = useState<'approve' | 'deny'>()
-  const text = note.trim()
+  const [choice, setChoice] = useState<'approve' | 'deny'>()
+  const act = useAct()
+  const form = useRef<HTMLFormElement>(null)
+  const reasoning = note.trim()
 
-  const act = async (kind: 'approve' | 'deny') => {
-    setNoteMissing(kind === 'deny' && text === '')
-    if (kind === 'deny' && text === '') return
-    setPending(kind)
-    setError(undefined)
-    try {
-      if (kind === 'approve') await approve(request.id, { duration_seconds: seconds, reasoning: text || null })
-      else await deny(request.id, text)
-      clearNote()
-      toast(kind === 'approve' ? decide.approvedNow : decide.deniedNow)
-    } catch (thrown) {
-      // Somebody else was faster: the page shows who, once it is loaded again.
-      if (!(thrown instanceof Refusal && thrown.code === 'request_not_pending')) setError(thrown as Error)
-    } finally {
-      setPending(undefined)
-      await queries.invalidateQueries({ queryKey: ['request'] })
-    }
+  const decideTo = async (kind: 'approve' | 'deny') => {
+    const lacksNote = kind === 'deny' && reasoning === ''
+    setNoteMissing(lacksNote)
+    if (lacksNote) return focusFault(form.current)
+    setChoice(kind)
+    const body = { duration_seconds: seconds, reasoning: reasoning || null }
+    await act.run(
+      async (key) => {
+        const call = kind === 'approve' ? approve(request.id, body, key) : deny(request.id, reasoning, key)
+        const isFirst = await call.then(() => true, unlessDecided)
+        if (isFirst) {
+          clearNote()
+          toast(kind === 'approve' ? decide.approvedNow : decide.deniedNow)
+        }
+        await queries.invalidateQueries({ queryKey: ['request'] })
+        document.querySelector<HTMLElement>('h1')?.focus()
+      },
+      { kind, ...body },
+    )
   }
+  const isPending = (kind: 'approve' | 'deny') => act.isPending && choice === kind
   return (
-    <Form className="grid gap-3" aria-label={decide.title}>
+    <Form ref={form} className="grid gap-3" aria-label={decide.title}>
       <Choice
         label={decide.for}
         value={String(seconds)}
@@ -57,26 +62,39 @@ export function DecideBox({ request }: { request: RequestDetail }): ReactNode {
       <Field
         label={decide.note}
         hint={decide.noteHint}
-        error={isNoteMissing && text === '' ? decide.noteNeeded : undefined}
+        error={isNoteMissing && reasoning === '' ? decide.noteNeeded : undefined}
         lines={2}
         value={note}
         onChange={setNote}
       />
-      {error !== undefined && <Problem error={error} />}
+      {act.error !== undefined && <Problem error={act.error} />}
       <div className="fixed inset-x-0 bottom-14 z-20 grid grid-cols-[2fr_1fr] gap-2 border-t border-line bg-surface p-3 sm:static sm:flex sm:border-0 sm:p-0">
         <Button
           look="primary"
           className="h-12 whitespace-normal leading-tight sm:h-8"
           data-act="approve"
-          isPending={pending === 'approve'}
-          onClick={() => act('approve')}
+          isPending={act.isPending}
+          aria-busy={isPending('approve')}
+          onClick={() => decideTo('approve')}
         >
           {decide.approve(words.time.duration(seconds))}
         </Button>
-        <Button className="h-12 sm:h-8" data-act="deny" isPending={pending === 'deny'} onClick={() => act('deny')}>
+        <Button
+          className="h-12 sm:h-8"
+          data-act="deny"
+          isPending={act.isPending}
+          aria-busy={isPending('deny')}
+          onClick={() => decideTo('deny')}
+        >
           {decide.deny}
         </Button>
       </div>
     </Form>
   )
+}
+
+/** Another approver was faster: the page shows who, once it is loaded again. */
+function unlessDecided(error: unknown): false {
+  if (error instanceof Refusal && error.code === 'request_not_pending') return false
+  throw error
 }

@@ -1,6 +1,7 @@
 import { Refusal } from '@sallyport/client'
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
+import { useAct } from '../parts/act.ts'
 import { toast } from '../parts/announcer.tsx'
 import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/confirm.tsx'
@@ -20,29 +21,32 @@ export function RemindDeciders({ request }: { request: Pick<AccessRequest, 'id' 
   const { detail } = useWords().requests
   const formats = useFormats()
   const queries = useQueryClient()
-  const [error, setError] = useState<Error>()
+  const act = useAct()
   const { reminded_at } = request
   const next = reminded_at === null ? 0 : Date.parse(reminded_at) / 1_000 + remindSeconds
   const waits = useTick((seconds) => seconds < next)
   if (waits && reminded_at !== null)
     return <span className="text-text-2">{detail.reminded(formats.moment(reminded_at, now()))}</span>
-  const remind = async () => {
-    setError(undefined)
-    await remindDeciders(request.id).then(
-      () => toast(detail.remindedNow),
-      (thrown: unknown) => {
-        // Another window was faster.
-        if (!(thrown instanceof Refusal && thrown.status === 429)) setError(thrown as Error)
-      },
-    )
-    await queries.invalidateQueries({ queryKey: ['request'] })
-  }
+  const remind = () =>
+    act.run(async () => {
+      const isReminded = await remindDeciders(request.id).then(() => true, unlessReminded)
+      if (isReminded) toast(detail.remindedNow)
+      await queries.invalidateQueries({ queryKey: ['request'] })
+    })
   return (
     <>
-      <Button onClick={remind}>{detail.remind}</Button>
-      {error !== undefined && <Problem error={error} />}
+      <Button isPending={act.isPending} onClick={remind}>
+        {detail.remind}
+      </Button>
+      {act.error !== undefined && <Problem error={act.error} />}
     </>
   )
+}
+
+/** Another window was faster. */
+function unlessReminded(error: unknown): false {
+  if (error instanceof Refusal && error.status === 429) return false
+  throw error
 }
 
 /** Gives up a request that waits. */

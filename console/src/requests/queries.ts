@@ -1,6 +1,6 @@
 import { answerOf, type Schemas } from '@sallyport/client'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { api } from '../api/api.ts'
+import { api, once } from '../api/api.ts'
 
 const pageSize = 50
 
@@ -68,18 +68,19 @@ export const previewQuery = (input: RequestInput) =>
     staleTime: 30_000,
   })
 
-export const sendRequest = (body: RequestInput) => answerOf(api.POST('/v1/requests', { body }))
+export const sendRequest = (body: RequestInput, key: string) =>
+  answerOf(api.POST('/v1/requests', { body, ...once(key) }))
 
 export const cancelRequest = (id: string) => answerOf(api.DELETE('/v1/requests/{id}', { params: { path: { id } } }))
 
 export const remindDeciders = (id: string) =>
   answerOf(api.POST('/v1/requests/{id}/remind', { params: { path: { id } } }))
 
-export const sendComment = (id: string, text: string) =>
-  answerOf(api.POST('/v1/requests/{id}/comments', { params: { path: { id } }, body: { text } }))
+export const sendComment = (id: string, text: string, key: string) =>
+  answerOf(api.POST('/v1/requests/{id}/comments', { params: { path: { id } }, body: { text }, ...once(key) }))
 
-export const approve = (id: string, body: { duration_seconds: number; reasoning: string | null }) =>
-  answerOf(api.POST('/v1/requests/{id}/approve', { params: { path: { id } }, body }))
+export const approve = (id: string, body: { duration_seconds: number; reasoning: string | null }, key: string) =>
+  answerOf(api.POST('/v1/requests/{id}/approve', { params: { path: { id } }, body, ...once(key) }))
 
-export const deny = (id: string, reasoning: string) =>
-  answerOf(api.POST('/v1/requests/{id}/deny', { params: { path: { id } }, body: { reasoning } }))
+export const deny = (id: string, reasoning: string, key: string) =>
+  answerOf(api.POST('/v1/requests/{id}/deny', { params: { path: { id } }, body: { reasoning }, ...once(key) }))

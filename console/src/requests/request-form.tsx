@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react'
 import type { Choice } from '../access/choice.ts'
 import { FavouriteToggle } from '../access/favourite-toggle.tsx'
 import { entriesOfQuery } from '../access/queries.ts'
+import { useAct } from '../parts/act.ts'
 import { toast } from '../parts/announcer.tsx'
 import { Button } from '../parts/button.tsx'
 import { Choice as Chips } from '../parts/choice.tsx'
@@ -29,7 +30,7 @@ type RequestFormProps = {
 /** The form of a request, in the place of the search: action, time, reason, and the answer before it is sent. */
 export function RequestForm(props: RequestFormProps): ReactNode {
   const { choice, leave } = props
-  const words = useWords().requests.form
+  const { form: words, verdict } = useWords().requests
   const { data: entries, error, refetch } = useQuery(entriesOfQuery({ type: choice.type, id: choice.id }))
   const name = entries?.[0]?.resource_name ?? readableId(choice.id)
   return (
@@ -45,7 +46,12 @@ export function RequestForm(props: RequestFormProps): ReactNode {
       </div>
       {error !== null && <LoadFailure error={error} retry={refetch} />}
       {error === null && entries === undefined && <Loading />}
-      {entries !== undefined && <Fields {...props} entries={entries} />}
+      {entries !== undefined &&
+        (choice.action === undefined && entries.length === 0 ? (
+          <p>{verdict.notAllowed}</p>
+        ) : (
+          <Fields {...props} entries={entries} />
+        ))}
     </Card>
   )
 }
@@ -58,25 +64,18 @@ function Fields({ choice, change, sent, entries }: RequestFormProps & { entries:
   const { action, seconds, isEmergency, needsReason } = entry
   const { data: preview } = useQuery(previewQuery(entry.question))
   const [isReasonMissing, setReasonMissing] = useState(false)
-  const [error, setError] = useState<Error>()
-  const [isPending, setPending] = useState(false)
+  const act = useAct()
 
   const send = async () => {
     setReasonMissing(entry.lacksReason)
     if (entry.lacksReason || seconds === undefined) return
-    setPending(true)
-    setError(undefined)
-    try {
-      const { id, status } = await sendRequest(entry.request)
+    await act.run(async (key) => {
+      const { id, status } = await sendRequest(entry.request, key)
       entry.clearReason()
       toast(status === 'pending' ? words.requests.sent.pending : words.requests.sent.approved)
       await queries.invalidateQueries({ queryKey: ['request'] })
       sent(id)
-    } catch (thrown) {
-      setError(thrown as Error)
-    } finally {
-      setPending(false)
-    }
+    }, entry.request)
   }
   return (
     <Form className="grid gap-4" submit={send}>
@@ -109,12 +108,12 @@ function Fields({ choice, change, sent, entries }: RequestFormProps & { entries:
           {isEmergency ? form.notEmergency : form.emergency}
         </Button>
       </div>
-      {error !== undefined && <Problem error={error} />}
+      {act.error !== undefined && <Problem error={act.error} />}
       <div className="sticky bottom-14 -mx-4 grid border-t border-line bg-surface px-4 py-3 sm:static sm:m-0 sm:justify-items-start sm:border-0 sm:p-0">
         <Button
           type="submit"
           look="primary"
-          isPending={isPending}
+          isPending={act.isPending}
           disabled={seconds === undefined || preview?.allowed === false}
         >
           {isEmergency ? form.emergencySend : form.send}

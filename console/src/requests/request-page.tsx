@@ -18,7 +18,7 @@ export function RequestPage(): ReactNode {
   return (
     <Page title={words.requests.detail.title}>
       {data !== undefined ? (
-        <RequestView request={data} />
+        <RequestView key={id} request={data} />
       ) : error === null ? (
         <Loading />
       ) : (

@@ -22,7 +22,7 @@ export function RequestView({ request }: { request: RequestDetail }): ReactNode 
   const words = useWords().requests
   const { data: grants } = useQuery(grantsOfRequestQuery(request.id))
   return (
-    <article className="grid gap-6">
+    <article className={`grid gap-6 ${request.may_decide ? 'pb-20 sm:pb-0' : ''}`}>
       <header className="grid gap-3">
         <RequestBadge request={request} />
         <Sentence request={request} />

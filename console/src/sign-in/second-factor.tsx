@@ -26,7 +26,8 @@ export function SecondFactor({ step, onSignedIn, back }: SecondFactorProps): Rea
     try {
       const accepted = await finishSignIn(step.challenge, await answerBy(method, code, step))
       if (accepted) return onSignedIn()
-      setFailure(method === 'passkey' ? words.passkeyFailed : words.codeWrong)
+      if (performance.now() > step.expiresAt) setFailure(words.challengeOver)
+      else setFailure(method === 'passkey' ? words.passkeyFailed : words.codeWrong)
     } catch (error) {
       setFailure(method === 'passkey' && error instanceof DOMException ? words.passkeyFailed : (error as Error))
     } finally {

@@ -4,8 +4,8 @@ import type { Organization } from './organization.ts'
 
 export type Found = { tenant_id: string; sign_in?: 'local' | 'provider' }
 
-/** The second step of a sign-in: what the service accepts, and the challenge that it is for. */
-export type SecondStep = { challenge: string; methods: readonly string[]; passkey: unknown }
+/** The second step of a sign-in: what the service accepts, and the challenge that it is for. `expiresAt`: by `performance.now()`. */
+export type SecondStep = { challenge: string; expiresAt: number; methods: readonly string[]; passkey: unknown }
 
 export type Outcome = { kind: 'signed in' } | { kind: 'second step'; step: SecondStep } | { kind: 'refused' }
 
@@ -17,13 +17,15 @@ export async function findTenant(organization: Exclude<Organization, undefined>)
 
 /**
  * Leads to the provider of the tenant, and from there back to this page. The service notes in this browser that the sign-in began here, so that no
- * other site can have a visitor signed in.
+ * other site can have a visitor signed in. False: it did not.
  */
-export async function signInAtProvider(tenant_id: string): Promise<void> {
-  const path = `${location.pathname}${location.search}`.replace(/^\/console\//, '')
-  const body = new URLSearchParams({ tenant_id, path })
-  await fetch('/sign-in/console', { method: 'POST', body, redirect: 'manual' })
-  location.assign('/sign-in/provider')
+export async function signInAtProvider(tenant_id: string): Promise<boolean> {
+  const here = new URL(location.href)
+  here.searchParams.delete('sign-in')
+  const path = `${here.pathname}${here.search}`.replace(/^\/console\//, '')
+  const { ok } = await fetch('/sign-in/console', { method: 'POST', body: new URLSearchParams({ tenant_id, path }) })
+  if (ok) location.assign('/sign-in/provider')
+  return ok
 }
 
 /** A client of one tenant, without a session. */
@@ -67,6 +69,11 @@ async function staySignedIn(token: string): Promise<void> {
 }
 
 function readSecondStep({ details }: Refusal): SecondStep {
-  const { challenge, methods, passkey } = details as Partial<SecondStep>
-  return { challenge: String(challenge), methods: Array.isArray(methods) ? methods.map(String) : [], passkey }
+  const { challenge, methods, passkey, expires_in } = details as Partial<SecondStep> & { expires_in?: number }
+  return {
+    challenge: String(challenge),
+    expiresAt: performance.now() + Number(expires_in) * 1_000,
+    methods: Array.isArray(methods) ? methods.map(String) : [],
+    passkey,
+  }
 }

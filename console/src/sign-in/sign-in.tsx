@@ -3,7 +3,7 @@ import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
 import { Problem } from '../parts/problem.tsx'
-import { useWords } from '../words/words.ts'
+import { useWords, type Words } from '../words/words.ts'
 import { type Organization, readOrganization } from './organization.ts'
 import { type Remembered, readRemembered, remember } from './remembered.ts'
 import { SecondFactor } from './second-factor.tsx'
@@ -41,9 +41,7 @@ function FirstStep({
     passphrase: '',
   })
   const [faults, setFaults] = useState<Faults>({})
-  const [failure, setFailure] = useState<Error | string | undefined>(() =>
-    new URLSearchParams(location.search).get('sign-in') === 'failed' ? words.providerRefused : undefined,
-  )
+  const [failure, setFailure] = useState<Error | string | undefined>(() => failureAtProvider(words))
   const [isPending, setPending] = useState(false)
   const change = (part: keyof Entry) => (text: string) => setEntry((before) => ({ ...before, [part]: text }))
 
@@ -60,7 +58,8 @@ function FirstStep({
     const { tenant_id, sign_in } = await findTenant(organization)
     if (atProvider || (sign_in === 'provider' && entry.passphrase === '')) {
       remember({ tenant_id, organization: entry.organization.trim(), email })
-      return signInAtProvider(tenant_id)
+      if (!(await signInAtProvider(tenant_id))) setFailure(words.providerRefused)
+      return
     }
     if (entry.passphrase === '') return setFaults({ passphrase: words.needsPassphrase })
     const outcome = await signInByPassword(tenant_id, email, entry.passphrase)
@@ -104,7 +103,7 @@ function FirstStep({
       <Button type="submit" look="primary" isPending={isPending}>
         {words.signIn}
       </Button>
-      <Button look="quiet" onClick={() => submit(true)}>
+      <Button look="quiet" isPending={isPending} onClick={() => submit(true)}>
         {words.provider}
       </Button>
     </Form>
@@ -115,4 +114,11 @@ function FirstStep({
 function tenantOf(entry: string, email: string, remembered: Remembered | undefined): Organization {
   if (entry.trim() === '' && remembered?.email === email) return { tenant_id: remembered.tenant_id }
   return readOrganization(entry, email)
+}
+
+/** Why the provider led back without a sign-in, as the address says it. It is said once. */
+function failureAtProvider(words: Words['signIn']): string | undefined {
+  const reason = new URLSearchParams(location.search).get('sign-in')
+  if (reason === 'failed') return words.providerRefused
+  return reason === 'not-set' ? words.providerNotSet : undefined
 }

@@ -12,7 +12,11 @@ function tick(): void {
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener)
-  timer ??= setInterval(tick, 1_000)
+  if (timer === undefined) {
+    // Nobody counted meanwhile.
+    seconds = Math.floor(now() / 1_000)
+    timer = setInterval(tick, 1_000)
+  }
   return () => {
     listeners.delete(listener)
     if (listeners.size > 0) return

@@ -43,8 +43,11 @@ export type PageRequest = {
 /** A request that was not answered, for the page that says so. */
 export type RefusedRequest = Pick<PageRequest, 'header'> & { path: string; id: string }
 
-/** A page, or with `location` a redirect. */
-export type PageAnswer = { status: number; cookies?: readonly string[] } & ({ page: Html } | { location: string })
+/** A page, or with `location` a redirect, or `null` for the script of a page. */
+export type PageAnswer = { status: number; cookies?: readonly string[] } & (
+  | { page: Html | null }
+  | { location: string }
+)
 
 export type FormPage = {
   method: 'GET' | 'POST'
@@ -113,7 +116,8 @@ export function serveFormPages(server: FastifyInstance, options: FormPages): voi
         const set = [...cookies, ...(answered.cookies ?? [])]
         if (set.length > 0) reply.header('set-cookie', set)
         if ('location' in answered) return reply.redirect(answered.location, answered.status)
-        return sendPage(reply.code(answered.status), answered.page)
+        reply.code(answered.status)
+        return answered.page === null ? reply.send() : sendPage(reply, answered.page)
       },
     })
   }

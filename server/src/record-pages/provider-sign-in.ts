@@ -8,15 +8,14 @@ import { type Deps, enter, failedInConsole } from './sign-in.ts'
 import { signInPage } from './sign-in-page.ts'
 
 /**
- * Notes in the browser that its person signs in for a page of the console, and leads to the provider. A script of the console sends it: as with each
+ * Notes in the browser that its person signs in for a page of the console, before it goes to the provider. A script of the console sends it: as with each
  * form, no other site can.
  */
-export async function beginForConsole({ publicUrl, cookies }: Deps, { form }: PageRequest): Promise<PageAnswer> {
+export async function beginForConsole({ cookies }: Deps, { form }: PageRequest): Promise<PageAnswer> {
   const { tenant_id = '', path = '' } = form
   const place = consolePlace(path)
   const kept = place && isUuid(tenant_id) ? cookies.setReturn({ ...place, tenant_id }) : undefined
-  if (kept === undefined) return { status: 303, location: failedInConsole(publicUrl) }
-  return { status: 303, location: `${publicUrl}/sign-in/provider`, cookies: [kept] }
+  return kept === undefined ? { status: 400, page: null } : { status: 204, page: null, cookies: [kept] }
 }
 
 /** Sends the browser to the provider of the tenant that the person named on the page before. */
@@ -58,7 +57,7 @@ function cannotGoOn(
   to: Return | undefined,
   why: 'providerFailed' | 'providerNotSet',
 ): PageAnswer {
-  if (to?.noun === 'console') return { status: 303, location: failedInConsole(publicUrl) }
+  if (to?.noun === 'console') return { status: 303, location: failedInConsole(publicUrl, why) }
   const words = wordsFor(request.header('accept-language'))
   if (to === undefined) throw problemOf({ ...nothing, body: { code: 'not_found', message: 'record not found' } })
   const form = { place: to, words, publicUrl, intro: words.signIn.intro, hint: to.tenant_id }

@@ -130,7 +130,7 @@ export async function enter(deps: Deps, request: PageRequest, entering: Entering
   })
   if (held.status >= 500) throw problemOf(held)
   if (held.status !== 201) {
-    if (place.noun === 'console') return { status: 303, location: failedInConsole(publicUrl) }
+    if (place.noun === 'console') return { status: 303, location: failedInConsole(publicUrl, 'providerFailed') }
     const words = wordsFor(request.header('accept-language'))
     const form = { place, words, publicUrl, intro: words.signIn.intro, error: refusalOf(held).message }
     return { status: held.status, page: signInPage(form) }
@@ -156,4 +156,5 @@ function waitOf(answer: PageApiAnswer, words: Words): string {
 }
 
 /** The sign-in of the console, which says there that the provider did not sign the person in. */
-export const failedInConsole = (publicUrl: string): string => `${publicUrl}/console/?sign-in=failed`
+export const failedInConsole = (publicUrl: string, why: 'providerFailed' | 'providerNotSet'): string =>
+  `${publicUrl}/console/?sign-in=${why === 'providerFailed' ? 'failed' : 'not-set'}`

@@ -18,6 +18,9 @@ export const frame = {
   unread: (count: number) => (count === 0 ? 'Notifications' : `Notifications, ${count} unread`),
   markAllRead: 'Mark all as read',
   noNotifications: 'Nothing yet. You read here what happens to your requests and your access.',
+  insecure: 'The console does not work at this address',
+  insecureText:
+    'Browsers keep no session at an address that is neither https nor this machine. Ask your operator for the address of the service.',
   notFound: 'This page does not exist',
   notFoundText: 'The address may be incomplete, or the record is not yours to see.',
   home: 'Go to your access',

@@ -31,5 +31,7 @@ export const signIn = {
   challengeOver: 'That took too long. Sign in again.',
   providerRefused:
     'Your provider did not sign you in. Try again; if it stays so, ask your administrator whether the sign-in settings name this address.',
+  providerNotSet:
+    'Your organization has no provider that leads back here. Sign in with your passphrase, or ask your administrator.',
   finishing: 'Signing you in…',
 }

@@ -19,6 +19,9 @@ export const frame: Words['frame'] = {
   unread: (count) => (count === 0 ? 'Mitteilungen' : `Mitteilungen, ${count} ungelesen`),
   markAllRead: 'Alle als gelesen markieren',
   noNotifications: 'Noch nichts. Hier lesen Sie, was mit Ihren Anträgen und Ihrem Zugriff geschieht.',
+  insecure: 'Die Konsole funktioniert unter dieser Adresse nicht',
+  insecureText:
+    'Browser halten keine Anmeldung unter einer Adresse, die weder https noch dieser Rechner ist. Fragen Sie Ihren Betrieb nach der Adresse des Dienstes.',
   notFound: 'Diese Seite gibt es nicht',
   notFoundText: 'Die Adresse ist vielleicht unvollständig, oder Sie dürfen den Eintrag nicht sehen.',
   home: 'Zu Ihrem Zugriff',

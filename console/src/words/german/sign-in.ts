@@ -32,5 +32,7 @@ export const signIn: Words['signIn'] = {
   challengeOver: 'Das hat zu lange gedauert. Melden Sie sich erneut an.',
   providerRefused:
     'Ihr Anbieter hat Sie nicht angemeldet. Versuchen Sie es noch einmal. Bleibt es dabei, fragen Sie Ihre Administration, ob die Anmeldeeinstellungen diese Adresse nennen.',
+  providerNotSet:
+    'Ihre Organisation hat keinen Anbieter, der hierher zurückführt. Melden Sie sich mit Ihrer Passphrase an, oder fragen Sie Ihre Administration.',
   finishing: 'Sie werden angemeldet …',
 }
