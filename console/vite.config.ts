@@ -22,6 +22,8 @@ const pressableStyle: Plugin = {
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
+  // No configuration beside this one: the build depends on what its hash covers.
+  css: { postcss: {} },
   plugins: [react(), tailwind(), { ...optimizeLocales.vite({ locales }), enforce: 'pre' }, pressableStyle],
   build: {
     target: ['chrome123', 'safari17.5', 'firefox120'],

@@ -49,7 +49,6 @@ export const router = createRouter({
   ...plainSearch,
   routeTree: root.addChildren([home, request, grant, inbox, inboxItem, me]),
   basepath: '/console',
-  defaultPreload: 'intent',
   scrollRestoration: true,
 })
 

@@ -5,6 +5,7 @@ import { sessionOver } from '../api/session-over.ts'
 import { Insecure } from '../frame/insecure.tsx'
 import { saySignedIn, startLive } from '../live/live.ts'
 import { loadPart } from '../live/load-part.ts'
+import { followPerson } from '../live/person.ts'
 import { zoneOfDevice } from '../me/device.ts'
 import { lacksFactor } from '../me/faults.ts'
 import { type Me, MeContext, meQuery } from '../me/me.ts'
@@ -37,6 +38,9 @@ export function Session({ children }: { children: ReactNode }): ReactNode {
     if (me === undefined) return
     if (last.current !== undefined && last.current !== me.id) leave()
     last.current = me.id
+    clearDrafts(me.id)
+    // A browser has one session: what another window shows of another person is over.
+    return followPerson(me.id, leave)
   }, [me])
 
   const needsFactor = useNeedsFactor(error, dataUpdatedAt)

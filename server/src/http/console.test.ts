@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { type IncomingHttpHeaders, request } from 'node:http'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, suite, test } from 'node:test'
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
+import { until } from '../../test/support/wait.ts'
 import type { ConsoleState } from '../kernel/console-state.ts'
 import { pagePolicy } from './page-policy.ts'
 import type { PipelineParts } from './pipeline.ts'
@@ -46,7 +49,7 @@ async function serve(find?: () => ConsoleState) {
   })
   after(() => server.close())
   const { port } = new URL(await server.listen({ host: '127.0.0.1', port: 0 }))
-  return async (path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Reply> => {
+  const call = async (path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Reply> => {
     const sent = request({ host: '127.0.0.1', port, path, method, headers, agent: false }).end()
     const { promise, resolve, reject } = Promise.withResolvers<Reply>()
     sent.once('error', reject).once('response', (reply) => {
@@ -59,6 +62,7 @@ async function serve(find?: () => ConsoleState) {
     })
     return promise
   }
+  return Object.assign(call, { server, port: Number(port) })
 }
 
 const folder = await makeBuild()
@@ -118,7 +122,7 @@ suite('a file of the console', () => {
     const { status, headers, text } = await get(path)
     assert.deepEqual([status, text], [200, script])
     assert.equal(headers['cache-control'], 'public, max-age=31536000, immutable')
-    assert.equal(headers['content-type'], 'application/javascript; charset=utf-8')
+    assert.equal(headers['content-type'], 'text/javascript; charset=utf-8')
   })
 
   for (const [accept, encoding, unpack] of [
@@ -129,7 +133,7 @@ suite('a file of the console', () => {
     test(`is sent as ${encoding ?? 'it is'} for \`Accept-Encoding: ${accept}\``, async () => {
       const { headers, bytes } = await get(path, { 'accept-encoding': accept })
       assert.equal(headers['content-encoding'], encoding)
-      assert.equal(headers['content-type'], 'application/javascript; charset=utf-8')
+      assert.equal(headers['content-type'], 'text/javascript; charset=utf-8')
       assert.equal(headers.vary?.toLowerCase(), 'accept-encoding')
       assert.equal(unpack(bytes).toString(), script)
     })
@@ -162,9 +166,28 @@ suite('a file of the console', () => {
       const { status, headers, text } = await get(`/console/assets/${unknown}`)
       assert.deepEqual([status, JSON.parse(text).code], [404, 'not_found'])
       assert.match(String(headers['content-type']), /^application\/json/)
-      assert.equal(headers['cache-control'], undefined)
+      assert.equal(headers['cache-control'], 'no-store')
     })
   }
+})
+
+suite('a reader who takes a file slowly', () => {
+  test('takes no place of the requests in flight', async () => {
+    const own = await makeBuild()
+    // More than sockets hold.
+    await writeFile(join(own, 'assets/large-1.js'), Buffer.alloc(16 * 1024 * 1024, 'a'))
+    const { server, port } = await serve(() => ({ folder: own }))
+    const reader = connect(port, '127.0.0.1').on('error', () => undefined)
+    after(() => reader.destroy())
+    reader.write('GET /console/assets/large-1.js HTTP/1.1\r\nHost: x\r\n\r\n')
+    const [begin] = (await once(reader, 'data')) as [Buffer]
+    reader.pause()
+    assert.match(begin.toString(), /^HTTP\/1\.1 200/)
+    assert.equal(server.underWay, 0)
+    reader.destroy()
+    await until('the answer has ended', async () => (await server.inject('/livez')).statusCode === 200)
+    assert.equal(server.underWay, 0)
+  })
 })
 
 suite('every answer of the console', () => {
@@ -258,7 +281,7 @@ suite('without a build', () => {
     assert.equal((await call('/console/')).status, 503)
   })
 
-  test('one that is removed while it is served is said to be gone, and one that comes back is served', async () => {
+  test('one that is removed before it was read is said to be gone, and one that comes back is served on', async () => {
     const own = await makeBuild()
     const call = await serve(() => ({ folder: own }))
     await rm(join(own, 'index.html'))
@@ -267,7 +290,7 @@ suite('without a build', () => {
     assert.match(text, /restart the service/)
     await writeFile(join(own, 'index.html'), page)
     assert.equal((await call('/console/')).text, page)
-    await rm(join(own, 'assets'), { recursive: true })
-    assert.equal((await call('/console/assets/main-3fa9.js')).status, 404)
+    await rm(own, { recursive: true })
+    assert.equal((await call('/console/assets/main-3fa9.js')).text, script)
   })
 })

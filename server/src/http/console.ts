@@ -1,18 +1,13 @@
-import { createHash } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
-import { join, relative, sep } from 'node:path'
-import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { ConsoleState } from '../kernel/console-state.ts'
 import { notFound } from '../kernel/errors.ts'
 import { type Html, html } from '../kernel/html.ts'
+import { type BuiltFile, type ConsoleBuild, formFor, readConsoleBuild } from './console-build.ts'
 import { namesState } from './if-none-match.ts'
+import { stopCounting } from './in-flight.ts'
 import { pagePolicy } from './page-policy.ts'
 
-/** A build: its page with a strong `ETag`, and the paths of its other files. */
-type Build = { folder: string; page: Buffer; etag: string; files: ReadonlySet<string> }
-
-const yearMs = 365 * 24 * 60 * 60 * 1_000
+const yearSeconds = 365 * 24 * 60 * 60
 /** How soon a browser loads the page again that says the console is being built. */
 const retrySeconds = 2
 
@@ -31,14 +26,19 @@ export async function serveConsole(
     const build = 'folder' in state ? await openBuild(state.folder) : undefined
     if (build === undefined) return sayMissing(reply, 'missing' in state ? state.missing : removed)
     const path = request.params['*'] ?? ''
-    if (build.files.has(path)) return sendFile(reply, build, path)
-    // A page in its place would be read as a script.
-    if (path.startsWith('assets/')) throw notFound('path')
+    const file = build.files.get(path)
+    // A page in its place would be read as a script. Another process may have the file soon.
+    if (file === undefined && path.startsWith('assets/')) {
+      reply.header('cache-control', 'no-store')
+      throw notFound('path')
+    }
+    // However slowly a browser takes the answer, nobody waits for it.
+    stopCounting(server, reply)
+    if (file !== undefined) return sendFile(request, reply, path, file)
     return sendPage(request, reply, build)
   }
 
   const pages: FastifyPluginAsync = async (site) => {
-    await site.register(fastifyStatic, { serve: false, preCompressed: true })
     site.addHook('onRequest', async (_request, reply) => {
       reply.header('content-security-policy', pagePolicy)
     })
@@ -56,9 +56,9 @@ export async function serveConsole(
 
 /** Opens a build at its first request, and keeps what it read; undefined when the build is gone. */
 function keepingOpen() {
-  let opened: { folder: string; build: Promise<Build> } | undefined
-  return async (folder: string): Promise<Build | undefined> => {
-    if (opened?.folder !== folder) opened = { folder, build: readBuild(folder) }
+  let opened: { folder: string; build: Promise<ConsoleBuild> } | undefined
+  return async (folder: string): Promise<ConsoleBuild | undefined> => {
+    if (opened?.folder !== folder) opened = { folder, build: readConsoleBuild(folder) }
     const { build } = opened
     return build.catch(() => {
       opened = undefined
@@ -67,30 +67,23 @@ function keepingOpen() {
   }
 }
 
-async function readBuild(folder: string): Promise<Build> {
-  const page = await readFile(join(folder, 'index.html'))
-  const etag = `"${createHash('sha256').update(page).digest('base64url')}"`
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  const paths = entries
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)).split(sep).join('/'))
-  // The compressed copies are sent for the files that they are copies of.
-  const files = paths.filter((path) => path !== 'index.html' && !/\.(?:br|gz)$/.test(path))
-  return { folder, page, etag, files: new Set(files) }
-}
-
 /** From memory, with a tag made of its bytes: a time of the file may be the same in every image. */
-function sendPage(request: FastifyRequest, reply: FastifyReply, { page, etag }: Build): FastifyReply {
+function sendPage(request: FastifyRequest, reply: FastifyReply, { page, etag }: ConsoleBuild): FastifyReply {
   reply.headers({ etag, 'cache-control': 'no-cache' })
   if (namesState(request.headers['if-none-match'], etag)) return reply.code(304).send()
   return reply.type('text/html; charset=utf-8').send(page)
 }
 
 /** The name of an asset changes with its content. Other files keep their names, and are small. */
-function sendFile(reply: FastifyReply, { folder }: Build, path: string): FastifyReply {
-  if (path.startsWith('assets/')) return reply.sendFile(path, folder, { maxAge: yearMs, immutable: true })
-  reply.header('cache-control', 'no-cache')
-  return reply.sendFile(path, folder, { cacheControl: false, etag: false, lastModified: false })
+function sendFile(request: FastifyRequest, reply: FastifyReply, path: string, file: BuiltFile): FastifyReply {
+  const { coding, content } = formFor(file, request.headers['accept-encoding'])
+  const isAsset = path.startsWith('assets/')
+  reply.headers({
+    'cache-control': isAsset ? `public, max-age=${yearSeconds}, immutable` : 'no-cache',
+    vary: 'accept-encoding',
+    ...(coding !== undefined && { 'content-encoding': coding }),
+  })
+  return reply.type(file.type).send(content)
 }
 
 const removed = 'its files were removed while the service ran; restart the service'

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../kernel/errors.ts'
 import { bodyLimit } from './body.ts'
 import { callerAddress, sourceOf } from './source.ts'
@@ -74,4 +74,14 @@ function hasBodyToCome({ headers, raw }: FastifyRequest): boolean {
 /** @throws Problem 503 when too many requests are in flight */
 export function requireRoom(server: FastifyInstance): void {
   if (server.underWay > maxInFlight) throw tooMany
+}
+
+/** From now on an answer counts no longer: its reader may take it as slowly as they like, and nothing that others wait for is held. */
+export function stopCounting(server: FastifyInstance, reply: FastifyReply): void {
+  if (reply.raw.destroyed) return
+  server.underWay -= 1
+  // Compensates for the decrement at the end of each request.
+  reply.raw.once('close', () => {
+    server.underWay += 1
+  })
 }

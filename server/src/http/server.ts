@@ -12,7 +12,7 @@ import { serveConsole } from './console.ts'
 import { drainOnClose } from './drain.ts'
 import { answerBrokenRequest, problemOf, replyProblem, sendText } from './error-reply.ts'
 import { eventStreamHeaders, openEventStream } from './event-stream.ts'
-import { countInFlight, requireRoom } from './in-flight.ts'
+import { countInFlight, requireRoom, stopCounting } from './in-flight.ts'
 import { type Limits, type LimitsOptions, openLimits } from './limits.ts'
 import { linesOf } from './line-stream.ts'
 import { logLines } from './log-lines.ts'
@@ -254,13 +254,7 @@ function bodyConfigOf({ keepsBody, bodyValues, bodyText, bodyType }: Operation) 
 /** A stream holds nothing that other requests wait for, so it does not count as in flight. */
 function sendEvents(server: FastifyInstance, reply: FastifyReply, events: Readable): FastifyReply {
   reply.isEvents = true
-  if (!reply.raw.destroyed) {
-    server.underWay -= 1
-    // Compensates for the decrement at the end of each request.
-    reply.raw.once('close', () => {
-      server.underWay += 1
-    })
-  }
+  stopCounting(server, reply)
   return reply.headers(eventStreamHeaders).send(events)
 }
 

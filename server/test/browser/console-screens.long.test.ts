@@ -30,7 +30,7 @@ suite('the screens of the console', { skip: skipChromium }, async () => {
   test('a sign-in that is refused', async () => {
     const window = await openWindow()
     await window.page.goto(`${sallyport.base_url}/console/`)
-    await window.page.getByRole('button', { name: 'Sign in' }).click()
+    await window.page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await window.page.getByText('Enter your passphrase.').waitFor()
     await sound(window, 'sign-in-refused')
   })

@@ -68,7 +68,7 @@ export async function openConsoleStage(env: Record<string, string> = {}) {
     await page.getByLabel('E-mail address').fill(email)
     await page.getByLabel('Passphrase').fill(password)
     await page.getByLabel('Organization').fill(sallyport.bootstrap.tenant_id)
-    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   }
 
   /** A request of Dana's that waits. */
