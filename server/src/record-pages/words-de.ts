@@ -183,7 +183,7 @@ export const german: Words = {
     noteKept: 'Melden Sie sich an, um fortzufahren. Ihre Notiz bleibt erhalten.',
     noteNotKept:
       'Melden Sie sich an, um fortzufahren. Ihre Notiz ist zu lang, um erhalten zu bleiben: Kopieren Sie sie.',
-    again: 'Das braucht eine neuere Anmeldung oder eine mit zweitem Faktor. Melden Sie sich erneut an.',
+    again: 'Das braucht eine neuere Anmeldung. Melden Sie sich erneut an.',
     email: 'E-Mail',
     passphrase: 'Passphrase',
     passphraseHint: 'Lassen Sie das Feld leer, wenn Ihre Organisation eine eigene Anmeldung hat.',
@@ -207,6 +207,9 @@ export const german: Words = {
     providerNotSet:
       'Ihre Organisation hat keine eigene Anmeldung, die hierher zurückführt. Verwenden Sie Ihre Passphrase oder die Konsole.',
     factor: 'Zweiter Faktor',
+    factorNeeded:
+      'Ihre Rollen verlangen eine Anmeldung mit einem zweiten Faktor. Richten Sie in der Konsole einen ein, und öffnen Sie dann diese Seite erneut.',
+    setUpFactor: 'Zweiten Faktor einrichten',
     factorIntro: 'Ihre Passphrase stimmt. Es fehlt noch ein Schritt.',
     code: 'Code Ihrer App oder ein Wiederherstellungscode',
     recoveryCode: 'Wiederherstellungscode',
