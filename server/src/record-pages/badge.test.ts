@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { grantStates, requestStates, type State } from './badge.ts'
+import { badges, grantStates, requestStates, type State } from './badge.ts'
 import type { GrantBody, RequestBody } from './bodies.ts'
+import { english } from './words-en.ts'
 
 type Grant = Pick<GrantBody, 'status' | 'provisioning_status' | 'drifted'>
 const grant = (status: Grant['status'], provisioning_status = 'successful', drifted = false): Grant => ({
@@ -54,4 +55,8 @@ suite('the badges of a request', () => {
   for (const [name, given, grants, states] of cases) {
     test(`that ${name}`, () => assert.deepEqual(requestStates(given, grants), states))
   }
+})
+
+test('the badge of a high risk has the tone of what waits, not that of a fault', () => {
+  assert.match(badges(['highRisk'], english).text, /class="badge wait"/)
 })

@@ -37,7 +37,7 @@ const looks: Readonly<Record<State, readonly [Tone, Icon]>> = {
   stillHeld: ['alarm', 'alert'],
   drifted: ['wait', 'hand'],
   emergency: ['emergency', 'siren'],
-  highRisk: ['bad', 'alert'],
+  highRisk: ['wait', 'alert'],
 }
 
 /** Badges in one row: a word, a shape and a colour each. */
@@ -61,12 +61,12 @@ export function grantState({ status, provisioning_status }: GrantStates): State 
   return status === 'expired' ? 'ended' : 'endedEarly'
 }
 
-/** The badges of a grant: its state, and whether somebody changed it at the target. */
+/** The badges of a grant: its state, and whether it was changed at the target. */
 export function grantStates(grant: GrantStates): State[] {
   return [grantState(grant), ...(grant.drifted ? (['drifted'] as const) : [])]
 }
 
-/** What is shown of many grants: the state of which somebody should know first. */
+/** What is shown of many grants: the state that matters most to the reader. */
 const firstOf: readonly State[] = ['stillHeld', 'failed', 'starting', 'active', 'ending', 'endedEarly', 'ended']
 
 /** The badges of a request, and of the access that it gave. */

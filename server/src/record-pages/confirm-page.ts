@@ -20,8 +20,8 @@ export type Filled = {
   error?: Html | string | undefined
 }
 
-/** Shorter times that an approver may give, in seconds. */
-const shorterTimes = [900, 1_800, 3_600, 7_200, 14_400, 28_800, 43_200, 86_400, 259_200, 604_800]
+/** Shorter times that an approver is offered, in seconds: as the console offers them. */
+const shorterTimes = [900, 1_800, 3_600, 7_200, 14_400, 28_800]
 
 /** The second of two steps: it says what happens, and its form does it. */
 export function confirmPage(
@@ -74,7 +74,8 @@ function buttonOf(act: RequestAct, request: RequestBody, { words }: View): Html 
   return html`<button class="button danger">${act === 'deny' ? denyButton : cancelButton}</button>`
 }
 
-function timesFor({ duration_seconds }: RequestBody): number[] {
+/** The times that an approver is offered instead of the requested one. */
+export function timesFor({ duration_seconds }: Pick<RequestBody, 'duration_seconds'>): number[] {
   return duration_seconds === null ? [] : shorterTimes.filter((seconds) => seconds < duration_seconds)
 }
 

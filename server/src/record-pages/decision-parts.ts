@@ -73,7 +73,7 @@ function requesterActions({ id, reminded_at }: RequestBody, { words, clock, publ
 <div class="actions">${waits ? '' : form}${linkButton(of('cancel'), cancel)}</div>`
 }
 
-/** Says to somebody who decided too late that nothing is left to do. */
+/** Says to an approver who decided too late that nothing is left to do. */
 export function lostRace(request: RequestBody, { words, clock, own }: View): Html {
   const { lost } = words.decision
   const { status, decided_by, decided_by_name, updated_at } = request

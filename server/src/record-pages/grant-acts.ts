@@ -42,9 +42,9 @@ export async function end(deps: Deps, request: PageRequest): Promise<PageAnswer>
   if (answer.status < 300) {
     return { status: 303, location: `${publicUrl}/grants/${place.id}`, cookies: [cookies.clearReturn()] }
   }
-  const { code } = refusalOf(answer)
+  const refusal = refusalOf(answer)
   if (answer.status === 401) return askToSignIn(deps, request, place, { status: 401, intro: overText, draft })
-  if (code === 'sign_in_again') return askAgain(deps, request, place, draft)
+  if (refusal.code === 'sign_in_again') return askAgain(deps, request, place, refusal, draft)
   if (answer.status >= 500) throw problemOf(answer)
   return showRefusal(deps, request, place, answer)
 }

@@ -3,7 +3,7 @@ import { duration } from '../kernel/plain-words.ts'
 import { badges, grantState, grantStates } from './badge.ts'
 import type { Connect, GrantBody, Own } from './bodies.ts'
 import { facts, linkButton, section } from './layout.ts'
-import { nameOf, writtenText } from './shown-text.ts'
+import { foreignText, nameOf, writtenText } from './shown-text.ts'
 import { heldOf, linksOf, type View } from './view.ts'
 
 /** Whether the reader may end the access: their own, or with the right to end that of others. */
@@ -36,7 +36,7 @@ export function grantFacts(grant: GrantBody, { words, clock }: View): (Html | ''
       : '',
     facts([
       [words.grant.endReason, isOver && end_reason !== null ? writtenText(end_reason) : undefined],
-      [words.grant.target, last_error === null ? undefined : writtenText(last_error)],
+      [words.grant.target, last_error === null ? undefined : foreignText(last_error)],
     ]),
   ]
 }

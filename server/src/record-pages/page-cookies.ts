@@ -9,7 +9,7 @@ export type Noun = (typeof nouns)[number]
 /** The record whose page a person wants to see. */
 export type Place = { noun: Noun; id: string }
 
-/** What somebody filled in, and could not send because their session was over. */
+/** What a person filled in, and could not send because their session was over. */
 export type Draft = { act: string; note: string; duration: string }
 
 /** A page of the console: `id` is what follows `/console/` in its address. */

@@ -2,13 +2,13 @@
 import type { PageAnswer, PageApiAnswer, PageRequest } from '../http/form-pages.ts'
 import { notFound } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/id.ts'
-import type { Comment, Deciders, GrantBody, Own, Page, RequestBody } from './bodies.ts'
+import type { Comment, Deciders, GrantBody, Own, Page, Refusal, RequestBody } from './bodies.ts'
 import { wordsFor } from './language.ts'
 import { clockFor } from './moments.ts'
 import type { Draft, Noun, Place } from './page-cookies.ts'
 import { problemOf, refusalOf } from './problem-page.ts'
 import type { ShownRequest } from './request-page.ts'
-import { askToSignIn, type Deps } from './sign-in.ts'
+import { askForFactor, askToSignIn, type Deps } from './sign-in.ts'
 import type { View } from './view.ts'
 
 /** As many grants of a request as its page shows. */
@@ -51,7 +51,8 @@ async function readAs<Body>(deps: Deps, request: PageRequest, place: Place): Pro
   if (!deps.hasSession(request)) return { answer: askNewcomer(deps, request, place) }
   const own = await request.api({ method: 'GET', url: '/v1/users/me' })
   if (own.status === 401) return { answer: askNewcomer(deps, request, place) }
-  if (refusalOf(own).code === 'sign_in_again') return { answer: askAgain(deps, request, place) }
+  const refusal = refusalOf(own)
+  if (refusal.code === 'sign_in_again') return { answer: askAgain(deps, request, place, refusal) }
   if (own.status !== 200) throw problemOf(own)
   const view = viewOf(deps, request, own)
   return { view, shown: await get<Body>(request, `/v1/${place.noun}/${place.id}`) }
@@ -75,8 +76,15 @@ function askNewcomer(deps: Deps, request: PageRequest, place: Place): PageAnswer
   return askToSignIn(deps, request, place, { status: 200, intro: ({ signIn }) => signIn.intro })
 }
 
-/** For a sign-in that is too old, or lacks the second factor. */
-export function askAgain(deps: Deps, request: PageRequest, place: Place, draft?: Draft): PageAnswer {
+/** For a sign-in that is too old, or lacks the second factor: then another sign-in of the same kind would be refused again. */
+export function askAgain(
+  deps: Deps,
+  request: PageRequest,
+  place: Place,
+  { details }: Pick<Refusal, 'details'>,
+  draft?: Draft,
+): PageAnswer {
+  if (details?.acr === 'mfa') return askForFactor(deps, request, place, draft)
   const intro = ({ signIn }: View['words']) => signIn.again
   return askToSignIn(deps, request, place, { status: 403, intro, ...(draft && { draft }) })
 }

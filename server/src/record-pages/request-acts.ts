@@ -81,20 +81,20 @@ type Done = { place: Place; act: RequestAct; filled: Filled; answer: PageApiAnsw
 
 async function afterwards(deps: Deps, request: PageRequest, { place, act, filled, answer }: Done): Promise<PageAnswer> {
   const { publicUrl, cookies } = deps
-  const { code } = refusalOf(answer)
+  const refusal = refusalOf(answer)
   const draft = { act, note: filled.note, duration: filled.duration }
   if (answer.status < 300) {
     return { status: 303, location: `${publicUrl}/requests/${place.id}`, cookies: [cookies.clearReturn()] }
   }
   if (answer.status === 401) return over(deps, request, place, draft)
-  if (code === 'sign_in_again') return askAgain(deps, request, place, draft)
+  if (refusal.code === 'sign_in_again') return askAgain(deps, request, place, refusal, draft)
   if (answer.status >= 500) throw problemOf(answer)
-  if (answer.status === 409) return showOutcome(deps, request, place, code)
+  if (answer.status === 409) return showOutcome(deps, request, place, refusal.code)
   return showForm(deps, request, place, act, () => ({
     status: answer.status,
     // Another key: that of a refused form would answer with the refusal again.
     filled: { ...filled, key: newId() },
-    above: notice(refusalText(refusalOf(answer)), 'bad'),
+    above: notice(refusalText(refusal), 'bad'),
   }))
 }
 
@@ -105,7 +105,7 @@ function over(deps: Deps, request: PageRequest, place: Place, { act, note, durat
   return askToSignIn(deps, request, place, { status: 401, intro, draft })
 }
 
-/** Somebody was faster, or the same form was sent twice. */
+/** Another approver was faster, or the same form was sent twice. */
 async function showOutcome(deps: Deps, request: PageRequest, place: Place, code: string): Promise<PageAnswer> {
   const read = await readRequest(deps, request, place)
   if ('answer' in read) return read.answer

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { apiSentence, nameOf, quote, writtenText } from './shown-text.ts'
+import { apiSentence, foreignText, nameOf, quote, writtenText } from './shown-text.ts'
 
-suite('what somebody wrote', () => {
+suite('what a person wrote', () => {
   const cases: [string, string, string][] = [
     ['keeps its lines', 'a\r\nb\rc\u2028d', 'a\nb\nc\nd'],
     ['loses marks of the direction', '\u202eexe.\u202c\u2066x\u2069\u200f\u061c', 'exe.x'],
@@ -20,6 +20,10 @@ suite('what somebody wrote', () => {
 test('a name is on one line, isolated, and not longer than a line', () => {
   assert.equal(nameOf('Dana\n\u202e<Lee>').text, '<bdi>Dana &lt;Lee&gt;</bdi>')
   assert.equal(nameOf('a'.repeat(300)).text, `<bdi>${'a'.repeat(200)}…</bdi>`)
+})
+
+test('the words of a target are marked as English, and isolated', () => {
+  assert.equal(foreignText('no <role>\u202e').text, '<bdi lang="en">no &lt;role&gt;</bdi>')
 })
 
 test('a sentence of the API begins with a capital and ends with a full stop', () => {

@@ -1,6 +1,6 @@
 import { type Html, html } from '../kernel/html.ts'
 import { icon } from './badge.ts'
-import { card, layout, notice } from './layout.ts'
+import { card, layout, linkButton, notice } from './layout.ts'
 import type { Place } from './page-cookies.ts'
 import type { Words } from './words-en.ts'
 
@@ -31,10 +31,7 @@ export function signInPage(form: SignInForm): Html {
   const opened = asksOrganization ? html` open` : ''
   return frame(words, signIn.title, [
     html`<p>${intro}</p>`,
-    form.lostNote === undefined
-      ? ''
-      : html`<div class="field"><label for="lost">${words.note}</label><textarea id="lost" readonly rows="4">
-${form.lostNote}</textarea></div>`,
+    lostNoteField(form),
     error === undefined ? '' : errorLine(error),
     html`<form method="post" action="${publicUrl}/${place.noun}/${place.id}/sign-in">
 ${hidden}<div class="field"><label for="email">${signIn.email}</label>
@@ -59,6 +56,25 @@ export function providerPage({ place, words, publicUrl }: Pick<SignInForm, 'plac
     html`<div class="actions"><a class="button primary" href="${`${publicUrl}/sign-in/provider`}">${signIn.providerButton}</a></div>`,
     html`<p><a href="${`${publicUrl}/${place.noun}/${place.id}`}">${signIn.withPassphrase}</a></p>`,
   ])
+}
+
+/** For a role that needs a second factor, where the sign-in has none. */
+export function factorNeededPage(form: Pick<SignInForm, 'place' | 'words' | 'publicUrl' | 'lostNote'>): Html {
+  const { place, words, publicUrl } = form
+  const { factor, factorNeeded, setUpFactor } = words.signIn
+  return frame(words, factor, [
+    html`<p>${factorNeeded}</p>`,
+    lostNoteField(form),
+    html`<div class="actions">${linkButton(`${publicUrl}/console/me`, setUpFactor, 'primary')}${linkButton(`${publicUrl}/${place.noun}/${place.id}`, words.checkAgain)}</div>`,
+  ])
+}
+
+/** A note that may not be kept, to be copied. */
+function lostNoteField({ words, lostNote = '' }: Pick<SignInForm, 'words' | 'lostNote'>): Html | '' {
+  return lostNote.trim() === ''
+    ? ''
+    : html`<div class="field"><label for="lost">${words.note}</label><textarea id="lost" readonly rows="4">
+${lostNote}</textarea></div>`
 }
 
 /** What the second step of a sign-in needs. */

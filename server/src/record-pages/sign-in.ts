@@ -5,7 +5,7 @@ import { isUuid } from '../kernel/id.ts'
 import { wordsFor } from './language.ts'
 import type { Draft, PageCookies, Place, Return } from './page-cookies.ts'
 import { problemOf, refusalOf } from './problem-page.ts'
-import { factorPage, providerPage, type SignInForm, signInPage } from './sign-in-page.ts'
+import { factorNeededPage, factorPage, providerPage, type SignInForm, signInPage } from './sign-in-page.ts'
 import type { Words } from './words-en.ts'
 
 /** What these pages are made with. */
@@ -33,6 +33,18 @@ export function askToSignIn(deps: Deps, request: PageRequest, place: Place, aski
   return {
     status,
     page: signInPage(isLost ? { ...form, intro: words.signIn.noteNotKept, lostNote: draft.note } : form),
+    ...(kept !== undefined && { cookies: [kept] }),
+  }
+}
+
+/** Leads to the console, where a person whose role needs a second factor sets one up. A draft is kept in the browser meanwhile. */
+export function askForFactor(deps: Deps, request: PageRequest, place: Place, draft?: Draft): PageAnswer {
+  const { publicUrl, cookies } = deps
+  const words = wordsFor(request.header('accept-language'))
+  const kept = draft === undefined ? undefined : cookies.setReturn({ ...place, draft })
+  return {
+    status: 403,
+    page: factorNeededPage({ place, words, publicUrl, lostNote: draft?.note }),
     ...(kept !== undefined && { cookies: [kept] }),
   }
 }

@@ -38,11 +38,11 @@ export const german: Words = {
     cancelled: 'Zurückgezogen',
     starting: 'Beginnt',
     active: 'Aktiv',
-    ending: 'Endet',
+    ending: 'Wird beendet',
     ended: 'Beendet',
     endedEarly: 'Vorzeitig beendet',
-    failed: 'Nicht gestartet',
-    stillHeld: 'Zugriff besteht noch',
+    failed: 'Nicht begonnen',
+    stillHeld: 'Noch Zugriff',
     drifted: 'Von Hand geändert',
     emergency: 'Notfall',
     highRisk: 'Hohes Risiko',
@@ -89,8 +89,7 @@ export const german: Words = {
     mayNot: 'Sie können diesen Antrag nicht entscheiden',
     own: 'Über Ihren eigenen Antrag können Sie nicht entscheiden.',
     deciders: (names) => `Genehmigen können: ${names}.`,
-    nobody:
-      'Nach den jetzigen Regeln und Rollen kann niemand ihn genehmigen. Ihre Administratoren wurden benachrichtigt.',
+    nobody: 'Niemand kann das genehmigen. Fragen Sie einen Administrator.',
     approve: 'Genehmigen',
     deny: 'Ablehnen',
     cancel: 'Antrag zurückziehen',
@@ -156,7 +155,7 @@ export const german: Words = {
     endReason: 'Warum er endete',
     end: 'Zugriff beenden',
     extend: 'In der Konsole verlängern',
-    open: 'Einzelheiten',
+    open: 'Details',
     request: 'Der Antrag',
     connect: 'So verbinden Sie sich',
     into: (path) => html`In ${path} einfügen:`,
@@ -183,13 +182,13 @@ export const german: Words = {
     noteKept: 'Melden Sie sich an, um fortzufahren. Ihre Notiz bleibt erhalten.',
     noteNotKept:
       'Melden Sie sich an, um fortzufahren. Ihre Notiz ist zu lang, um erhalten zu bleiben: Kopieren Sie sie.',
-    again: 'Das braucht eine neuere Anmeldung oder eine mit zweitem Faktor. Melden Sie sich erneut an.',
+    again: 'Das braucht eine neuere Anmeldung. Melden Sie sich erneut an.',
     email: 'E-Mail',
     passphrase: 'Passphrase',
     passphraseHint: 'Lassen Sie das Feld leer, wenn Ihre Organisation eine eigene Anmeldung hat.',
     whichOrganization: 'Welche Organisation?',
     organization: 'Organisation',
-    organizationHint: 'Ihr Kurzname oder ihre ID. Nur nötig, wenn Ihre Adresse sie nicht verrät.',
+    organizationHint: 'Ihr Kurzname oder ihre Kennung. Nur nötig, wenn Ihre Adresse sie nicht verrät.',
     button: 'Anmelden',
     wrong:
       'Die Adresse oder die Passphrase ist falsch, oder Sie gehören zu einer anderen Organisation. Prüfen Sie alle drei.',
@@ -207,6 +206,9 @@ export const german: Words = {
     providerNotSet:
       'Ihre Organisation hat keine eigene Anmeldung, die hierher zurückführt. Verwenden Sie Ihre Passphrase oder die Konsole.',
     factor: 'Zweiter Faktor',
+    factorNeeded:
+      'Ihre Rollen verlangen eine Anmeldung mit einem zweiten Faktor. Richten Sie in der Konsole einen ein, und öffnen Sie dann diese Seite erneut.',
+    setUpFactor: 'Zweiten Faktor einrichten',
     factorIntro: 'Ihre Passphrase stimmt. Es fehlt noch ein Schritt.',
     code: 'Code Ihrer App oder ein Wiederherstellungscode',
     recoveryCode: 'Wiederherstellungscode',
@@ -229,6 +231,6 @@ export const german: Words = {
     malformedDo: 'Es wurde nichts geändert. Gehen Sie zurück, und versuchen Sie es noch einmal.',
     failed: 'Etwas ist schiefgegangen',
     failedDo:
-      'Gehen Sie zurück, und versuchen Sie es noch einmal. Geschieht es wieder, geben Sie diese ID dem Betreiber des Dienstes:',
+      'Gehen Sie zurück, und versuchen Sie es noch einmal. Geschieht es wieder, geben Sie diese Kennung dem Betreiber des Dienstes:',
   },
 }

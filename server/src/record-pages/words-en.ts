@@ -186,7 +186,7 @@ export const english = {
     over: 'Your session is over. Sign in to go on.',
     noteKept: 'Sign in to go on. Your note is kept.',
     noteNotKept: 'Sign in to go on. Your note is too long to be kept: copy it from here.',
-    again: 'This needs a more recent sign-in, or one with a second factor. Sign in again.',
+    again: 'This needs a more recent sign-in. Sign in again.',
     email: 'E-mail',
     passphrase: 'Passphrase',
     passphraseHint: 'Leave it empty if your organization has its own sign-in.',
@@ -208,6 +208,9 @@ export const english = {
     providerNotSet:
       'Your organization has no sign-in of its own that leads back to this page. Use your passphrase, or the console.',
     factor: 'Second factor',
+    factorNeeded:
+      'Your roles need a sign-in with a second factor. Set one up in the console, then open this page again.',
+    setUpFactor: 'Set up a second factor',
     factorIntro: 'Your passphrase is right. One step is left.',
     code: 'Code of your app, or a recovery code',
     recoveryCode: 'Recovery code',
