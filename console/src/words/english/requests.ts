@@ -129,8 +129,8 @@ export const requests = {
     own: 'You cannot decide your own request.',
     approvedNow: 'Approved. It starts now.',
     deniedNow: 'Denied.',
-    /** `moment`: as in 14:05, or 12 Nov 2026, 14:05. */
-    decided: (name: string, act: string, moment: string) => `${name} ${act} this at ${moment}.`,
+    /** `when`: as in “at 14:05”, or “on Nov 12, 2026, 14:05”. */
+    decided: (name: string, act: string, when: string) => `${name} ${act} this ${when}.`,
     nothingLeft: 'Nothing left to do.',
     acts: { approved: 'approved', denied: 'denied', cancelled: 'cancelled', expired: 'let expire' },
   },

@@ -127,7 +127,7 @@ export const requests: Words['requests'] = {
     own: 'Über Ihren eigenen Antrag können Sie nicht entscheiden.',
     approvedNow: 'Genehmigt. Der Zugriff beginnt jetzt.',
     deniedNow: 'Abgelehnt.',
-    decided: (name, act, moment) => `${name} hat das ${act} (${moment}).`,
+    decided: (name, act, when) => `${name} hat das ${when} ${act}.`,
     nothingLeft: 'Es ist nichts mehr zu tun.',
     acts: { approved: 'genehmigt', denied: 'abgelehnt', cancelled: 'zurückgezogen', expired: 'verfallen lassen' },
   },
