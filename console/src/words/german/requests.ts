@@ -29,7 +29,6 @@ export const requests: Words['requests'] = {
   reasonOf: (name) => `Begründung von ${name}`,
   noReason: 'Es gibt keine Begründung.',
   form: {
-    title: 'Zugriff beantragen',
     to: (name) => `Zugriff auf ${name} beantragen`,
     action: 'Aktion',
     duration: 'Für wie lange',
@@ -51,7 +50,6 @@ export const requests: Words['requests'] = {
   },
   verdict: {
     asking: 'Die Regeln werden geprüft …',
-    writeReason: 'Schreiben Sie eine Begründung, um die Antwort zu sehen.',
     atOnce: 'Sofort.',
     needsOne: (who, count) => `Braucht 1 von ${count} Personen: ${who}.`,
     needsOnly: (who) => `Braucht die Genehmigung von ${who}.`,
@@ -99,9 +97,7 @@ export const requests: Words['requests'] = {
     details: 'Details',
     id: 'Kennung',
     resource: 'Ressource',
-    metadata: 'Metadaten',
     comments: 'Kommentare',
-    noComments: 'Keine Kommentare.',
     addComment: 'Kommentar',
     commentHint: 'Fragen Sie zurück, oder antworten Sie. Alle, die den Antrag sehen, lesen es.',
     sendComment: 'Kommentar senden',
@@ -135,7 +131,6 @@ export const requests: Words['requests'] = {
     title: 'Eingang',
     toDecide: 'Zu entscheiden',
     empty: 'Nichts wartet auf Sie. Wir benachrichtigen Sie, sobald sich das ändert.',
-    decidedToday: (count) => `Heute entschieden (${count})`,
     choose: 'Wählen Sie einen Antrag, um ihn zu lesen.',
     ago: (duration, ago) => `${duration} · ${ago}`,
     keys: 'j und k bewegen, a geht zu „Genehmigen“, d zu „Ablehnen“.',
