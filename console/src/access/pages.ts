@@ -1,4 +1,4 @@
-export type Page<Item> = { data: readonly Item[]; next_cursor?: string | undefined }
+type Page<Item> = { data: readonly Item[]; next_cursor?: string | undefined }
 
 /** What was read of a list, and whether more of it follows. */
 export type Reading<Item> = { found: Item[]; hasMore: boolean }

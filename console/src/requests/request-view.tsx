@@ -61,7 +61,7 @@ export function RequestView({ request }: { request: RequestDetail }): ReactNode 
 type GrantsProps = {
   list: Pick<
     UseInfiniteQueryResult,
-    'error' | 'refetch' | 'hasNextPage' | 'fetchNextPage' | 'isFetchingNextPage' | 'isFetchNextPageError'
+    'data' | 'error' | 'refetch' | 'hasNextPage' | 'fetchNextPage' | 'isFetchingNextPage' | 'isFetchNextPageError'
   >
   grants: readonly Grant[]
 }
@@ -69,14 +69,15 @@ type GrantsProps = {
 /** What a request gave. A request for a unit gives access to each of its accounts. */
 function Grants({ list, grants }: GrantsProps): ReactNode {
   const words = useWords()
-  const { error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } = list
-  if (grants.length === 0 && error === null) return null
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } = list
+  const hasFailed = data === undefined && error !== null
+  if (grants.length === 0 && !hasFailed) return null
   return (
     <Section title={words.requests.detail.grants}>
       {grants.map((grant) => (
         <AccessCard key={grant.id} grant={grant} />
       ))}
-      {grants.length === 0 && error !== null && <LoadFailure error={error} retry={refetch} />}
+      {hasFailed && <LoadFailure error={error} retry={refetch} />}
       {isFetchNextPageError && error !== null && <LoadFailure error={error} retry={fetchNextPage} />}
       {hasNextPage && !isFetchNextPageError && (
         <div>
