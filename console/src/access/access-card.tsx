@@ -4,9 +4,9 @@ import type { ReactNode } from 'react'
 import { Badge } from '../parts/badge.tsx'
 import { buttonClass } from '../parts/button.tsx'
 import { Countdown, RemainingBar } from '../parts/countdown.tsx'
+import { EnglishText } from '../parts/english-text.tsx'
 import { LoadFailure } from '../parts/list-states.tsx'
 import { Card } from '../parts/page.tsx'
-import { ServiceText } from '../parts/service-text.tsx'
 import { nameOf, readableId } from '../requests/request.ts'
 import { now } from '../time/clock.ts'
 import { useFormats } from '../time/formats.ts'
@@ -76,7 +76,7 @@ function LastError({ text }: { text: string }): ReactNode {
   const words = useWords().access
   return (
     <p className="wrap-anywhere">
-      <span className="text-text-2">{words.lastError}</span> <ServiceText>{text}</ServiceText>
+      <span className="text-text-2">{words.lastError}</span> <EnglishText>{text}</EnglishText>
     </p>
   )
 }

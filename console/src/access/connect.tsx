@@ -2,7 +2,7 @@ import type { Schemas } from '@sallyport/client'
 import type { ReactNode } from 'react'
 import { buttonClass } from '../parts/button.tsx'
 import { Copy } from '../parts/copy.tsx'
-import { ServiceText } from '../parts/service-text.tsx'
+import { EnglishText } from '../parts/english-text.tsx'
 import { useWords } from '../words/words.ts'
 
 type ConnectProps = { connect: Schemas['Connect'] | null | undefined }
@@ -16,7 +16,7 @@ export function Connect({ connect }: ConnectProps): ReactNode {
   return (
     <div className="grid gap-2">
       <p className="wrap-anywhere">
-        <ServiceText>{summary}</ServiceText>
+        <EnglishText>{summary}</EnglishText>
       </p>
       <div className="flex flex-wrap gap-2">
         {first !== undefined && isWebAddress(first.url) ? (
@@ -57,7 +57,7 @@ function Line({ label, text }: { label: string; text: string }): ReactNode {
   return (
     <div className="grid gap-1">
       <dt className="text-meta text-text-2">
-        <ServiceText>{label}</ServiceText>
+        <EnglishText>{label}</EnglishText>
       </dt>
       <dd className="flex items-start gap-1">
         <pre

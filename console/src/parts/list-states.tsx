@@ -2,7 +2,7 @@ import { Refusal } from '@sallyport/client'
 import { type ReactNode, useEffect, useState } from 'react'
 import { useWords } from '../words/words.ts'
 import { Button } from './button.tsx'
-import { FailureText } from './service-text.tsx'
+import { FailureText } from './english-text.tsx'
 
 /** Five gray bars, after 200 ms: what comes at once does not flicker. */
 export function Loading(): ReactNode {

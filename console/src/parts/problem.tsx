@@ -2,8 +2,8 @@ import { Refusal } from '@sallyport/client'
 import { CircleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { useWords } from '../words/words.ts'
+import { FailureText } from './english-text.tsx'
 import { RequestId } from './list-states.tsx'
-import { FailureText } from './service-text.tsx'
 
 /** Why an act did not happen, where it was asked for: the words of the service, the notices of its rules, and the id for an operator. */
 export function Problem({ error }: { error: Error }): ReactNode {

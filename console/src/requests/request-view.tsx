@@ -6,9 +6,9 @@ import type { Grant } from '../access/grant.ts'
 import { grantsOfRequestQuery } from '../access/queries.ts'
 import { useMe } from '../me/me.ts'
 import { Button, buttonClass } from '../parts/button.tsx'
+import { EnglishText } from '../parts/english-text.tsx'
 import { LoadFailure } from '../parts/list-states.tsx'
 import { Card, Section } from '../parts/page.tsx'
-import { ServiceText } from '../parts/service-text.tsx'
 import { now } from '../time/clock.ts'
 import { useFormats } from '../time/formats.ts'
 import { whenOf } from '../time/when.ts'
@@ -99,7 +99,7 @@ function Decision({ request }: { request: RequestDetail }): ReactNode {
   if (request.may_decide) return <DecideBox request={request} />
   return (
     <>
-      <p>{isOwn ? decide.own : <ServiceText>{request.why_not}</ServiceText>}</p>
+      <p>{isOwn ? decide.own : <EnglishText>{request.why_not}</EnglishText>}</p>
       <WhoDecides id={request.id} />
       {isOwn && <RemindDeciders request={request} />}
       {isOwn && <CancelRequest id={request.id} />}

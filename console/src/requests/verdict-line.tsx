@@ -4,8 +4,8 @@ import { Check, CircleSlash, Clock } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { grantQuery } from '../access/queries.ts'
 import { Button } from '../parts/button.tsx'
+import { EnglishText } from '../parts/english-text.tsx'
 import { Notices, Problem } from '../parts/problem.tsx'
-import { ServiceText } from '../parts/service-text.tsx'
 import { now } from '../time/clock.ts'
 import { useFormats } from '../time/formats.ts'
 import { useWords } from '../words/words.ts'
@@ -46,7 +46,7 @@ export function VerdictLine({ input, apply }: VerdictLineProps): ReactNode {
           <ul className="list-disc pl-5">
             {verdict.nearest.map((line) => (
               <li key={line} className="wrap-anywhere">
-                <ServiceText>{line}</ServiceText>
+                <EnglishText>{line}</EnglishText>
               </li>
             ))}
           </ul>

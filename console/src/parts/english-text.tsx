@@ -4,7 +4,7 @@ import { useWords } from '../words/words.ts'
 import { quotedIn } from './quoted.ts'
 
 /** What the service or a target says: English in every language of the console, so that it is read out as English. */
-export function ServiceText({ children }: { children: ReactNode }): ReactNode {
+export function EnglishText({ children }: { children: ReactNode }): ReactNode {
   return (
     <span lang="en" dir="auto">
       {children}
@@ -22,7 +22,7 @@ export function FailureText({ error }: { error: Error }): ReactNode {
   return (
     <>
       {parts.before}
-      <ServiceText>{parts.quoted}</ServiceText>
+      <EnglishText>{parts.quoted}</EnglishText>
       {parts.after}
     </>
   )
