@@ -4,6 +4,8 @@ import type { ReactNode } from 'react'
 import { Badge } from '../parts/badge.tsx'
 import { buttonClass } from '../parts/button.tsx'
 import { Countdown, RemainingBar } from '../parts/countdown.tsx'
+import { EnglishText } from '../parts/english-text.tsx'
+import { LoadFailure } from '../parts/list-states.tsx'
 import { Card } from '../parts/page.tsx'
 import { nameOf, readableId } from '../requests/request.ts'
 import { now } from '../time/clock.ts'
@@ -30,7 +32,7 @@ function GrantBadge({ grant }: { grant: Grant }): ReactNode {
 export function AccessCard({ grant }: { grant: Grant }): ReactNode {
   const words = useWords().access
   // The detail says whether it can be extended, and how to connect.
-  const { data: detail } = useQuery(grantQuery(grant.id))
+  const { data: detail, error, refetch } = useQuery(grantQuery(grant.id))
   return (
     <Card className="grid h-full content-start gap-3">
       <div className="flex flex-wrap items-start justify-between gap-2">
@@ -50,6 +52,7 @@ export function AccessCard({ grant }: { grant: Grant }): ReactNode {
       </div>
       <Left grant={grant} />
       {grant.last_error !== null && <LastError text={grant.last_error} />}
+      {detail === undefined && error !== null && <LoadFailure error={error} retry={refetch} />}
       {detail !== undefined && (
         <>
           {grant.status === 'active' && <Connect connect={detail.connect} />}
@@ -73,7 +76,7 @@ function LastError({ text }: { text: string }): ReactNode {
   const words = useWords().access
   return (
     <p className="wrap-anywhere">
-      <span className="text-text-2">{words.lastError}</span> {text}
+      <span className="text-text-2">{words.lastError}</span> <EnglishText>{text}</EnglishText>
     </p>
   )
 }

@@ -2,6 +2,7 @@ import type { Schemas } from '@sallyport/client'
 import type { ReactNode } from 'react'
 import { buttonClass } from '../parts/button.tsx'
 import { Copy } from '../parts/copy.tsx'
+import { EnglishText } from '../parts/english-text.tsx'
 import { useWords } from '../words/words.ts'
 
 type ConnectProps = { connect: Schemas['Connect'] | null | undefined }
@@ -14,7 +15,9 @@ export function Connect({ connect }: ConnectProps): ReactNode {
   const [first] = links
   return (
     <div className="grid gap-2">
-      <p className="wrap-anywhere">{summary}</p>
+      <p className="wrap-anywhere">
+        <EnglishText>{summary}</EnglishText>
+      </p>
       <div className="flex flex-wrap gap-2">
         {first !== undefined && isWebAddress(first.url) ? (
           <a href={first.url} target="_blank" rel="noreferrer noopener" className={buttonClass('primary')}>
@@ -53,7 +56,9 @@ function Line({ label, text }: { label: string; text: string }): ReactNode {
   const words = useWords()
   return (
     <div className="grid gap-1">
-      <dt className="text-meta text-text-2">{label}</dt>
+      <dt className="text-meta text-text-2">
+        <EnglishText>{label}</EnglishText>
+      </dt>
       <dd className="flex items-start gap-1">
         <pre
           // Long lines scroll, also by keyboard.

@@ -30,6 +30,25 @@ export const isLive = ({ status, provisioning_status }: Pick<Grant, 'status' | '
     ? true
     : provisioning_status === 'deprovisioning' || provisioning_status === 'deprovisioning_failed'
 
+const keyOf = ({ resource, action }: Owned) => `${resource.type}/${resource.id}/${action}`
+
+type Owned = Pick<Grant, 'status' | 'provisioning_status' | 'resource' | 'action' | 'ended_at' | 'updated_at'>
+
+/**
+ * A person's grants as they are shown: what is theirs now, and what ended today. A start that failed today waits for the person to
+ * have it tried again, so it stands with what is theirs, unless they have the same access meanwhile.
+ */
+export function placesOf<One extends Owned>(grants: readonly One[], isToday: (at: string) => boolean) {
+  const live = new Set(grants.filter(isLive).map(keyOf))
+  const endedToday = grants.filter((grant) => !isLive(grant) && isToday(grant.ended_at ?? grant.updated_at))
+  const hasFailed = (grant: One) => grant.status === 'failed' && !live.has(keyOf(grant))
+  const failedToday = new Set(endedToday.filter(hasFailed))
+  return {
+    yours: grants.filter((grant) => isLive(grant) || failedToday.has(grant)),
+    ended: endedToday.filter((grant) => !failedToday.has(grant)),
+  }
+}
+
 /** Whether a target works on it now. Its steps there are in no event, so a page asks for them. */
 export const isMoving = ({ status, provisioning_status }: Pick<Grant, 'status' | 'provisioning_status'>): boolean =>
   status === 'pending' || provisioning_status === 'attempting' || provisioning_status === 'deprovisioning'

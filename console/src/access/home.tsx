@@ -12,7 +12,7 @@ import { useFormats } from '../time/formats.ts'
 import { useWords } from '../words/words.ts'
 import { AccessCard, EndedRow } from './access-card.tsx'
 import { type Choice, choiceOf } from './choice.ts'
-import { type Grant, isLive } from './grant.ts'
+import { placesOf } from './grant.ts'
 import { ownGrantsQuery } from './queries.ts'
 
 /** Half of what the page needs: what the person has is shown without waiting for it. */
@@ -57,17 +57,15 @@ function Yours(): ReactNode {
         {error === null ? <Loading /> : <LoadFailure error={error} retry={refetch} />}
       </Section>
     )
-  const today = formats.date(now())
-  const live = data.filter(isLive)
-  const ended = data.filter((grant) => !isLive(grant) && formats.date(endOf(grant)) === today)
+  const { yours, ended } = placesOf(data, (at) => formats.isSameDay(at, now()))
   return (
     <>
       <Section title={words.yours}>
-        {live.length === 0 ? (
+        {yours.length === 0 ? (
           <Empty>{words.none}</Empty>
         ) : (
           <ul className="grid gap-4 lg:grid-cols-2">
-            {live.map((grant) => (
+            {yours.map((grant) => (
               <li key={grant.id}>
                 <AccessCard grant={grant} />
               </li>
@@ -88,8 +86,6 @@ function Yours(): ReactNode {
     </>
   )
 }
-
-const endOf = (grant: Grant) => grant.ended_at ?? grant.updated_at
 
 function Waiting(): ReactNode {
   const words = useWords().access

@@ -17,7 +17,8 @@ export function Search({ choose }: SearchProps): ReactNode {
   const words = useWords().access.search
   const [text, setText] = useState('')
   const asked = useSettled(useDeferredValue(text.trim()))
-  const { data, error, refetch, isFetching } = useQuery({ ...catalogueQuery(asked), enabled: asked !== '' })
+  const { data: answer, error, refetch, isFetching } = useQuery({ ...catalogueQuery(asked), enabled: asked !== '' })
+  const data = answer?.found
   // What a person searched for who pressed Enter before anything was found.
   const [hurried, setHurried] = useState<string>()
   const chooseEntry = (entry: Entry) => choose({ ...entry.resource, action: entry.action })
@@ -32,7 +33,7 @@ export function Search({ choose }: SearchProps): ReactNode {
           <Label className="text-sentence font-semibold">{words.label}</Label>
           <div
             onKeyDownCapture={(event) => {
-              // Whoever types on and presses Enter means the first result, before the list has marked it too.
+              // Enter means the first result, also before the list has marked it.
               if (event.key !== 'Enter' || (event.target as Element).hasAttribute('aria-activedescendant')) return
               if (asked === text.trim() && data?.[0] !== undefined) chooseEntry(data[0])
               else setHurried(text.trim())
@@ -49,6 +50,7 @@ export function Search({ choose }: SearchProps): ReactNode {
         {asked !== '' && error === null && (
           <Results entries={data} text={asked} isFetching={isFetching || asked !== text.trim()} choose={chooseEntry} />
         )}
+        {asked !== '' && error === null && answer?.hasMore && <p className="text-meta text-text-2">{words.more}</p>}
         {asked !== '' && error !== null && <LoadFailure error={error} retry={refetch} />}
       </Autocomplete>
       {asked === '' && <Shortlist choose={chooseEntry} />}
@@ -128,7 +130,8 @@ function Answer({ entry }: { entry: Entry }): string {
 /** Favourites and recents: what most requests are for. */
 function Shortlist({ choose }: { choose: (entry: Entry) => void }): ReactNode {
   const words = useWords().access.search
-  const { data = [] } = useQuery(shortlistQuery)
+  const { data = [], error, refetch } = useQuery(shortlistQuery)
+  if (error !== null) return <LoadFailure error={error} retry={refetch} />
   if (data.length === 0) return null
   return (
     <ul aria-label={words.favourites} className="flex flex-wrap gap-2">

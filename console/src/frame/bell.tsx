@@ -1,5 +1,5 @@
 import { answerOf, type Schemas } from '@sallyport/client'
-import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
+import { infiniteQueryOptions, useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Bell as BellIcon } from 'lucide-react'
 import { type ReactNode, useId, useRef, useState } from 'react'
@@ -12,9 +12,14 @@ import { useWords } from '../words/words.ts'
 
 type Notification = Schemas['Notification']
 
-const notificationsQuery = queryOptions({
+const notificationsQuery = infiniteQueryOptions({
   queryKey: ['notification', 'list'],
-  queryFn: () => answerOf(api.GET('/v1/users/me/notifications', { params: { query: { limit: 30 } } })),
+  queryFn: ({ pageParam: cursor }) =>
+    answerOf(
+      api.GET('/v1/users/me/notifications', { params: { query: { limit: 30, ...(cursor !== null && { cursor }) } } }),
+    ),
+  initialPageParam: null as string | null,
+  getNextPageParam: (page) => page.next_cursor ?? null,
 })
 
 /** The notifications of the person, newest first, in a box that the browser closes when something else is used. */
@@ -53,11 +58,16 @@ export function Bell(): ReactNode {
 }
 
 function Notifications({ unread, close }: { unread: number; close: () => void }): ReactNode {
-  const words = useWords().frame
+  const { frame: words, lists } = useWords()
   const queries = useQueryClient()
-  const { data, error, refetch } = useQuery(notificationsQuery)
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } =
+    useInfiniteQuery(notificationsQuery)
+  const notifications = data?.pages.flatMap((page) => page.data)
+  const [unmarked, setUnmarked] = useState<Error>()
   const readAll = async () => {
-    await answerOf(api.POST('/v1/users/me/notifications/read-all'))
+    setUnmarked(undefined)
+    const call = answerOf(api.POST('/v1/users/me/notifications/read-all'))
+    await call.catch((thrown: unknown) => setUnmarked(thrown as Error))
     await Promise.all(['notification', 'me'].map((kind) => queries.invalidateQueries({ queryKey: [kind] })))
   }
   return (
@@ -70,16 +80,23 @@ function Notifications({ unread, close }: { unread: number; close: () => void })
           </Button>
         )}
       </div>
-      {error !== null && <LoadFailure error={error} retry={refetch} />}
-      {data === undefined && error === null && <Loading />}
-      {data?.data.length === 0 && <Empty>{words.noNotifications}</Empty>}
+      {unmarked !== undefined && <LoadFailure error={unmarked} retry={readAll} />}
+      {error !== null && !isFetchNextPageError && <LoadFailure error={error} retry={refetch} />}
+      {notifications === undefined && error === null && <Loading />}
+      {notifications?.length === 0 && <Empty>{words.noNotifications}</Empty>}
       <ul className="divide-y divide-line">
-        {data?.data.map((notification) => (
+        {notifications?.map((notification) => (
           <li key={notification.id}>
             <Item notification={notification} close={close} />
           </li>
         ))}
       </ul>
+      {isFetchNextPageError && error !== null && <LoadFailure error={error} retry={fetchNextPage} />}
+      {hasNextPage && !isFetchNextPageError && (
+        <Button isPending={isFetchingNextPage} onClick={() => fetchNextPage()}>
+          {lists.loadMore}
+        </Button>
+      )}
     </>
   )
 }

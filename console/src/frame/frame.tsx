@@ -64,7 +64,7 @@ function Places(): ReactNode {
     <>
       <Place to="/" icon={KeyRound} label={words.access} />
       {mayApprove(me) && <InboxPlace />}
-      <Place to="/me" icon={UserRound} label={words.account} />
+      <Place to="/me" icon={UserRound} label={words.you} />
     </>
   )
 }

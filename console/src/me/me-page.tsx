@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import { LoadFailure } from '../parts/list-states.tsx'
 import { Page } from '../parts/page.tsx'
 import { useWords } from '../words/words.ts'
 import { FactorsSection } from './factors.tsx'
@@ -14,13 +15,14 @@ import { Who } from './who.tsx'
 /** What a person sees and sets of themselves. Who signs in at a provider has a passphrase and second factors there. */
 export function MePage(): ReactNode {
   const words = useWords().me
-  const { data: profile } = useQuery(profileQuery)
+  const { data: profile, error, refetch } = useQuery(profileQuery)
   const isLocal = profile?.auth_provider === 'local'
   return (
     <Page title={words.title} actions={<SignOut className="lg:hidden" />}>
       <div className="grid max-w-[800px] gap-8">
         <Who />
         <PreferencesSection />
+        {profile === undefined && error !== null && <LoadFailure error={error} retry={refetch} />}
         {isLocal && <PasswordSection />}
         {isLocal && <FactorsSection />}
         <SessionsSection />

@@ -10,7 +10,7 @@ import { factorsQuery } from './queries.ts'
 import { RecoveryCodes } from './recovery-codes.tsx'
 import { SignOut } from './sign-out.tsx'
 
-/** The whole window, for somebody whose roles need a second factor that their sign-in lacks: they set one up, then sign in with it. */
+/** The whole window, for a person whose roles need a second factor that their sign-in lacks: they set one up, then sign in with it. */
 export function SecondFactorNeeded({ onSignedIn }: { onSignedIn: () => unknown }): ReactNode {
   const { frame, me } = useWords()
   const words = me.needed

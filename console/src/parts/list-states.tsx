@@ -2,6 +2,7 @@ import { Refusal } from '@sallyport/client'
 import { type ReactNode, useEffect, useState } from 'react'
 import { useWords } from '../words/words.ts'
 import { Button } from './button.tsx'
+import { FailureText } from './english-text.tsx'
 
 /** Five gray bars, after 200 ms: what comes at once does not flicker. */
 export function Loading(): ReactNode {
@@ -24,10 +25,11 @@ export function Loading(): ReactNode {
 /** What a list or a record shows in place of itself when it could not be loaded. */
 export function LoadFailure({ error, retry }: { error: Error; retry: () => unknown }): ReactNode {
   const words = useWords()
-  const said = error instanceof Refusal ? words.refusal(error) : words.lists.unreachable
   return (
     <div role="alert" className="grid justify-items-start gap-2">
-      <p>{said}</p>
+      <p className="wrap-anywhere">
+        <FailureText error={error} />
+      </p>
       {error instanceof Refusal && error.requestId !== undefined && <RequestId id={error.requestId} />}
       <Button onClick={() => retry()}>{words.lists.tryNow}</Button>
     </div>

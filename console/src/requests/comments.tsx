@@ -6,6 +6,7 @@ import { Button } from '../parts/button.tsx'
 import { useDraft } from '../parts/draft.ts'
 import { Field } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
+import { LoadFailure } from '../parts/list-states.tsx'
 import { Section } from '../parts/page.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { Moment } from '../time/moment.tsx'
@@ -17,12 +18,14 @@ import type { RequestDetail } from './request.ts'
 export function Comments({ request }: { request: RequestDetail }): ReactNode {
   const { detail } = useWords().requests
   const me = useMe()
-  const { data } = useQuery({ ...commentsQuery(request.id), enabled: request.comment_count > 0 })
+  const { data, error, refetch } = useQuery({ ...commentsQuery(request.id), enabled: request.comment_count > 0 })
   const mayComment = request.status === 'pending' && (request.may_decide || request.requester_id === me.id)
   const comments = data?.data ?? []
-  if (!mayComment && comments.length === 0) return null
+  const hasFailed = data === undefined && error !== null
+  if (!mayComment && comments.length === 0 && !hasFailed) return null
   return (
     <Section title={detail.comments}>
+      {hasFailed && <LoadFailure error={error} retry={refetch} />}
       {comments.length > 0 && (
         <ol className="grid gap-3">
           {comments.map(({ id, author_name, text, created_at }) => (

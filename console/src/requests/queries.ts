@@ -16,6 +16,7 @@ export const decidersQuery = (id: string) =>
     queryFn: () => answerOf(api.GET('/v1/requests/{id}/deciders', { params: { path: { id } } })),
   })
 
+/** All comments on a request: 100 are the most that it may have. */
 export const commentsQuery = (id: string) =>
   queryOptions({
     queryKey: ['comment', id],
@@ -41,7 +42,7 @@ export const inboxCountQuery = queryOptions({
   queryFn: () => answerOf(api.GET('/v1/requests/count', { params: { query: { decidable_by: 'me' } } })),
 })
 
-/** The person's own requests that wait. */
+/** The person's own requests that wait: 100 are the most that a user may have. */
 export const waitingQuery = queryOptions({
   queryKey: ['request', 'list', 'waiting'],
   queryFn: () =>

@@ -1,13 +1,17 @@
-import { useQuery } from '@tanstack/react-query'
+import { type UseInfiniteQueryResult, useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { AccessCard } from '../access/access-card.tsx'
+import type { Grant } from '../access/grant.ts'
 import { grantsOfRequestQuery } from '../access/queries.ts'
 import { useMe } from '../me/me.ts'
-import { buttonClass } from '../parts/button.tsx'
+import { Button, buttonClass } from '../parts/button.tsx'
+import { EnglishText } from '../parts/english-text.tsx'
+import { LoadFailure } from '../parts/list-states.tsx'
 import { Card, Section } from '../parts/page.tsx'
 import { now } from '../time/clock.ts'
 import { useFormats } from '../time/formats.ts'
+import { whenOf } from '../time/when.ts'
 import { useWords } from '../words/words.ts'
 import { Comments } from './comments.tsx'
 import { DecideBox } from './decide-box.tsx'
@@ -20,7 +24,8 @@ import { RequestBadge, WhoDecides } from './waiting-request.tsx'
 /** A request: the sentence, the reason, who decides or decided, and what became of it. */
 export function RequestView({ request }: { request: RequestDetail }): ReactNode {
   const words = useWords().requests
-  const { data: grants } = useQuery(grantsOfRequestQuery(request.id))
+  const list = useInfiniteQuery(grantsOfRequestQuery(request.id))
+  const grants = list.data?.pages.flatMap((page) => page.data) ?? []
   return (
     <article className={`grid gap-6 ${request.may_decide ? 'pb-20 sm:pb-0' : ''}`}>
       <header className="grid gap-3">
@@ -40,22 +45,48 @@ export function RequestView({ request }: { request: RequestDetail }): ReactNode 
           </Card>
         </aside>
         <div className="grid min-w-0 gap-8">
-          {grants !== undefined && grants.data.length > 0 && (
-            <Section title={words.detail.grants}>
-              {grants.data.map((grant) => (
-                <AccessCard key={grant.id} grant={grant} />
-              ))}
-            </Section>
-          )}
+          <Grants list={list} grants={grants} />
           <Allows request={request} />
           <About request={request} />
           <WhyApproval request={request} />
-          <Timeline request={request} grants={grants?.data ?? []} />
+          <Timeline request={request} grants={grants} />
           <Comments request={request} />
           <Facts request={request} />
         </div>
       </div>
     </article>
+  )
+}
+
+type GrantsProps = {
+  list: Pick<
+    UseInfiniteQueryResult,
+    'data' | 'error' | 'refetch' | 'hasNextPage' | 'fetchNextPage' | 'isFetchingNextPage' | 'isFetchNextPageError'
+  >
+  grants: readonly Grant[]
+}
+
+/** What a request gave. A request for a unit gives access to each of its accounts. */
+function Grants({ list, grants }: GrantsProps): ReactNode {
+  const words = useWords()
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } = list
+  const hasFailed = data === undefined && error !== null
+  if (grants.length === 0 && !hasFailed) return null
+  return (
+    <Section title={words.requests.detail.grants}>
+      {grants.map((grant) => (
+        <AccessCard key={grant.id} grant={grant} />
+      ))}
+      {hasFailed && <LoadFailure error={error} retry={refetch} />}
+      {isFetchNextPageError && error !== null && <LoadFailure error={error} retry={fetchNextPage} />}
+      {hasNextPage && !isFetchNextPageError && (
+        <div>
+          <Button isPending={isFetchingNextPage} onClick={() => fetchNextPage()}>
+            {words.lists.loadMore}
+          </Button>
+        </div>
+      )}
+    </Section>
   )
 }
 
@@ -68,7 +99,7 @@ function Decision({ request }: { request: RequestDetail }): ReactNode {
   if (request.may_decide) return <DecideBox request={request} />
   return (
     <>
-      <p>{isOwn ? decide.own : request.why_not}</p>
+      <p>{isOwn ? decide.own : <EnglishText>{request.why_not}</EnglishText>}</p>
       <WhoDecides id={request.id} />
       {isOwn && <RemindDeciders request={request} />}
       {isOwn && <CancelRequest id={request.id} />}
@@ -89,7 +120,7 @@ function Outcome({ request, isOwn }: { request: RequestDetail; isOwn: boolean })
   const said =
     status === 'pending' || name === null
       ? `${status === 'approved' ? detail.approvedByRule : states[status]} · ${moment}`
-      : decide.decided(name, acts[status], moment)
+      : decide.decided(name, acts[status], whenOf(updated_at, now(), formats, words))
   return (
     <>
       <p>

@@ -28,7 +28,7 @@ export function Sentence({ request }: SentenceProps): ReactNode {
   )
 }
 
-/** A name that somebody chose: set apart, and isolated from the direction of the text around it. */
+/** A name that a person chose: set apart, and isolated from the direction of the text around it. */
 function Name({ children }: { children: string }): ReactNode {
   return <bdi className="font-semibold">{children}</bdi>
 }

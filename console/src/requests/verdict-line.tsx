@@ -4,6 +4,7 @@ import { Check, CircleSlash, Clock } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { grantQuery } from '../access/queries.ts'
 import { Button } from '../parts/button.tsx'
+import { EnglishText } from '../parts/english-text.tsx'
 import { Notices, Problem } from '../parts/problem.tsx'
 import { now } from '../time/clock.ts'
 import { useFormats } from '../time/formats.ts'
@@ -45,7 +46,7 @@ export function VerdictLine({ input, apply }: VerdictLineProps): ReactNode {
           <ul className="list-disc pl-5">
             {verdict.nearest.map((line) => (
               <li key={line} className="wrap-anywhere">
-                {line}
+                <EnglishText>{line}</EnglishText>
               </li>
             ))}
           </ul>

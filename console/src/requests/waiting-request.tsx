@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Badge } from '../parts/badge.tsx'
+import { LoadFailure } from '../parts/list-states.tsx'
 import { Card } from '../parts/page.tsx'
 import { useWords } from '../words/words.ts'
 import { CancelRequest, RemindDeciders } from './own-acts.tsx'
@@ -46,8 +47,8 @@ export function WaitingRequest({ request }: { request: AccessRequest }): ReactNo
 /** Who may approve a request, by name. */
 export function WhoDecides({ id }: { id: string }): ReactNode {
   const { detail, people } = useWords().requests
-  const { data } = useQuery(decidersQuery(id))
-  if (data === undefined) return null
+  const { data, error, refetch } = useQuery(decidersQuery(id))
+  if (data === undefined) return error === null ? null : <LoadFailure error={error} retry={refetch} />
   const { names, count, is_complete: isComplete } = data
   if (count === 0 && isComplete) return <p className="text-bad">{detail.waitsForNobody}</p>
   return <p className="sound-width">{detail.waitsFor(people({ names, count, isComplete }))}</p>

@@ -13,6 +13,8 @@ export type Formats = {
   date(at: Moment): string
   /** The time, with the date where it is not today. */
   moment(at: Moment, now: number): string
+  /** Whether both are on one day where the reader is. */
+  isSameDay(one: Moment, other: Moment): boolean
   /** As in 2026-11-26 13:30:07 UTC, for hints. */
   utc(at: Moment): string
 }
@@ -37,12 +39,14 @@ export function makeFormats({ locale, timezone, date_format, time_format }: Pref
     const { year = '', month = '', day = '' } = dayOf(at)
     return date_format.replace('YYYY', year).replace('MM', month).replace('DD', day)
   }
+  const isSameDay = (one: Moment, other: Moment) => date(one) === date(other)
   const time = (at: Moment) => timeOf.format(new Date(at))
   return {
     time,
     date,
     exactTime: (at) => exactOf.format(new Date(at)),
-    moment: (at, now) => (date(at) === date(now) ? time(at) : `${date(at)}, ${time(at)}`),
+    isSameDay,
+    moment: (at, now) => (isSameDay(at, now) ? time(at) : `${date(at)}, ${time(at)}`),
     utc: (at) => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`,
   }
 }

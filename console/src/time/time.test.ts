@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { english } from '../words/english.ts'
+import { german } from '../words/german.ts'
 import { makeFormats } from './formats.ts'
 import { remaining } from './remaining.ts'
+import { whenOf } from './when.ts'
 
 const at = '2026-11-26T23:04:05.000Z'
 const none = { locale: 'en', timezone: 'UTC', date_format: null, time_format: null } as const
@@ -34,6 +36,24 @@ suite('dates by preference', () => {
     assert.equal(formats.moment(at, Date.parse(at)), '23:04')
     assert.equal(formats.moment(at, Date.parse('2026-11-27T00:00:00Z')), 'Nov 26, 2026, 23:04')
   })
+})
+
+const whens: [
+  what: string,
+  preferences: Parameters<typeof makeFormats>[0],
+  words: typeof english,
+  now: string,
+  said: string,
+][] = [
+  ['today', { ...none, time_format: '24h' }, english, '2026-11-26T23:59:00Z', 'at 23:04'],
+  ['on another day', { ...none, time_format: '24h' }, english, '2026-11-27T00:01:00Z', 'on Nov 26, 2026, 23:04'],
+  ['today, in German', { ...none, locale: 'de' }, german, '2026-11-26T23:59:00Z', 'um 23:04'],
+  ['on another day, in German', { ...none, locale: 'de' }, german, '2026-11-27T00:01:00Z', 'am 26.11.2026, 23:04'],
+]
+
+suite('a moment within a sentence', () => {
+  for (const [what, preferences, words, now, said] of whens)
+    test(`${what}: ${said}`, () => assert.equal(whenOf(at, Date.parse(now), makeFormats(preferences), words), said))
 })
 
 const countdowns: [seconds: number, text: string][] = [

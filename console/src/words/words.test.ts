@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { english } from './english.ts'
 import { german } from './german.ts'
@@ -48,7 +49,6 @@ const empty = new Map([['requests.detail.denied', 'nothing was denied, so there 
 /** Texts that are the same in both languages. */
 const same = new Map([
   ['frame.product', 'a name'],
-  ['access.details', 'a German word too'],
   ['requests.detail.details', 'a German word too'],
   ['requests.sentence.end', 'a full stop'],
   ['requests.inbox.ago', 'two texts of the catalog, with a dot between'],
@@ -92,6 +92,33 @@ test('no German text is the English one, but those that are the same in both', (
   const inEnglish = new Map(catalogs.English.map(([path, text]) => [path, saidBy(path, text).join('\n')]))
   const untranslated = catalogs.German.filter(([path, text]) => inEnglish.get(path) === saidBy(path, text).join('\n'))
   assert.deepEqual(untranslated.map(([path]) => path).sort(), [...same.keys()].sort())
+})
+
+/** Texts that are read by a value of the API, as in `states[status]`: the code names only what holds them. */
+const byValue = [
+  'access.steps',
+  'requests.states',
+  'requests.decide.acts',
+  'requests.sent',
+  'me.factors.kinds',
+  'me.sessions.kinds',
+  'me.mails.kinds',
+  'me.mails.obstacles',
+]
+
+const source = globSync('**/*.{ts,tsx}', { cwd: `${import.meta.dirname}/..` })
+  .filter((path) => !path.startsWith('words/') && !path.includes('.test.'))
+  .map((path) => readFileSync(`${import.meta.dirname}/../${path}`, 'utf8'))
+  .join('\n')
+
+/** Named as a property, or taken out of its object. */
+const isNamed = (name: string) => new RegExp(`\\.${name}\\b|\\{[^{}]*\\b${name}\\b[^{}]*\\} = `).test(source)
+
+test('the console reads every text', () => {
+  const unread = catalogs.English.map(([path]) => byValue.find((group) => path.startsWith(`${group}.`)) ?? path).filter(
+    (path) => !isNamed(path.split('.').at(-1) ?? path),
+  )
+  assert.deepEqual([...new Set(unread)], [])
 })
 
 suite('a duration in German', () => {

@@ -6,11 +6,8 @@ export const frame = {
   inbox: 'Inbox',
   /** Read by screen readers beside the number. */
   waiting: (count: string) => `${count} waiting`,
-  request: 'Request',
-  requests: 'Requests',
-  more: 'More',
-  account: 'Account',
-  profile: 'Profile and preferences',
+  /** The way to the page of oneself: “account” is said of clouds. */
+  you: 'You',
   signOut: 'Sign out',
   rehearsal: 'Rehearsal: nothing here is real',
   offline: 'The service does not answer. What you see may be old; we try again by ourselves.',

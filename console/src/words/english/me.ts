@@ -48,7 +48,7 @@ const password = {
 const factors = {
   title: 'Second factors',
   intro: 'What you prove at each sign-in beside your passphrase.',
-  none: 'You have none. With one, your passphrase alone is of no use to anybody else.',
+  none: 'You have none. With one, your passphrase alone is of no use to others.',
   kinds: { totp: 'Authenticator app', passkey: 'Passkey' } satisfies Record<Schemas['SecondFactor']['kind'], string>,
   added: (moment: string) => `added ${moment}`,
   lastUsed: (moment: string) => `last used ${moment}`,
@@ -130,7 +130,7 @@ const mails = {
   } satisfies Record<NonNullable<Schemas['NotificationPreferences']['mail']['obstacle']>, string>,
   kinds: {
     decision_needed: 'A request waits for your decision',
-    emergency: 'Somebody takes access in an emergency, without an approver',
+    emergency: 'A person takes access in an emergency, without an approver',
     request_decided: 'Your request is approved, denied, expired or cancelled',
     comment: 'A comment on your request, or by the requester of one that you may decide',
     access_active: 'Your access begins, and how to connect',

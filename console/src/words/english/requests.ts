@@ -31,7 +31,6 @@ export const requests = {
   reasonOf: (name: string) => `Reason, as written by ${name}`,
   noReason: 'No reason was given.',
   form: {
-    title: 'Request access',
     to: (name: string) => `Request access to ${name}`,
     action: 'Action',
     duration: 'For how long',
@@ -53,7 +52,6 @@ export const requests = {
   },
   verdict: {
     asking: 'Checking the rules…',
-    writeReason: 'Write a reason to see the answer.',
     atOnce: 'At once.',
     needsOne: (who: string, count: number) => `Needs 1 of ${count} people: ${who}.`,
     needsOnly: (who: string) => `Needs the approval of ${who}.`,
@@ -101,9 +99,7 @@ export const requests = {
     details: 'Details',
     id: 'Id',
     resource: 'Resource',
-    metadata: 'Metadata',
     comments: 'Comments',
-    noComments: 'No comments.',
     addComment: 'Comment',
     commentHint: 'Ask back, or answer. Everybody who sees the request reads it.',
     sendComment: 'Send comment',
@@ -129,8 +125,8 @@ export const requests = {
     own: 'You cannot decide your own request.',
     approvedNow: 'Approved. It starts now.',
     deniedNow: 'Denied.',
-    /** `moment`: as in 14:05, or 12 Nov 2026, 14:05. */
-    decided: (name: string, act: string, moment: string) => `${name} ${act} this at ${moment}.`,
+    /** `when`: as in “at 14:05”, or “on Nov 12, 2026, 14:05”. */
+    decided: (name: string, act: string, when: string) => `${name} ${act} this ${when}.`,
     nothingLeft: 'Nothing left to do.',
     acts: { approved: 'approved', denied: 'denied', cancelled: 'cancelled', expired: 'let expire' },
   },
@@ -138,7 +134,6 @@ export const requests = {
     title: 'Inbox',
     toDecide: 'To decide',
     empty: 'Nothing waits for you. We notify you when something does.',
-    decidedToday: (count: number) => `Decided today (${count})`,
     choose: 'Choose a request to read it.',
     ago: (duration: string, ago: string) => `${duration} · ${ago}`,
     keys: 'j and k move, a goes to Approve, d to Deny.',

@@ -2,11 +2,9 @@ import type { Refusal } from '@sallyport/client'
 
 export const actions = {
   cancel: 'Cancel',
-  close: 'Close',
   keep: 'Cancel',
   copied: 'Copied',
   copy: (what: string) => `Copy ${what}`,
-  more: 'More',
 }
 
 export const lists = {
@@ -15,11 +13,8 @@ export const lists = {
   tryNow: 'Try now',
   requestId: 'For your administrator:',
   loadMore: 'Load more',
-  showing: (count: number) => `Showing ${count}`,
   /** Some pages of an answer are empty though more follows. */
   searching: 'Searching…',
-  nothingMatches: 'Nothing matches.',
-  clearFilters: 'Clear filters',
 }
 
 const byCode: Partial<Record<Refusal['code'], string>> = {

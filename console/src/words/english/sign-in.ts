@@ -4,8 +4,6 @@ export const signIn = {
   passphrase: 'Passphrase',
   organization: 'Organization',
   organizationHint: 'Its short name or its id. Leave it empty if your e-mail address says it.',
-  organizationRemembered: (name: string) => `Organization: ${name}`,
-  otherOrganization: 'Change the organization',
   next: 'Continue',
   signIn: 'Sign in',
   back: 'Back',
@@ -16,7 +14,6 @@ export const signIn = {
   needsPassphrase: 'Enter your passphrase.',
   needsOrganization: 'Enter a short name of letters, digits and dashes, or the id.',
   over: 'Your session is over. Sign in to go on.',
-  signedOut: 'You are signed out.',
   secondTitle: 'Confirm that it is you',
   code: 'Code from your authenticator app',
   codeHint: 'Six digits, new every 30 seconds.',
@@ -33,5 +30,4 @@ export const signIn = {
     'Your provider did not sign you in. Try again; if it stays so, ask your administrator whether the sign-in settings name this address.',
   providerNotSet:
     'Your organization has no provider that leads back here. Sign in with your passphrase, or ask your administrator.',
-  finishing: 'Signing you in…',
 }

@@ -34,6 +34,9 @@ export const time = {
   /** Read out. `what` is a name. */
   announced: (what: string, minutes: number): string =>
     `${what}: ${minutes === 1 ? '1 minute' : `${minutes} minutes`} left`,
+  /** A moment within a sentence: today, and on another day. */
+  at: (time: string) => `at ${time}`,
+  on: (moment: string) => `on ${moment}`,
   ago: (seconds: number): string => {
     if (seconds < 60) return 'just now'
     if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ago`

@@ -3,11 +3,9 @@ import type { Words } from '../words.ts'
 
 export const actions: Words['actions'] = {
   cancel: 'Abbrechen',
-  close: 'Schließen',
   keep: 'Abbrechen',
   copied: 'Kopiert',
   copy: (what) => `${what} kopieren`,
-  more: 'Mehr',
 }
 
 export const lists: Words['lists'] = {
@@ -16,10 +14,7 @@ export const lists: Words['lists'] = {
   tryNow: 'Jetzt versuchen',
   requestId: 'Für Ihren Administrator:',
   loadMore: 'Mehr laden',
-  showing: (count) => `${count} angezeigt`,
   searching: 'Suche läuft …',
-  nothingMatches: 'Keine Treffer.',
-  clearFilters: 'Filter löschen',
 }
 
 const byCode: Partial<Record<Refusal['code'], string>> = {

@@ -6,8 +6,6 @@ export const signIn: Words['signIn'] = {
   passphrase: 'Passphrase',
   organization: 'Organisation',
   organizationHint: 'Ihr Kurzname oder ihre Kennung. Lassen Sie das Feld leer, wenn Ihre E-Mail-Adresse sie nennt.',
-  organizationRemembered: (name) => `Organisation: ${name}`,
-  otherOrganization: 'Andere Organisation',
   next: 'Weiter',
   signIn: 'Anmelden',
   back: 'Zurück',
@@ -17,7 +15,6 @@ export const signIn: Words['signIn'] = {
   needsPassphrase: 'Geben Sie Ihre Passphrase ein.',
   needsOrganization: 'Geben Sie einen Kurznamen aus Buchstaben, Ziffern und Bindestrichen ein, oder die Kennung.',
   over: 'Ihre Sitzung ist beendet. Melden Sie sich an, um fortzufahren.',
-  signedOut: 'Sie sind abgemeldet.',
   secondTitle: 'Bestätigen Sie, dass Sie es sind',
   code: 'Code aus Ihrer Authenticator-App',
   codeHint: 'Sechs Ziffern, alle 30 Sekunden neu.',
@@ -34,5 +31,4 @@ export const signIn: Words['signIn'] = {
     'Ihr Anbieter hat Sie nicht angemeldet. Versuchen Sie es noch einmal. Bleibt es dabei, fragen Sie Ihre Administration, ob die Anmeldeeinstellungen diese Adresse nennen.',
   providerNotSet:
     'Ihre Organisation hat keinen Anbieter, der hierher zurückführt. Melden Sie sich mit Ihrer Passphrase an, oder fragen Sie Ihre Administration.',
-  finishing: 'Sie werden angemeldet …',
 }

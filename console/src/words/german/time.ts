@@ -29,6 +29,8 @@ export const time: Words['time'] = {
     ])}`
   },
   announced: (what, minutes) => `${what}: noch ${minutes === 1 ? '1 Minute' : `${minutes} Minuten`}`,
+  at: (moment) => `um ${moment}`,
+  on: (moment) => `am ${moment}`,
   ago: (seconds) => {
     if (seconds < 60) return 'gerade eben'
     if (seconds < 3_600) return `vor ${Math.floor(seconds / 60)} min`
