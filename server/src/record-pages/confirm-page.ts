@@ -14,6 +14,8 @@ export type RequestAct = 'approve' | 'deny' | 'cancel'
 export type Filled = {
   /** Names the deed, so that a second click does nothing more. */
   key: string
+  /** The person who opened the form. */
+  who: string
   note: string
   duration: string
   /** Why the form was not accepted. */
@@ -41,16 +43,17 @@ export function confirmPage(
       html`<p class="sentence">${sentenceOf(request, words)}</p>`,
       ...requestHead(request, view),
     ),
-    form(links.of(act), filled.key, [
+    form(links.of(act), filled, [
       ...fieldsOf(act, request, view, filled),
       html`<div class="actions">${buttonOf(act, request, view)}${linkButton(links.page, words.back)}</div>`,
     ]),
   ])
 }
 
-function form(action: string, key: string, parts: readonly Html[]): Html {
+function form(action: string, { key, who }: Filled, parts: readonly Html[]): Html {
   return html`<form class="card" method="post" action="${action}">
 <input type="hidden" name="key" value="${key}">
+<input type="hidden" name="who" value="${who}">
 ${parts}</form>
 `
 }
@@ -126,7 +129,7 @@ export function endPage(grant: GrantBody, view: View, filled: Filled, above: Htm
       html`<p class="sentence">${grantSentence(grant, view)}</p>`,
       html`<p>${isOwn ? endMeansYou : endMeans(who)}</p>`,
     ),
-    form(links.of('end'), filled.key, [
+    form(links.of('end'), filled, [
       noteField({ label: noteOptional, hint: isOwn ? '' : noteShown(who), required: false, filled }),
       html`<div class="actions"><button class="button danger">${endButton}</button>${linkButton(links.page, words.back)}</div>`,
     ]),

@@ -42,7 +42,7 @@ suite('a person whose role needs a second factor, and who has none', () => {
   test('decides nothing, and keeps the note until the factor is set up', async () => {
     const user = await stage.named(['approver'], 'Frida')
     const visitor = await signedIn(user, path)
-    const refused = await visitor.post(`${path}/deny`, { key: newId(), note: 'not on <Friday>' })
+    const refused = await visitor.post(`${path}/deny`, { key: newId(), who: user.id, note: 'not on <Friday>' })
     says(refused)
     assert.match(refused.text, /not on &lt;Friday&gt;<\/textarea>/)
     const { codes } = await stage.addApp(await stage.withPassword(user))

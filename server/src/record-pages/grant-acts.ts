@@ -9,7 +9,7 @@ import { notice } from './layout.ts'
 import type { Place } from './page-cookies.ts'
 import { problemOf, refusalOf, refusalText } from './problem-page.ts'
 import { askAgain, placeIn, readGrant } from './read-record.ts'
-import { filledIn, overText } from './request-acts.ts'
+import { filledIn, isOfAnother, overText } from './request-acts.ts'
 import { askToSignIn, type Deps, keptDraft } from './sign-in.ts'
 
 /** The page of a grant. */
@@ -25,8 +25,10 @@ export async function askToEnd(deps: Deps, request: PageRequest): Promise<PageAn
   if ('answer' in read) return read.answer
   const { view, shown } = read
   if (!mayEnd(shown, view.own)) return { status: 200, page: grantPage(shown, view) }
-  const note = keptDraft(deps, request, place)?.note ?? ''
-  return { status: 200, page: endPage(shown, view, { key: newId(), note, duration: '' }) }
+  const draft = keptDraft(deps, request, place)
+  const who = view.own.id
+  const note = draft?.who === who ? draft.note : ''
+  return { status: 200, page: endPage(shown, view, { key: newId(), who, note, duration: '' }) }
 }
 
 /** Ends the access. */
@@ -34,8 +36,9 @@ export async function end(deps: Deps, request: PageRequest): Promise<PageAnswer>
   const place = placeIn(request, 'grants')
   const { publicUrl, cookies } = deps
   const filled = filledIn(request)
-  const draft = { act: 'end', note: filled.note, duration: '' }
+  const draft = { who: filled.who, act: 'end', note: filled.note, duration: '' }
   if (!deps.hasSession(request)) return askToSignIn(deps, request, place, { status: 401, intro: overText, draft })
+  if (await isOfAnother(request, filled)) return askToEnd(deps, request)
   const reason = filled.note.trim() === '' ? null : filled.note.trim()
   const url = `/v1/grants/${place.id}/revoke`
   const answer = await request.api({ method: 'POST', url, body: { reason }, idempotency_key: filled.key })

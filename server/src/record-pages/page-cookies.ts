@@ -10,7 +10,13 @@ export type Noun = (typeof nouns)[number]
 export type Place = { noun: Noun; id: string }
 
 /** What a person filled in, and could not send because their session was over. */
-export type Draft = { act: string; note: string; duration: string }
+export type Draft = {
+  /** Who filled it in: another person does not see it. */
+  who: string
+  act: string
+  note: string
+  duration: string
+}
 
 /** A page of the console: `id` is what follows `/console/` in its address. */
 type ConsolePlace = { noun: 'console'; id: string }
@@ -58,8 +64,8 @@ export function pageCookies(publicUrl: string, codec: CursorCodec): PageCookies 
   }
   return {
     setReturn({ noun, id, tenant_id = '', draft }) {
-      const { act = '', note = '', duration = '' } = draft ?? {}
-      const sealed = codec.seal([noun, id, tenant_id, act, note, duration], purpose)
+      const { who = '', act = '', note = '', duration = '' } = draft ?? {}
+      const sealed = codec.seal([noun, id, tenant_id, act, note, duration, who], purpose)
       return sealed.length > maxLength ? undefined : set('return', sealed, returnSeconds)
     },
     clearReturn: () => set('return', '', 0),
@@ -76,13 +82,13 @@ export function pageCookies(publicUrl: string, codec: CursorCodec): PageCookies 
   }
 }
 
-function returnOf([noun, id = '', tenant_id = '', act = '', note = '', duration = '']: readonly string[]) {
+function returnOf([noun, id = '', tenant_id = '', act = '', note = '', duration = '', who = '']: readonly string[]) {
   const place = noun === 'console' ? consolePlace(id) : recordPlace(noun, id)
   return (
     place && {
       ...place,
       tenant_id: tenant_id === '' ? undefined : tenant_id,
-      draft: act === '' ? undefined : { act, note, duration },
+      draft: act === '' ? undefined : { who, act, note, duration },
     }
   )
 }

@@ -197,6 +197,6 @@ suite('every page', () => {
     const page = await visitor.open(`/requests/${id}/approve`)
     assert.ok(!page.text.includes(session))
     assert.doesNotMatch(page.text, /eyJ[\w-]+\./)
-    assert.deepEqual(Object.keys(hiddenOf(page)), ['key'])
+    assert.deepEqual(Object.keys(hiddenOf(page)), ['key', 'who'])
   })
 })

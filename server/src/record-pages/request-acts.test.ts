@@ -199,6 +199,25 @@ suite('a decision', () => {
     ])
     assert.equal(row, undefined)
   })
+
+  test('of one person is not sent by another who signs in in the same browser, who sees nothing of its note', async () => {
+    const id = await ask()
+    const path = `/requests/${id}`
+    const visitor = await signedIn(ben, path)
+    const confirm = await visitor.open(`${path}/approve`)
+    await house.asSuperuser('delete from user_session where user_id = $1', [ben.id])
+    const over = await visitor.submit(confirm, { note: 'for Ben alone' })
+    const back = await visitor.submit(over, { email: ada.email, password: 'a long enough password' })
+    const page = await visitor.follow(back)
+    assert.match(shownIn(page), /^Approve this request\?/)
+    assert.doesNotMatch(page.text, /for Ben alone/)
+    const refused = await visitor.submit(confirm)
+    assert.equal(refused.status, 409)
+    assert.match(shownIn(refused), /Another person has signed in in this browser/)
+    assert.equal((await statusOf(id))?.status, 'pending')
+    assert.equal((await visitor.submit(refused)).status, 303)
+    assert.equal((await statusOf(id))?.decided_by, ada.id)
+  })
 })
 
 suite('the requester', () => {

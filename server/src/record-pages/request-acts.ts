@@ -36,8 +36,10 @@ export async function askToConfirm(deps: Deps, request: PageRequest, act: Reques
     return { status: 200, page: requestPage(shown, view, newId(), above) }
   }
   const draft = keptDraft(deps, request, place)
-  const { note, duration } = draft?.act === act ? draft : { note: '', duration: '' }
-  return { status: 200, page: confirmPage(act, shown.request, view, { key: newId(), note, duration }) }
+  const who = view.own.id
+  const isKept = draft?.act === act && draft.who === who
+  const { note, duration } = isKept ? draft : { note: '', duration: '' }
+  return { status: 200, page: confirmPage(act, shown.request, view, { key: newId(), who, note, duration }) }
 }
 
 function isOpen(act: RequestAct, request: RequestBody, { own }: View): boolean {
@@ -49,6 +51,7 @@ export async function doConfirmed(deps: Deps, request: PageRequest, act: Request
   const place = placeIn(request, 'requests')
   const filled = filledIn(request)
   if (!deps.hasSession(request)) return over(deps, request, place, { act, ...filled })
+  if (await isOfAnother(request, filled)) return showForm(deps, request, place, act, emptied)
   const isNoteMissing = act === 'deny' && filled.note.trim() === ''
   if (isNoteMissing || [...filled.note].length > maxNote) {
     return showForm(deps, request, place, act, (words) => ({
@@ -60,13 +63,26 @@ export async function doConfirmed(deps: Deps, request: PageRequest, act: Request
   return afterwards(deps, request, { place, act, filled, answer })
 }
 
+/** Whether another person has signed in in this browser since the form was opened: then it is not theirs to send. */
+export async function isOfAnother(request: PageRequest, { who }: Pick<Filled, 'who'>): Promise<boolean> {
+  if (who === '') return false
+  const own = await request.api({ method: 'GET', url: '/v1/users/me' })
+  return own.status === 200 && own.body.id !== who
+}
+
+const emptied = ({ confirm }: View['words']): Shown => ({
+  status: 409,
+  filled: { key: newId(), who: '', note: '', duration: '' },
+  above: notice(html`<p>${confirm.anotherPerson}</p>`, 'bad'),
+})
+
 /** The fields of a form that confirms. @throws Problem 400 for a time that no form of ours sends */
 export function filledIn({ form }: PageRequest): Filled {
-  const { key = '', note = '', duration = '' } = form
+  const { key = '', who = '', note = '', duration = '' } = form
   if (duration !== '' && !/^[1-9]\d{0,8}$/.test(duration)) {
     throw invalidInput([{ pointer: '/duration', why: 'must be a number of seconds' }])
   }
-  return { key: readUuid(key) ?? newId(), note: note.replaceAll('\r\n', '\n'), duration }
+  return { key: readUuid(key) ?? newId(), who, note: note.replaceAll('\r\n', '\n'), duration }
 }
 
 function callOf(act: RequestAct, { id }: Place, { key, note, duration }: Filled): PageApiCall {
@@ -82,7 +98,7 @@ type Done = { place: Place; act: RequestAct; filled: Filled; answer: PageApiAnsw
 async function afterwards(deps: Deps, request: PageRequest, { place, act, filled, answer }: Done): Promise<PageAnswer> {
   const { publicUrl, cookies } = deps
   const refusal = refusalOf(answer)
-  const draft = { act, note: filled.note, duration: filled.duration }
+  const draft = { act, who: filled.who, note: filled.note, duration: filled.duration }
   if (answer.status < 300) {
     return { status: 303, location: `${publicUrl}/requests/${place.id}`, cookies: [cookies.clearReturn()] }
   }
@@ -99,8 +115,8 @@ async function afterwards(deps: Deps, request: PageRequest, { place, act, filled
 }
 
 /** The session is over: what was written is kept until the person has signed in. */
-function over(deps: Deps, request: PageRequest, place: Place, { act, note, duration }: Draft): PageAnswer {
-  const draft = { act, note, duration }
+function over(deps: Deps, request: PageRequest, place: Place, { who, act, note, duration }: Draft): PageAnswer {
+  const draft = { who, act, note, duration }
   const intro = ({ signIn }: View['words']) => (note.trim() === '' ? signIn.over : signIn.noteKept)
   return askToSignIn(deps, request, place, { status: 401, intro, draft })
 }
@@ -130,7 +146,7 @@ async function showForm(
   const { status, filled, above = '' } = show(view.words)
   // The reader may have lost the right meanwhile: then there is no form, and the page says why.
   const page = isOpen(act, shown.request, view)
-    ? confirmPage(act, shown.request, view, filled, above)
+    ? confirmPage(act, shown.request, view, { ...filled, who: view.own.id }, above)
     : requestPage(shown, view, newId(), above)
   return { status, page }
 }

@@ -136,6 +136,8 @@ export const german: Words = {
     noteMissing: 'Schreiben Sie, warum Sie ablehnen, damit klar ist, was zu ändern wäre.',
     noteTooLong: 'Die Notiz hat mehr als 2.000 Zeichen. Kürzen Sie sie.',
     alreadyEnded: 'Er ist bereits beendet.',
+    anotherPerson:
+      'In diesem Browser hat sich jemand anderes angemeldet, seit das Formular geöffnet wurde. Es wurde nichts gesendet.',
     busy: 'Ihr erster Klick wird noch verarbeitet. Laden Sie die Seite gleich neu.',
   },
 

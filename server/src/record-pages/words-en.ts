@@ -139,6 +139,7 @@ export const english = {
     noteMissing: 'Write why you deny it, so that the requester knows what to change.',
     noteTooLong: 'The note has more than 2,000 characters. Shorten it.',
     alreadyEnded: 'It has already ended.',
+    anotherPerson: 'Another person has signed in in this browser since this form was opened. Nothing was sent.',
     busy: 'Your first click is being processed. Reload the page in a moment.',
   },
 
