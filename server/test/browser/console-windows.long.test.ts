@@ -6,7 +6,7 @@ import { until } from '../support/wait.ts'
 
 /** Many windows of one browser share one stream, and all of them follow it. */
 suite('ten windows of one browser', { skip: skipChromium }, async () => {
-  const { sallyport, people, signIn, request } = await openConsoleStage()
+  const { sallyport, people, signIn, enter, request } = await openConsoleStage()
 
   /** Opens the page in so many more windows of the same browser. Counts the streams that they open. */
   async function openMore({ page }: Window, count: number, path: string) {
@@ -50,6 +50,31 @@ suite('ten windows of one browser', { skip: skipChromium }, async () => {
     await Promise.all(
       rest.map((page) => page.getByRole('link', { name: /ReadOnlyAccess on data-warehouse/ }).waitFor()),
     )
+  })
+
+  test('one sign-in goes on in all of them after the session ended, and they follow what happens again', async () => {
+    const window = await signIn('ben', 'inbox')
+    const pages = await openMore(window, 2, 'inbox')
+    await people.ben.call('DELETE', '/v1/users/me/sessions')
+    await Promise.all(pages.map((page) => page.getByText('Your session is over.').waitFor()))
+    await enter(window, 'ben')
+    await Promise.all(pages.map((page) => page.getByText('Your session is over.').waitFor({ state: 'detached' })))
+    await request({ resource: { type: 'cloud_account', id: '123456789015' } })
+    await Promise.all(
+      pages.map((page) => page.getByRole('link', { name: /ReadOnlyAccess on identity-prod/ }).waitFor()),
+    )
+  })
+
+  test('another person who signs in in one window signs in in all of them', async () => {
+    const window = await signIn('ben', 'inbox')
+    const [first, second] = await openMore(window, 1, 'inbox')
+    assert.ok(first && second)
+    await people.ben.call('DELETE', '/v1/users/me/sessions')
+    await first.getByText('Your session is over.').waitFor()
+    await enter({ ...window, page: first }, 'dana')
+    // Dana decides nothing, so she has no inbox.
+    for (const page of [first, second])
+      await until('the window is Dana’s', async () => (await page.getByRole('link', { name: /Inbox/ }).count()) === 0)
   })
 
   test('a sign-out in one window ends the session in all of them', async () => {
