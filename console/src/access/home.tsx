@@ -14,6 +14,7 @@ import { AccessCard, EndedRow } from './access-card.tsx'
 import { type Choice, choiceOf } from './choice.ts'
 import { placesOf } from './grant.ts'
 import { ownGrantsQuery } from './queries.ts'
+import { Shortlist } from './shortlist.tsx'
 
 /** Half of what the page needs: what the person has is shown without waiting for it. */
 const Search = lazy(() =>
@@ -30,7 +31,7 @@ export function Home(): ReactNode {
     <Page title={words.title}>
       {choice === undefined ? (
         <Suspense fallback={<div className="h-28" />}>
-          <Search choose={choose} />
+          <Search choose={choose} shortlist={<Shortlist choose={choose} />} />
         </Suspense>
       ) : (
         <RequestForm

@@ -1,19 +1,22 @@
-import type { Schemas } from '@sallyport/client'
 import { useQuery } from '@tanstack/react-query'
 import { Search as SearchIcon } from 'lucide-react'
 import { type ReactNode, useDeferredValue, useEffect, useState } from 'react'
-import { Autocomplete, Collection, Input, Label, ListBox, ListBoxItem, Text, TextField } from 'react-aria-components'
+import { Autocomplete, Input, Label, ListBox, ListBoxItem, TextField } from 'react-aria-components'
 import { LoadFailure } from '../parts/list-states.tsx'
 import { nameOf, readableId } from '../requests/request.ts'
 import { useWords } from '../words/words.ts'
 import type { Choice } from './choice.ts'
-import { catalogueQuery, shortlistQuery } from './queries.ts'
+import { Answer, type Entry, keyOf } from './entry.tsx'
+import { catalogueQuery } from './queries.ts'
 
-type Entry = Schemas['CatalogueEntry']
-type SearchProps = { choose: (choice: Choice) => void }
+type SearchProps = {
+  choose: (choice: Choice) => void
+  /** Shown while nothing is searched for. */
+  shortlist: ReactNode
+}
 
 /** Finds what the person may request: names, ids, actions and their descriptions, each by the beginning of a word. */
-export function Search({ choose }: SearchProps): ReactNode {
+export function Search({ choose, shortlist }: SearchProps): ReactNode {
   const words = useWords().access.search
   const [text, setText] = useState('')
   const asked = useSettled(useDeferredValue(text.trim()))
@@ -29,7 +32,7 @@ export function Search({ choose }: SearchProps): ReactNode {
   return (
     <section className="grid gap-3">
       <Autocomplete inputValue={text} onInputChange={setText} disableAutoFocusFirst={false}>
-        <TextField type="search" className="grid gap-2" autoFocus>
+        <TextField type="search" aria-describedby="search-hint" className="grid gap-2" autoFocus>
           <Label className="text-sentence font-semibold">{words.label}</Label>
           <div
             onKeyDownCapture={(event) => {
@@ -43,9 +46,9 @@ export function Search({ choose }: SearchProps): ReactNode {
             <SearchIcon size={20} strokeWidth={1.75} aria-hidden="true" className="shrink-0 text-text-3" />
             <Input className="h-full w-full min-w-0 bg-transparent text-sentence outline-none [&::-webkit-search-cancel-button]:hidden" />
           </div>
-          <Text slot="description" className="text-meta text-text-2">
+          <p id="search-hint" className="text-meta text-text-2">
             {words.hint}
-          </Text>
+          </p>
         </TextField>
         {asked !== '' && error === null && (
           <Results entries={data} text={asked} isFetching={isFetching || asked !== text.trim()} choose={chooseEntry} />
@@ -53,7 +56,7 @@ export function Search({ choose }: SearchProps): ReactNode {
         {asked !== '' && error === null && answer?.hasMore && <p className="text-meta text-text-2">{words.more}</p>}
         {asked !== '' && error !== null && <LoadFailure error={error} retry={refetch} />}
       </Autocomplete>
-      {asked === '' && <Shortlist choose={chooseEntry} />}
+      {asked === '' && shortlist}
     </section>
   )
 }
@@ -94,61 +97,24 @@ function Results({ entries, text, isFetching, choose }: ResultsProps): ReactNode
         <p className="p-4 text-text-2">{isFetching ? words.lists.searching : search.nothing(text)}</p>
       )}
     >
-      <Collection items={items}>
-        {({ key, entry }) => (
-          <ListBoxItem
-            id={key}
-            textValue={`${nameOf(entry)} ${entry.action}`}
-            className="grid cursor-pointer grid-cols-[1fr_auto] items-center gap-x-4 px-4 py-2 outline-none hover:bg-sunken data-[focused]:bg-accent-tint"
-          >
-            <span className="min-w-0 wrap-anywhere">
-              <bdi className="font-medium">{nameOf(entry)}</bdi> · {entry.action}
-            </span>
-            <span className="row-start-2 min-w-0 text-meta text-text-2 wrap-anywhere">
-              <span className="font-mono">{readableId(entry.resource.id)}</span>
-              {entry.action_description !== null && ` · ${entry.action_description}`}
-            </span>
-            <span className="row-span-2 row-start-1 text-meta text-text-2">
-              <Answer entry={entry} />
-            </span>
-          </ListBoxItem>
-        )}
-      </Collection>
+      {({ key, entry }) => (
+        <ListBoxItem
+          id={key}
+          textValue={`${nameOf(entry)} ${entry.action}`}
+          className="grid cursor-pointer grid-cols-[1fr_auto] items-center gap-x-4 px-4 py-2 outline-none hover:bg-sunken data-[focused]:bg-accent-tint"
+        >
+          <span className="min-w-0 wrap-anywhere">
+            <bdi className="font-medium">{nameOf(entry)}</bdi> · {entry.action}
+          </span>
+          <span className="row-start-2 min-w-0 text-meta text-text-2 wrap-anywhere">
+            <span className="font-mono">{readableId(entry.resource.id)}</span>
+            {entry.action_description !== null && ` · ${entry.action_description}`}
+          </span>
+          <span className="row-span-2 row-start-1 text-meta text-text-2">
+            <Answer entry={entry} />
+          </span>
+        </ListBoxItem>
+      )}
     </ListBox>
-  )
-}
-
-const keyOf = ({ resource, action }: Entry) => `${resource.type}/${resource.id}/${action}`
-
-function Answer({ entry }: { entry: Entry }): string {
-  const { search } = useWords().access
-  if (entry.live_grant_id !== null) return search.haveIt
-  if (entry.break_glass) return search.emergencyOnly
-  return entry.answer === 'at_once' ? search.atOnce : search.byApproval
-}
-
-/** Favourites and recents: what most requests are for. */
-function Shortlist({ choose }: { choose: (entry: Entry) => void }): ReactNode {
-  const words = useWords().access.search
-  const { data = [], error, refetch } = useQuery(shortlistQuery)
-  if (error !== null) return <LoadFailure error={error} retry={refetch} />
-  if (data.length === 0) return null
-  return (
-    <ul aria-label={words.favourites} className="flex flex-wrap gap-2">
-      {data.map((entry) => (
-        <li key={keyOf(entry)}>
-          <button
-            type="button"
-            onClick={() => choose(entry)}
-            className="rounded-control border border-control bg-surface px-3 py-1.5 text-left touch:py-3 hover:bg-sunken"
-          >
-            <bdi className="font-medium">{nameOf(entry)}</bdi> · {entry.action}{' '}
-            <span className="text-meta text-text-2">
-              <Answer entry={entry} />
-            </span>
-          </button>
-        </li>
-      ))}
-    </ul>
   )
 }

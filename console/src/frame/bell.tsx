@@ -49,7 +49,7 @@ export function Bell(): ReactNode {
         role="dialog"
         aria-label={words.notifications}
         onToggle={({ newState }) => setOpen(newState === 'open')}
-        className="inset-auto top-14 right-4 m-0 max-h-[calc(100dvh-120px)] w-[min(400px,calc(100vw-32px))] overflow-y-auto rounded-card border border-line bg-surface p-4 text-text shadow-over lg:right-auto lg:left-4"
+        className="inset-auto top-20 right-4 m-0 max-h-[calc(100dvh-120px)] w-[min(400px,calc(100vw-32px))] overflow-y-auto rounded-card border border-line bg-surface p-4 text-text shadow-over lg:right-auto lg:left-4"
       >
         {isOpen && <Notifications unread={unread} close={() => box.current?.hidePopover()} />}
       </div>

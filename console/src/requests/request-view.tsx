@@ -40,7 +40,7 @@ export function RequestView({ request }: { request: RequestDetail }): ReactNode 
       </header>
       <div className="grid items-start gap-6 lg:grid-cols-[1fr_320px]">
         <aside className="grid gap-3 lg:sticky lg:top-6 lg:order-last">
-          <Card className="grid gap-3 md:p-4">
+          <Card className="grid gap-3 md:p-4 [&>button]:justify-self-start">
             <Decision request={request} />
           </Card>
         </aside>
