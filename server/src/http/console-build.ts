@@ -52,10 +52,7 @@ function fileAt(path: string, contents: ReadonlyMap<string, Buffer>): BuiltFile 
 /** The form of a file that a browser takes. `coding`: undefined for the file as it is. */
 export function formFor({ plain, copies }: BuiltFile, accepts = ''): { coding: Coding | undefined; content: Buffer } {
   const taken = accepts.split(',').flatMap((part) => {
-    const [name = '', ...more] = part
-      .trim()
-      .toLowerCase()
-      .split(/\s*;\s*/)
+    const [name = '', ...more] = part.split(';').map((text) => text.trim().toLowerCase())
     return more.some((one) => /^q=0(?:\.0*)?$/.test(one)) ? [] : [name]
   })
   for (const coding of Object.keys(codings) as Coding[]) {

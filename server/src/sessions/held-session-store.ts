@@ -13,7 +13,7 @@ export type BrowserGift = { cookie_hash: Buffer; limits: SessionLimits; replaced
 
 /**
  * Gives the session of the acting user's token to a browser, once and within a minute of the sign-in, emits the event, and ends the
- * session that the browser had before, also that of another user: its cookie is gone. Undefined for a session that is older, or that is held already.
+ * user's session that the browser had before. Undefined for a session that is older, or that is held already.
  */
 export async function giveToBrowser(
   ctx: Ctx,
@@ -21,7 +21,7 @@ export async function giveToBrowser(
 ): Promise<HeldSession | undefined> {
   const [[started]] = await ctx.tx.write([
     sql<HeldSession>`with started as (${holding(ctx, sql`cookie_hash = ${cookie_hash}`, limits)}),
-      replaced as (delete from user_session where tenant_id = ${ctx.tx.tenant_id} and exists (select from started)
+      replaced as (delete from user_session where ${ownSessions(ctx)} and exists (select from started)
         and id = any(${replaced.map(({ id }) => id)}::uuid[])
         and cookie_hash = any(${replaced.map((claim) => claim.cookie_hash)}::bytea[])),
       emitted as (${emit(ctx, startedBy(ctx, 'browser'), sql`started`)})
