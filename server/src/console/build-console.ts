@@ -25,7 +25,7 @@ const maxErrorLength = 4_000
 
 /** The folder of the build of this version; undefined if it must be built. @throws NoBuild when it cannot be */
 export async function findConsole(place: Place): Promise<string | undefined> {
-  const found = await findBuild(place.builds, await hashOf(place.root))
+  const found = await findBuild(place.builds, await versionOf(place.root))
   if (found === undefined) await orNoBuild(place, () => requireWritable(place.builds))
   return found
 }
@@ -37,16 +37,16 @@ export async function findConsole(place: Place): Promise<string | undefined> {
  */
 export async function buildConsole(place: Place, signal: AbortSignal, onBegin: () => unknown): Promise<string> {
   for (let tries = 1; ; tries += 1) {
-    const hash = await hashOf(place.root)
-    const found = await findBuild(place.builds, hash)
+    const version = await versionOf(place.root)
+    const found = await findBuild(place.builds, version)
     if (found !== undefined) return found
     const made = await orNoBuild(place, () => makeBuildFolder(place.builds))
     try {
       if (tries === 1) onBegin()
       await runBuild(place, made, signal)
       // A build is named by what it was made of. Somebody who edits the console meanwhile gets the build of the edited one.
-      if ((await hashOf(place.root)) === hash) {
-        const folder = await putInPlace(place.builds, made, hash)
+      if ((await versionOf(place.root)) === version) {
+        const folder = await putInPlace(place.builds, made, version)
         // The build is there; what is left of others only takes space.
         await removeOldBuilds(place.builds, folder).catch(() => undefined)
         return folder
@@ -58,7 +58,8 @@ export async function buildConsole(place: Place, signal: AbortSignal, onBegin: (
   }
 }
 
-async function hashOf(root: string): Promise<string> {
+/** The hash of the sources, which names their build. @throws NoBuild */
+async function versionOf(root: string): Promise<string> {
   try {
     return await hashSources(root)
   } catch (error) {

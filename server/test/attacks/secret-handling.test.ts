@@ -19,6 +19,7 @@ const comparisons = new RegExp(
 /** The files that write files, and what they write. */
 const filesWritten: Readonly<Record<string, string>> = {
   'server/src/backup/backup-file.ts': 'the backup, for its owner alone; its secrets stay sealed',
+  'server/src/console/builds.ts': 'folders for builds of the console, which everybody gets',
   'server/src/embedded-postgres/': 'notes of the embedded database, and its password, for its owner alone',
   'server/src/secrets/root-key': 'the root key, for its owner alone',
   'server/src/tenants/bootstrap-file.ts': 'what the first start left, for its owner alone',

@@ -31,7 +31,7 @@ suite('the screens of the console', { skip: skipChromium }, async () => {
     const window = await openWindow()
     await window.page.goto(`${sallyport.base_url}/console/`)
     await window.page.getByRole('button', { name: 'Sign in', exact: true }).click()
-    await window.page.getByText('Enter your passphrase.').waitFor()
+    await window.page.getByText(/^Enter your e-mail address/).waitFor()
     await sound(window, 'sign-in-refused')
   })
 
