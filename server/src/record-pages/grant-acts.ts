@@ -10,7 +10,7 @@ import type { Place } from './page-cookies.ts'
 import { problemOf, refusalOf, refusalText } from './problem-page.ts'
 import { askAgain, placeIn, readGrant } from './read-record.ts'
 import { filledIn, isOfAnother, overText } from './request-acts.ts'
-import { askToSignIn, type Deps, keptDraft } from './sign-in.ts'
+import { askToSignIn, type Deps, draftOf } from './sign-in.ts'
 
 /** The page of a grant. */
 export async function showGrant(deps: Deps, request: PageRequest): Promise<PageAnswer> {
@@ -25,10 +25,8 @@ export async function askToEnd(deps: Deps, request: PageRequest): Promise<PageAn
   if ('answer' in read) return read.answer
   const { view, shown } = read
   if (!mayEnd(shown, view.own)) return { status: 200, page: grantPage(shown, view) }
-  const draft = keptDraft(deps, request, place)
-  const who = view.own.id
-  const note = draft?.who === who ? draft.note : ''
-  return { status: 200, page: endPage(shown, view, { key: newId(), who, note, duration: '' }) }
+  const draft = draftOf(deps, request, place, { who: view.own.id, act: 'end' })
+  return { status: 200, page: endPage(shown, view, { key: newId(), ...draft }) }
 }
 
 /** Ends the access. */

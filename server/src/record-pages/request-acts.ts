@@ -11,7 +11,7 @@ import type { Draft, Place } from './page-cookies.ts'
 import { problemOf, refusalOf, refusalText } from './problem-page.ts'
 import { askAgain, placeIn, readRequest } from './read-record.ts'
 import { requestPage } from './request-page.ts'
-import { askToSignIn, type Deps, keptDraft } from './sign-in.ts'
+import { askToSignIn, type Deps, draftOf } from './sign-in.ts'
 import type { View } from './view.ts'
 
 export const requestActs = ['approve', 'deny', 'cancel'] as const satisfies readonly RequestAct[]
@@ -35,11 +35,8 @@ export async function askToConfirm(deps: Deps, request: PageRequest, act: Reques
     const above = shown.request.status === 'pending' ? '' : notice(lostRace(shown.request, view))
     return { status: 200, page: requestPage(shown, view, newId(), above) }
   }
-  const draft = keptDraft(deps, request, place)
-  const who = view.own.id
-  const isKept = draft?.act === act && draft.who === who
-  const { note, duration } = isKept ? draft : { note: '', duration: '' }
-  return { status: 200, page: confirmPage(act, shown.request, view, { key: newId(), who, note, duration }) }
+  const draft = draftOf(deps, request, place, { who: view.own.id, act })
+  return { status: 200, page: confirmPage(act, shown.request, view, { key: newId(), ...draft }) }
 }
 
 function isOpen(act: RequestAct, request: RequestBody, { own }: View): boolean {

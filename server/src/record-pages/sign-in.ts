@@ -157,8 +157,15 @@ export async function enter(deps: Deps, request: PageRequest, entering: Entering
   }
 }
 
-/** What the person was about to send for this record. */
-export function keptDraft({ cookies }: Deps, request: PageRequest, { noun, id }: Place | Return): Draft | undefined {
+/** What this person was about to send by this form of the record; empty where they were not, or another person was. */
+export function draftOf(deps: Deps, request: PageRequest, place: Place, { who, act }: Pick<Draft, 'who' | 'act'>) {
+  const draft = keptDraft(deps, request, place)
+  const isTheirs = draft?.act === act && draft.who === who
+  return { who, note: isTheirs ? draft.note : '', duration: isTheirs ? draft.duration : '' }
+}
+
+/** What was about to be sent for this record. */
+function keptDraft({ cookies }: Deps, request: PageRequest, { noun, id }: Place | Return): Draft | undefined {
   const to = cookies.readReturn(request.header)
   return to?.noun === noun && to.id === id ? to.draft : undefined
 }
