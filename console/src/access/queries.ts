@@ -1,7 +1,7 @@
 import { answerOf, type Schemas } from '@sallyport/client'
-
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api, once } from '../api/api.ts'
+import { type Entry, keyOf } from './entry.ts'
 import { type Grant, isMoving } from './grant.ts'
 import { type Reading, readPages } from './pages.ts'
 
@@ -51,8 +51,6 @@ export const grantQuery = (id: string) =>
     refetchInterval: ({ state }) => (state.data !== undefined && isMoving(state.data) ? movingMs : false),
   })
 
-type Entry = Schemas['CatalogueEntry']
-
 /** A search answers slowly, so one that is typed over stops. */
 export const catalogueQuery = (q: string) =>
   queryOptions({
@@ -84,7 +82,7 @@ export const shortlistQuery = queryOptions({
       const { data } = await answerOf(api.GET('/v1/catalogue', { params: { query: { only, limit: 5 } }, signal }))
       lists.push(...data)
     }
-    const byPair = new Map(lists.map((entry) => [`${entry.resource.type}/${entry.resource.id}/${entry.action}`, entry]))
+    const byPair = new Map(lists.map((entry) => [keyOf(entry), entry]))
     return [...byPair.values()].slice(0, 5)
   },
 })

@@ -5,8 +5,9 @@ import { Autocomplete, Input, Label, ListBox, ListBoxItem, TextField } from 'rea
 import { LoadFailure } from '../parts/list-states.tsx'
 import { nameOf, readableId } from '../requests/request.ts'
 import { useWords } from '../words/words.ts'
+import { Answer } from './answer.tsx'
 import type { Choice } from './choice.ts'
-import { Answer, type Entry, keyOf } from './entry.tsx'
+import { type Entry, keyOf } from './entry.ts'
 import { catalogueQuery } from './queries.ts'
 
 type SearchProps = {

@@ -3,8 +3,9 @@ import type { ReactNode } from 'react'
 import { LoadFailure } from '../parts/list-states.tsx'
 import { nameOf } from '../requests/request.ts'
 import { useWords } from '../words/words.ts'
+import { Answer } from './answer.tsx'
 import type { Choice } from './choice.ts'
-import { Answer, keyOf } from './entry.tsx'
+import { keyOf } from './entry.ts'
 import { shortlistQuery } from './queries.ts'
 
 /** Favourites and recents: what most requests are for. */

@@ -102,6 +102,7 @@ export function startLive(options: LiveOptions): () => void {
 /** Loads again what is shown, and marks the rest as old. */
 function refresh(queries: QueryClient, isStale: (key: Key) => boolean): void {
   queries
+    // Each of our queries names its kind first.
     .invalidateQueries({ predicate: ({ queryKey }) => isStale(queryKey as unknown as Key) })
     // A query that fails says so where it is shown.
     .catch(() => undefined)

@@ -1,10 +1,5 @@
-import type { Schemas } from '@sallyport/client'
 import { useWords } from '../words/words.ts'
-
-/** A resource and an action that the person may request. */
-export type Entry = Schemas['CatalogueEntry']
-
-export const keyOf = ({ resource, action }: Entry) => `${resource.type}/${resource.id}/${action}`
+import type { Entry } from './entry.ts'
 
 /** What a request for it would get. */
 export function Answer({ entry }: { entry: Entry }): string {
