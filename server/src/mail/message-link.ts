@@ -1,6 +1,6 @@
 /**
  * The page of an event's subject, to which the link in a mail leads; undefined when there is none. It names the tenant, so that its reader need
- * not know the tenant's id to sign in. The page shows no more for that: whoever has the mail knows as much.
+ * not know the tenant's id to sign in. The page shows no more for that: a reader of the mail knows as much.
  */
 export function linkTo(
   { public_url, tenant_id }: { public_url: string; tenant_id: string },

@@ -29,7 +29,7 @@ suite('the console when something goes wrong', { skip: skipChromium }, async () 
     assert.equal(decided.body.decision_reasoning, 'only while I watch')
   })
 
-  test('a sign-in by another person begins anew: nothing of the former one is left', async () => {
+  test('a sign-in by another person starts over: nothing of the former one is left', async () => {
     const id = await request()
     const window = await signIn('ben', `requests/${id}`)
     await window.page.getByLabel('Note').fill('for my eyes')
