@@ -3070,6 +3070,8 @@ export interface components {
              */
             approved_by: string | null;
             approved_by_name: string | null;
+            /** @description whether its request was an emergency */
+            break_glass: boolean;
             /** @description its access was removed at the target by hand while the grant held it */
             drifted: boolean;
             /** @description the request that extends it: pending, or approved with access that lasts `until` then; null: it is not extended */
@@ -3587,6 +3589,8 @@ export interface components {
              */
             approved_by: string | null;
             approved_by_name: string | null;
+            /** @description whether its request was an emergency */
+            break_glass: boolean;
             /** @description its access was removed at the target by hand while the grant held it */
             drifted: boolean;
         };

@@ -28,7 +28,7 @@ export function RequestView({ request }: { request: RequestDetail }): ReactNode 
   const list = useInfiniteQuery(grantsOfRequestQuery(request.id))
   const grants = list.data?.pages.flatMap((page) => page.data) ?? []
   return (
-    <article className={`grid gap-6 ${request.may_decide ? 'pb-20 sm:pb-0' : ''}`}>
+    <article className={`grid gap-6 sm:@container ${request.may_decide ? 'pb-20 sm:pb-0' : ''}`}>
       <header className="grid gap-3">
         <RequestBadge request={request} />
         <Sentence request={request} />
@@ -39,8 +39,8 @@ export function RequestView({ request }: { request: RequestDetail }): ReactNode 
           <Quote label={words.reasonOf(request.requester_name)}>{request.reason}</Quote>
         )}
       </header>
-      <div className="grid items-start gap-6 lg:grid-cols-[1fr_320px]">
-        <aside className="grid gap-3 lg:sticky lg:top-6 lg:order-last">
+      <div className="grid items-start gap-6 @3xl:grid-cols-[1fr_320px]">
+        <aside className="grid gap-3 @3xl:sticky @3xl:top-6 @3xl:order-last">
           <Card className="grid gap-3 md:p-4 [&>button]:justify-self-start">
             <Decision request={request} />
           </Card>
