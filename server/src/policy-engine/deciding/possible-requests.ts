@@ -120,6 +120,20 @@ export function rulesFor(rules: readonly AskRule[], action: string): AskRule[] {
   return rules.filter(({ scope }) => scope.actions === undefined || scope.actions.includes(action))
 }
 
+/** All of the account that the rules can read. Their scopes fit it, so only conditions can still tell it from another. */
+export function accountAsRead(rules: readonly AskRule[], { id, name, tags, parents }: Resource): unknown[] {
+  const isNamed = rules.some(({ traits }) => traits.account_ids.includes(id))
+  const units = parents.filter((unit) => rules.some(({ traits }) => traits.unit_ids.includes(unit.id)))
+  const readsAll = rules.some(({ traits }) => traits.tags === 'all')
+  const keys = readsAll ? Object.keys(tags) : [...new Set(rules.flatMap(({ traits }) => traits.tags))]
+  return [
+    isNamed && id,
+    rules.some(({ readsName }) => readsName) && name,
+    units.map((unit) => unit.id).sort(),
+    keys.sort().map((key) => [key, Object.hasOwn(tags, key) ? tags[key] : null]),
+  ]
+}
+
 /** The actions that a permit among these rules covers, in order. A permit of any action covers those that other rules name. */
 export function possibleActions(rules: readonly AskRule[], { actions }: AskRules): readonly string[] {
   const covered = new Set<string>()
