@@ -1,0 +1,64 @@
+/** Who gains by a rule, in lines. */
+import type { Words } from '../words/words.ts'
+import type { Template } from './templates.ts'
+
+type Named = { count: number; names: { id: string; name: string }[] }
+
+export type Gains = {
+  at: string
+  changes: {
+    action: string
+    kind: 'gains' | 'loses' | 'at_once' | 'needs_approval'
+    answer: 'at_once' | 'by_approval'
+    emergency: boolean
+    people: Named
+    accounts: Named
+  }[]
+  examined: { people: number; accounts: number; actions: number }
+  total: { people: number; accounts: number; actions: number }
+  has_other_resources: boolean
+  is_complete: boolean
+}
+
+/** One change, as the catalog of words says it. */
+export type GainsLine = {
+  kind: Gains['changes'][number]['kind']
+  action: string
+  people: { count: number; names: readonly string[] }
+  accounts: { count: number; names: readonly string[] }
+  isAtOnce: boolean
+  isEmergency: boolean
+}
+
+const maxLines = 3
+
+/** The lines that say who gains. `from`: the moment from which they hold, where that is not now. */
+export function gainsLines(gains: Gains, template: Template, { rules: words }: Words, from?: string): string[] {
+  const { changes, examined } = gains
+  const said = words.gains
+  const lines = changes.slice(0, maxLines).map((change) => said.change(lineOf(change)))
+  const more = changes.length - lines.length
+  return [
+    ...(from !== undefined && lines.length > 0 ? [said.from(from)] : []),
+    ...lines,
+    ...(more > 0 ? [said.more(more)] : []),
+    ...(lines.length === 0 ? [nobody(gains, template, said)] : []),
+    ...(gains.is_complete ? [] : [said.partly(examined.people, examined.accounts)]),
+  ]
+}
+
+function lineOf({ kind, action, people, accounts, answer, emergency }: Gains['changes'][number]): GainsLine {
+  const named = ({ count, names }: Named) => ({ count, names: names.map(({ name }) => name) })
+  return {
+    ...{ kind, action, people: named(people), accounts: named(accounts) },
+    ...{ isAtOnce: answer === 'at_once', isEmergency: emergency },
+  }
+}
+
+/** Why nobody gains, as far as that is certain. */
+function nobody({ total, has_other_resources }: Gains, template: Template, said: Words['rules']['gains']): string {
+  if (has_other_resources) return said.databases
+  if (total.people === 0) return said.noPeople
+  if (total.accounts === 0) return said.noAccounts
+  return template === 'approval' ? said.noChange : said.nobody
+}
