@@ -76,8 +76,8 @@ function Sentence({ template, fault, ...props }: SentenceProps): ReactNode {
   const { rules: words } = useWords()
   const id = useId()
   return (
-    <div className="grid gap-1">
-      {/* A list of phrasing, as a sentence has it: its lines are as high as the controls. */}
+    // No control is wider than the page, whatever is chosen in it.
+    <div className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-1">
       <p className="text-sentence leading-10 touch:leading-13">
         {partsOf(words.sentences[template]).map((part) =>
           'slot' in part ? (

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import { useMe } from '../me/me.ts'
 import { Choice } from '../parts/choice.tsx'
 import { EnglishText } from '../parts/english-text.tsx'
@@ -38,17 +38,29 @@ function RulesOf({ policy, facts }: { policy: AccessPolicy | null; facts: Return
   const rules = policy?.rules ?? []
   const [chosen, choose] = useState<Template | undefined>(rules.length === 0 ? templates[0] : undefined)
   const [warnings, setWarnings] = useState<readonly string[]>([])
+  const heading = useRef<HTMLHeadingElement>(null)
   return (
     <>
-      <Card>{rules.length === 0 ? <p>{words.none}</p> : <RuleList rules={rules} names={facts.names} />}</Card>
+      {rules.length === 0 ? (
+        <p className="text-text-2">{words.none}</p>
+      ) : (
+        <Card>
+          <RuleList rules={rules} names={facts.names} />
+        </Card>
+      )}
       {warnings.length > 0 && <Warnings warnings={warnings} />}
       <Card className="grid gap-4">
-        <h3 className="text-body font-semibold">{words.add}</h3>
+        <h3 ref={heading} tabIndex={-1} className="text-body font-semibold">
+          {words.add}
+        </h3>
         <Choice
           label={words.template}
           value={chosen ?? ''}
           options={templates.map((template) => ({ value: template, text: words.templates[template] }))}
-          onChange={(value) => choose(templates.find((template) => template === value))}
+          onChange={(value) => {
+            setWarnings([])
+            choose(templates.find((template) => template === value))
+          }}
         />
         {chosen !== undefined && (
           <RuleForm
@@ -59,6 +71,8 @@ function RulesOf({ policy, facts }: { policy: AccessPolicy | null; facts: Return
             added={(rule) => {
               setWarnings(rule.warnings ?? [])
               choose(undefined)
+              // The button that had the focus is gone.
+              heading.current?.focus()
             }}
           />
         )}
@@ -77,7 +91,7 @@ function Warnings({ warnings }: { warnings: readonly string[] }): ReactNode {
       <ul className="list-disc pl-5">
         {warnings.map((warning) => (
           <li key={warning} className="sound-width wrap-anywhere">
-            <EnglishText>{warning}</EnglishText>
+            <EnglishText>{`${warning.charAt(0).toUpperCase()}${warning.slice(1)}.`}</EnglishText>
           </li>
         ))}
       </ul>

@@ -6,7 +6,7 @@ import { clockText, whereText, whoText } from './slot-texts.ts'
 import { offeredLimits, type Slot, type Slots, type Where, type Who } from './templates.ts'
 
 const look =
-  'field-sizing-content max-w-[calc(100%-12px)] rounded-control border border-control bg-surface px-2 font-medium text-text h-8 touch:h-11 aria-invalid:border-bad'
+  'field-sizing-content max-w-[calc(100%-8px)] rounded-control border border-control bg-surface px-1.5 font-medium text-text h-8 touch:h-11 aria-invalid:border-bad'
 
 export type SlotProps = {
   slots: Slots

@@ -29,7 +29,7 @@ const change = ({ kind, action, people, accounts, isAtOnce, isEmergency }: Gains
 export const rules = {
   title: 'Rules',
   intro: 'Nobody gets access until a rule says so. The rules that you add here are in the policy “Access”.',
-  none: 'There is no rule here yet.',
+  none: 'There is no rule here yet: begin with one of these.',
   remove: 'Remove',
   removeNamed: (sentence: string) => `Remove: ${sentence}`,
   removeTitle: 'Remove this rule?',
@@ -84,7 +84,7 @@ export const rules = {
   groups: 'Groups',
   roles: 'Roles',
   allAccounts: 'all accounts',
-  tagged: (tag: string, value: string) => `accounts tagged ${tag} = ${value}`,
+  tagged: (tag: string, value: string) => `accounts with ${tag} = ${value}`,
   byTag: 'Accounts by tag',
   oneAccount: 'One account',
   notAll: 'The lists show the first 1,000 entries only.',
@@ -96,8 +96,8 @@ export const rules = {
   saved: 'The rule is added.',
   warned: 'The rule is added. Note:',
   gains: {
-    title: 'Who gains by this',
-    asking: 'Looking who gains by this…',
+    title: 'What this changes',
+    asking: 'Checking what this changes…',
     change,
     more: (count: number) => (count === 1 ? 'and 1 more change' : `and ${count} more changes`),
     from: (moment: string) => `Not now, but from ${moment}:`,

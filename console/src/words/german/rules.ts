@@ -29,7 +29,7 @@ export const rules: Words['rules'] = {
   title: 'Regeln',
   intro:
     'Niemand erhält Zugriff, solange keine Regel es sagt. Die Regeln, die Sie hier hinzufügen, stehen in der Richtlinie „Access“.',
-  none: 'Hier gibt es noch keine Regel.',
+  none: 'Hier gibt es noch keine Regel: Beginnen Sie mit einer von diesen.',
   remove: 'Entfernen',
   removeNamed: (sentence) => `Entfernen: ${sentence}`,
   removeTitle: 'Diese Regel entfernen?',
@@ -97,8 +97,8 @@ export const rules: Words['rules'] = {
   saved: 'Die Regel ist hinzugefügt.',
   warned: 'Die Regel ist hinzugefügt. Beachten Sie:',
   gains: {
-    title: 'Wer dadurch gewinnt',
-    asking: 'Es wird geprüft, wer dadurch gewinnt …',
+    title: 'Was sich dadurch ändert',
+    asking: 'Es wird geprüft, was sich dadurch ändert …',
     change,
     more: (count) => (count === 1 ? 'und 1 weitere Änderung' : `und ${count} weitere Änderungen`),
     from: (moment) => `Nicht jetzt, aber ab ${moment}:`,
