@@ -77,7 +77,9 @@ function Sentence({ filled: { template, slots }, names }: { filled: FilledTempla
       {partsOf(words.rules.sentences[template]).map((part) =>
         'slot' in part ? (
           <span key={part.slot}>
-            <bdi className="font-semibold">{slotText(part.slot, slots, names, words)}</bdi>
+            <bdi className={`font-semibold ${part.slot === 'seconds' ? 'whitespace-nowrap' : ''}`}>
+              {slotText(part.slot, slots, names, words)}
+            </bdi>
             {part.marks}
           </span>
         ) : (

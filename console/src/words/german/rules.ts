@@ -48,7 +48,7 @@ export const rules: Words['rules'] = {
   template: 'Worum soll es gehen?',
   templates: {
     at_once: 'Lesen, sofort',
-    approval: 'Produktion braucht eine Genehmigung',
+    approval: 'Produktion mit Genehmigung',
     administrator: 'Administratorrechte',
     emergency: 'Notfall',
     working_hours: 'Datenbanken zur Arbeitszeit',
