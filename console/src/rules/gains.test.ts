@@ -55,7 +55,11 @@ suite('who gains', () => {
       { ...gains(), total: { people: 0, accounts: 0, actions: 1 } },
       [english.rules.gains.noPeople],
     ],
-    ['of databases, which are not counted', { ...gains(), has_other_resources: true }, [english.rules.gains.databases]],
+    [
+      'of databases, which are not counted',
+      { ...gains(), has_other_resources: true, is_complete: false },
+      [english.rules.gains.databases],
+    ],
     [
       'as far as it was looked at',
       { ...gains({}), is_complete: false },

@@ -43,8 +43,14 @@ export function gainsLines(gains: Gains, template: Template, { rules: words }: W
     ...lines,
     ...(more > 0 ? [said.more(more)] : []),
     ...(lines.length === 0 ? [nobody(gains, template, said)] : []),
-    ...(gains.is_complete ? [] : [said.partly(examined.people, examined.accounts)]),
+    ...(isCut(gains) ? [said.partly(examined.people, examined.accounts)] : []),
   ]
+}
+
+/** Whether there may be more, for another reason than resources that are not listed. */
+function isCut({ is_complete, has_other_resources, examined, total }: Gains): boolean {
+  const hasAll = examined.people === total.people && examined.accounts === total.accounts
+  return !is_complete && !(has_other_resources && hasAll)
 }
 
 function lineOf({ kind, action, people, accounts, answer, emergency }: Gains['changes'][number]): GainsLine {
