@@ -1,4 +1,5 @@
 /** Who gains by a rule, in lines. */
+import type { GainsLine } from '../words/english/rules.ts'
 import type { Words } from '../words/words.ts'
 import type { Template } from './templates.ts'
 
@@ -18,16 +19,6 @@ export type Gains = {
   total: { people: number; accounts: number; actions: number }
   has_other_resources: boolean
   is_complete: boolean
-}
-
-/** One change, as the catalog of words says it. */
-export type GainsLine = {
-  kind: Gains['changes'][number]['kind']
-  action: string
-  people: { count: number; names: readonly string[] }
-  accounts: { count: number; names: readonly string[] }
-  isAtOnce: boolean
-  isEmergency: boolean
 }
 
 const maxLines = 3

@@ -5,7 +5,7 @@ import { api, once } from '../api/api.ts'
 import { type RuleFields, tag } from './templates.ts'
 
 /** The name of the policy that holds the rules of templates. */
-export const policyName = 'Access'
+const policyName = 'Access'
 
 const pageSize = 200
 /** More entries than that are of no use in a list to choose from. */

@@ -21,7 +21,7 @@ const filled = (template: Template, more: Partial<Slots> = {}) =>
 
 suite('the rule of a sentence', () => {
   const accounts = { resource_scope_type: 'is', resource_entity_type: 'cloud_account' } as const
-  const action = (id: string) => ({ action_scope_type: 'eq', action_ids: [id] }) as const
+  const action = (id: string) => ({ action_scope_type: 'eq', action_ids: [id] }) satisfies Partial<RuleFields>
   const production = 'resource.hasTag("env") && resource.getTag("env") == "production"'
   const account = { kind: 'account', id: '111122223333' } as const
   const cases: [name: string, rule: RuleFields, expected: RuleFields][] = [

@@ -1,4 +1,12 @@
-import type { GainsLine } from '../../rules/gains.ts'
+/** One change of who may get what. */
+export type GainsLine = {
+  kind: 'gains' | 'loses' | 'at_once' | 'needs_approval'
+  action: string
+  people: { count: number; names: readonly string[] }
+  accounts: { count: number; names: readonly string[] }
+  isAtOnce: boolean
+  isEmergency: boolean
+}
 
 /** As in: Ada, Ben and 10 more. */
 const list = ({ count, names }: GainsLine['people']): string => {

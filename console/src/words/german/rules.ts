@@ -1,4 +1,4 @@
-import type { GainsLine } from '../../rules/gains.ts'
+import type { GainsLine } from '../english/rules.ts'
 import type { Words } from '../words.ts'
 
 const list = ({ count, names }: GainsLine['people']): string => {
