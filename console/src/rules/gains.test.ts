@@ -11,6 +11,8 @@ const change: Gains['changes'][number] = {
   ...{ people: named(12, 'Ada', 'Ben', 'Cara', 'Dana'), accounts: named(3, 'shop', 'play', 'data') },
 }
 const gains = (...changes: Partial<typeof change>[]): Gains => ({
+  rule_set_version: '1',
+  duration_seconds: 3_600,
   at: '2026-11-12T09:00:00Z',
   changes: changes.map((each) => ({ ...change, ...each })),
   examined: { people: 20, accounts: 3, actions: 1 },

@@ -1,25 +1,11 @@
 /** Who gains by a rule, in lines. */
+import type { Schemas } from '@sallyport/client'
 import type { GainsLine } from '../words/english/rules.ts'
 import type { Words } from '../words/words.ts'
 import type { Template } from './templates.ts'
 
-type Named = { count: number; names: { id: string; name: string }[] }
-
-export type Gains = {
-  at: string
-  changes: {
-    action: string
-    kind: 'gains' | 'loses' | 'at_once' | 'needs_approval'
-    answer: 'at_once' | 'by_approval'
-    emergency: boolean
-    people: Named
-    accounts: Named
-  }[]
-  examined: { people: number; accounts: number; actions: number }
-  total: { people: number; accounts: number; actions: number }
-  has_other_resources: boolean
-  is_complete: boolean
-}
+export type Gains = Schemas['Gains']
+type Change = Schemas['GainsChange']
 
 const maxLines = 3
 
@@ -44,8 +30,11 @@ function isCut({ is_complete, has_other_resources, examined, total }: Gains): bo
   return !is_complete && !(has_other_resources && hasAll)
 }
 
-function lineOf({ kind, action, people, accounts, answer, emergency }: Gains['changes'][number]): GainsLine {
-  const named = ({ count, names }: Named) => ({ count, names: names.map(({ name }) => name) })
+function lineOf({ kind, action, people, accounts, answer, emergency }: Change): GainsLine {
+  const named = ({ count, names }: Change['people'] | Change['accounts']) => ({
+    count,
+    names: names.map(({ name }) => name),
+  })
   return {
     ...{ kind, action, people: named(people), accounts: named(accounts) },
     ...{ isAtOnce: answer === 'at_once', isEmergency: emergency },
