@@ -6,8 +6,9 @@ import { useSettled } from '../parts/settled.ts'
 import { now } from '../time/clock.ts'
 import { useFormats } from '../time/formats.ts'
 import { useWords } from '../words/words.ts'
+import type { Draft } from './draft.ts'
 import { gainsLines } from './gains.ts'
-import { type Draft, gainsQuery } from './queries.ts'
+import { gainsQuery } from './queries.ts'
 import type { Template } from './templates.ts'
 
 /** A rule that holds from a later moment on holds from another minute. */

@@ -2,10 +2,8 @@ import { answerOf, type Schemas } from '@sallyport/client'
 import { queryOptions } from '@tanstack/react-query'
 import { type Reading, readPages } from '../access/pages.ts'
 import { api, once } from '../api/api.ts'
+import { type Draft, policyName } from './draft.ts'
 import { type RuleFields, tag } from './templates.ts'
-
-/** The name of the policy that holds the rules of templates. */
-const policyName = 'Access'
 
 const pageSize = 200
 /** More entries than that are of no use in a list to choose from. */
@@ -73,15 +71,6 @@ export const actionsQuery = queryOptions({
     return data.map(({ action }) => action)
   },
 })
-
-/** The draft with one more rule. */
-export function draftOf(policy: AccessPolicy | null, rule: RuleFields) {
-  return policy === null
-    ? { changes: [{ create_policy: { name: policyName, rules: [rule] } }] }
-    : { changes: [{ create_rule: { policy_id: policy.id, rule } }] }
-}
-
-export type Draft = ReturnType<typeof draftOf>
 
 export const gainsQuery = (draft: Draft) =>
   queryOptions({

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { cedarOf } from '../../../console/src/rules/cedar-text.ts'
+import { draftOf } from '../../../console/src/rules/draft.ts'
 import { readTemplate } from '../../../console/src/rules/read-template.ts'
 import {
   type RuleFields,
@@ -54,7 +55,10 @@ const slotsOf = (template: Template, more: Partial<Slots> = {}): Slots => ({
 })
 
 /** Adds these rules, asserts that none has a warning, and removes them when `use` is done. */
-async function withRules(rules: readonly RuleFields[], use: (made: readonly Rule[]) => Promise<unknown>) {
+async function withRules(
+  rules: readonly RuleFields[],
+  use: (made: readonly Rule[], policy: { id: string }) => Promise<unknown>,
+) {
   const policy = await call<{ id: string }>(owner, 'POST', '/v1/policies', { name: 'Access' })
   try {
     const made: Rule[] = []
@@ -63,7 +67,7 @@ async function withRules(rules: readonly RuleFields[], use: (made: readonly Rule
       made.map(({ warnings }) => warnings),
       rules.map(() => undefined),
     )
-    await use(made)
+    await use(made, policy)
   } finally {
     await call(owner, 'DELETE', `/v1/policies/${policy.id}`)
   }
@@ -244,4 +248,28 @@ suite('the rule that the service stores', () => {
         })
       }
     })
+})
+
+suite('who gains, before a rule is added', () => {
+  type Gains = { changes: { kind: string; answer: string; emergency: boolean }[]; has_other_resources: boolean }
+  const expected: Readonly<Record<Template, string[]>> = {
+    at_once: ['gains at_once', 'gains by_approval'],
+    approval: [],
+    administrator: ['gains by_approval'],
+    emergency: ['gains at_once in an emergency'],
+    working_hours: [],
+  }
+  for (const template of templates)
+    test(`${template}, in a new policy and in the one that is there`, () =>
+      withRules([], async (_made, policy) => {
+        for (const existing of [null, policy]) {
+          const draft = draftOf(existing, ruleOf(template, slotsOf(template)))
+          const gains = await call<Gains>(owner, 'POST', '/v1/policies/gains', { draft })
+          const lines = gains.changes.map(
+            ({ kind, answer, emergency }) => `${kind} ${answer}${emergency ? ' in an emergency' : ''}`,
+          )
+          assert.deepEqual(lines.sort(), expected[template])
+          assert.equal(gains.has_other_resources, template === 'working_hours')
+        }
+      }))
 })
