@@ -9,6 +9,7 @@ import { Button, buttonClass } from '../parts/button.tsx'
 import { EnglishText } from '../parts/english-text.tsx'
 import { LoadFailure } from '../parts/list-states.tsx'
 import { Card, Section } from '../parts/page.tsx'
+import { ContinueAs } from '../rehearsal/continue-as.tsx'
 import { now } from '../time/clock.ts'
 import { useFormats } from '../time/formats.ts'
 import { whenOf } from '../time/when.ts'
@@ -101,6 +102,7 @@ function Decision({ request }: { request: RequestDetail }): ReactNode {
     <>
       <p>{isOwn ? decide.own : <EnglishText>{request.why_not}</EnglishText>}</p>
       <WhoDecides id={request.id} />
+      {isOwn && <ContinueAs requestId={request.id} />}
       {isOwn && <RemindDeciders request={request} />}
       {isOwn && <CancelRequest id={request.id} />}
       {!isOwn && me.scopes.includes('requests:cancel') && <CancelRequest id={request.id} />}
