@@ -12,19 +12,19 @@ import { RuleForm } from './rule-form.tsx'
 import { RuleList } from './rule-list.tsx'
 import { type Template, templates } from './templates.ts'
 
-/** The rules that were made by templates, and the templates. Who may not change rules does not see it. */
-export function RulesSection(): ReactNode {
+/** The rules that were made by templates, and the templates. Who may not change rules does not see it. `title`: another than its own. */
+export function RulesSection({ title }: { title?: string }): ReactNode {
   const { scopes } = useMe()
   const mayChange = scopes.includes('policies:write') && scopes.includes('policies:read')
-  return mayChange ? <Rules /> : null
+  return mayChange ? <Rules title={title} /> : null
 }
 
-function Rules(): ReactNode {
+function Rules({ title }: { title: string | undefined }): ReactNode {
   const words = useWords().rules
   const { data, error, refetch } = useQuery(accessPolicyQuery)
   const facts = useFacts()
   return (
-    <Section title={words.title}>
+    <Section title={title ?? words.title}>
       <p className="sound-width text-text-2">{words.intro}</p>
       {data !== undefined && facts.isReady && <RulesOf policy={data} facts={facts} />}
       {data === undefined && error !== null && <LoadFailure error={error} retry={refetch} />}
