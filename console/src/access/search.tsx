@@ -3,6 +3,7 @@ import { Search as SearchIcon } from 'lucide-react'
 import { type ReactNode, useDeferredValue, useEffect, useState } from 'react'
 import { Autocomplete, Input, Label, ListBox, ListBoxItem, TextField } from 'react-aria-components'
 import { LoadFailure } from '../parts/list-states.tsx'
+import { useSettled } from '../parts/settled.ts'
 import { nameOf, readableId } from '../requests/request.ts'
 import { useWords } from '../words/words.ts'
 import { Answer } from './answer.tsx'
@@ -60,18 +61,6 @@ export function Search({ choose, shortlist }: SearchProps): ReactNode {
       {asked === '' && shortlist}
     </section>
   )
-}
-
-const settleMs = 150
-
-/** The value once it has not changed for a moment, so that a word asks once. */
-function useSettled(value: string): string {
-  const [settled, settle] = useState(value)
-  useEffect(() => {
-    const timer = setTimeout(() => settle(value), settleMs)
-    return () => clearTimeout(timer)
-  }, [value])
-  return value === '' ? '' : settled
 }
 
 type ResultsProps = {

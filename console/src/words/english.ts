@@ -3,10 +3,11 @@ import { frame } from './english/frame.ts'
 import { me } from './english/me.ts'
 import { rehearsal } from './english/rehearsal.ts'
 import { requests } from './english/requests.ts'
+import { rules } from './english/rules.ts'
 import { actions, lists, refusal } from './english/shared.ts'
 import { signIn } from './english/sign-in.ts'
 import { start } from './english/start.ts'
 import { time } from './english/time.ts'
 
 /** The words in English. The other languages have this shape. */
-export const english = { access, actions, frame, lists, me, refusal, rehearsal, requests, signIn, start, time }
+export const english = { access, actions, frame, lists, me, refusal, rehearsal, requests, rules, signIn, start, time }

@@ -3,6 +3,7 @@ import { frame } from './german/frame.ts'
 import { me } from './german/me.ts'
 import { rehearsal } from './german/rehearsal.ts'
 import { requests } from './german/requests.ts'
+import { rules } from './german/rules.ts'
 import { actions, lists, refusal } from './german/shared.ts'
 import { signIn } from './german/sign-in.ts'
 import { start } from './german/start.ts'
@@ -13,4 +14,17 @@ import type { Words } from './words.ts'
  * The words in German. One word for one thing: request = Antrag, approve = genehmigen, approver = Genehmiger, deny = ablehnen, access and
  * grant = Zugriff, policy = Richtlinie, rule = Regel, target = Ziel, to end = enden or beenden.
  */
-export const german: Words = { access, actions, frame, lists, me, refusal, rehearsal, requests, signIn, start, time }
+export const german: Words = {
+  access,
+  actions,
+  frame,
+  lists,
+  me,
+  refusal,
+  rehearsal,
+  requests,
+  rules,
+  signIn,
+  start,
+  time,
+}
