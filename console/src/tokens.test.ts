@@ -75,7 +75,8 @@ suite('the colors', () => {
 
 test('every word of a page is in the catalog', async () => {
   const found: string[] = []
-  for await (const file of glob('**/*.tsx', { cwd: here })) {
+  // The page for those who work on the console is in English.
+  for await (const file of glob('**/*.tsx', { cwd: here, exclude: ['parts-page/**'] })) {
     const text = readFileSync(join(here, file), 'utf8')
     // Words between tags, and in the attributes that people read.
     const between = /(?<=<\/?[\w.]+(?: [^<>\n]*)?>)[^<>{}=;()]*[A-Za-z]{2}[^<>{}=;()]*(?=<)/g

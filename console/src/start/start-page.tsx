@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { useMe } from '../me/me.ts'
 import { Page, Section } from '../parts/page.tsx'
 import { RehearsalCard } from '../rehearsal/rehearsal-card.tsx'
+import { RulesSection } from '../rules/rules-section.tsx'
 import { useWords } from '../words/words.ts'
 
 /** The first steps of an organization: a rehearsal, and three forms in the order in which they are needed. */
@@ -20,6 +21,7 @@ export function StartPage(): ReactNode {
             </a>
           </p>
         </Section>
+        <RulesSection title={words.steps.rules} />
       </div>
     </Page>
   )
