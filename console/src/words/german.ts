@@ -1,6 +1,7 @@
 import { access } from './german/access.ts'
 import { frame } from './german/frame.ts'
 import { me } from './german/me.ts'
+import { people } from './german/people.ts'
 import { requests } from './german/requests.ts'
 import { actions, lists, refusal } from './german/shared.ts'
 import { signIn } from './german/sign-in.ts'
@@ -11,4 +12,15 @@ import type { Words } from './words.ts'
  * The words in German. One word for one thing: request = Antrag, approve = genehmigen, approver = Genehmiger, deny = ablehnen, access and
  * grant = Zugriff, policy = Richtlinie, rule = Regel, target = Ziel, to end = enden or beenden.
  */
-export const german: Words = { access, actions, frame, lists, me, refusal, requests, signIn, time }
+export const german: Words = {
+  access,
+  actions,
+  frame,
+  lists,
+  me,
+  people,
+  refusal,
+  requests,
+  signIn,
+  time,
+}

@@ -104,6 +104,9 @@ const byValue = [
   'me.sessions.kinds',
   'me.mails.kinds',
   'me.mails.obstacles',
+  'people.roles',
+  'people.made.mail',
+  'people.invited.mails',
 ]
 
 const source = globSync('**/*.{ts,tsx}', { cwd: `${import.meta.dirname}/..` })
