@@ -3,9 +3,10 @@ import { frame } from './english/frame.ts'
 import { me } from './english/me.ts'
 import { people } from './english/people.ts'
 import { requests } from './english/requests.ts'
+import { resources } from './english/resources.ts'
 import { actions, lists, refusal } from './english/shared.ts'
 import { signIn } from './english/sign-in.ts'
 import { time } from './english/time.ts'
 
 /** The words in English. The other languages have this shape. */
-export const english = { access, actions, frame, lists, me, people, refusal, requests, signIn, time }
+export const english = { access, actions, frame, lists, me, people, refusal, requests, resources, signIn, time }

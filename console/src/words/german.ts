@@ -3,6 +3,7 @@ import { frame } from './german/frame.ts'
 import { me } from './german/me.ts'
 import { people } from './german/people.ts'
 import { requests } from './german/requests.ts'
+import { resources } from './german/resources.ts'
 import { actions, lists, refusal } from './german/shared.ts'
 import { signIn } from './german/sign-in.ts'
 import { time } from './german/time.ts'
@@ -21,6 +22,7 @@ export const german: Words = {
   people,
   refusal,
   requests,
+  resources,
   signIn,
   time,
 }
