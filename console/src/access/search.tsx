@@ -9,6 +9,7 @@ import { Answer } from './answer.tsx'
 import type { Choice } from './choice.ts'
 import { type Entry, keyOf } from './entry.ts'
 import { catalogueQuery } from './queries.ts'
+import { useSettled } from './settled.ts'
 
 type SearchProps = {
   choose: (choice: Choice) => void
@@ -60,18 +61,6 @@ export function Search({ choose, shortlist }: SearchProps): ReactNode {
       {asked === '' && shortlist}
     </section>
   )
-}
-
-const settleMs = 150
-
-/** The value once it has not changed for a moment, so that a word asks once. */
-function useSettled(value: string): string {
-  const [settled, settle] = useState(value)
-  useEffect(() => {
-    const timer = setTimeout(() => settle(value), settleMs)
-    return () => clearTimeout(timer)
-  }, [value])
-  return value === '' ? '' : settled
 }
 
 type ResultsProps = {

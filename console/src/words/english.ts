@@ -1,5 +1,6 @@
 import { access } from './english/access.ts'
 import { frame } from './english/frame.ts'
+import { go } from './english/go.ts'
 import { me } from './english/me.ts'
 import { people } from './english/people.ts'
 import { requests } from './english/requests.ts'
@@ -9,4 +10,4 @@ import { signIn } from './english/sign-in.ts'
 import { time } from './english/time.ts'
 
 /** The words in English. The other languages have this shape. */
-export const english = { access, actions, frame, lists, me, people, refusal, requests, resources, signIn, time }
+export const english = { access, actions, frame, go, lists, me, people, refusal, requests, resources, signIn, time }

@@ -1,5 +1,6 @@
 import { access } from './german/access.ts'
 import { frame } from './german/frame.ts'
+import { go } from './german/go.ts'
 import { me } from './german/me.ts'
 import { people } from './german/people.ts'
 import { requests } from './german/requests.ts'
@@ -17,6 +18,7 @@ export const german: Words = {
   access,
   actions,
   frame,
+  go,
   lists,
   me,
   people,
