@@ -43,7 +43,7 @@ export const people = {
     title: 'Invited, and not joined yet',
     none: 'Nobody is invited at the moment.',
     states: { pending: 'Invited', expired: 'Link expired', ended: 'Withdrawn' },
-    until: (moment: string) => `the link works until ${moment}`,
+    until: (moment: string) => `Link works until ${moment}`,
     mails: { not_set_up: 'not mailed', pending: 'mail on its way', sent: 'mailed', failed: 'not mailed' },
     newLink: 'New link',
     newLinkFor: (name: string) => `New link for ${name}`,

@@ -45,7 +45,7 @@ export const people: Words['people'] = {
     title: 'Eingeladen und noch nicht beigetreten',
     none: 'Zurzeit ist niemand eingeladen.',
     states: { pending: 'Eingeladen', expired: 'Link abgelaufen', ended: 'Zurückgezogen' },
-    until: (moment) => `der Link gilt bis ${moment}`,
+    until: (moment) => `Link gilt bis ${moment}`,
     mails: { not_set_up: 'ohne Mail', pending: 'Mail unterwegs', sent: 'Mail gesendet', failed: 'ohne Mail' },
     newLink: 'Neuer Link',
     newLinkFor: (name) => `Neuer Link für ${name}`,
