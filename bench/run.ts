@@ -5,12 +5,13 @@ import { drafts } from './drafts.ts'
 import { endpoints } from './endpoints.ts'
 import { floods } from './floods.ts'
 import { grants } from './grants.ts'
+import { interactions } from './interactions.ts'
 import { policy } from './policy.ts'
 import { replays } from './replays.ts'
 import { asMarkdown, writeReport } from './report.ts'
 
 /** Every bench, by its name. */
-const benches: Record<string, Bench> = { endpoints, grants, policy, replays, deliveries, floods, drafts }
+const benches: Record<string, Bench> = { endpoints, grants, policy, replays, deliveries, floods, drafts, interactions }
 
 const options = {
   rounds: { type: 'string', default: '4' },

@@ -799,6 +799,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/policies/gains": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find who gains and who loses by a draft of the rules; needs users:read and cloud_accounts:read too
+         * @description Needs the scope `policies:read`.
+         */
+        post: operations["findGains"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/policies/{id}": {
         parameters: {
             query?: never;
@@ -2965,6 +2985,66 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
+        Gains: {
+            /** @description the version of the rules with which the draft was compared */
+            rule_set_version: string;
+            /**
+             * Format: date-time
+             * @description the moment of the requests: now, or where nobody gains now and rules read the time, the first full hour of the next seven days at which somebody does
+             */
+            at: string;
+            /** @description of the requests: an hour; a quarter of one where only such a request gains; at most the tenant’s maximum */
+            duration_seconds: number;
+            /** @description by action; emergencies come last */
+            changes: components["schemas"]["GainsChange"][];
+            examined: components["schemas"]["GainsExtent"];
+            total: components["schemas"]["GainsExtent"];
+            /** @description whether a new, changed or deleted rule is about resources of other types only, which are not examined */
+            has_other_resources: boolean;
+            /** @description false: more may change than what is shown */
+            is_complete: boolean;
+        };
+        GainsChange: {
+            action: string;
+            /**
+             * @description `gains`: may not request it now, and may by the draft. `loses`: the reverse. `at_once`: now a person has to decide, and by the draft nobody has to. `needs_approval`: the reverse.
+             * @enum {string}
+             */
+            kind: "gains" | "at_once" | "needs_approval" | "loses";
+            /**
+             * @description how such a request is approved by the draft; for `loses`, how it is now
+             * @enum {string}
+             */
+            answer: "at_once" | "by_approval";
+            /** @description whether the request is an emergency (`break_glass`) */
+            emergency: boolean;
+            people: {
+                /** @description how many people, each on at least one of the accounts */
+                count: number;
+                /** @description the first 20, by name */
+                names: {
+                    /** Format: uuid */
+                    id: string;
+                    name: string;
+                }[];
+            };
+            accounts: {
+                /** @description how many accounts, each for at least one of the people */
+                count: number;
+                /** @description the first 20, in the order of the list; `id`: the account number */
+                names: components["schemas"]["GainsName"][];
+            };
+        };
+        /** @description what there is: active users who may request, cached accounts, and actions that new, changed and deleted rules name */
+        GainsExtent: {
+            people: number;
+            accounts: number;
+            actions: number;
+        };
+        GainsName: {
+            id: string;
+            name: string;
+        };
         Grant: {
             /** Format: uuid */
             id: string;
@@ -3070,6 +3150,8 @@ export interface components {
              */
             approved_by: string | null;
             approved_by_name: string | null;
+            /** @description whether its request was an emergency */
+            break_glass: boolean;
             /** @description its access was removed at the target by hand while the grant held it */
             drifted: boolean;
             /** @description the request that extends it: pending, or approved with access that lasts `until` then; null: it is not extended */
@@ -3587,6 +3669,8 @@ export interface components {
              */
             approved_by: string | null;
             approved_by_name: string | null;
+            /** @description whether its request was an emergency */
+            break_glass: boolean;
             /** @description its access was removed at the target by hand while the grant held it */
             drifted: boolean;
         };
@@ -7351,6 +7435,241 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CaseOutcomes"];
+                };
+            };
+            /** @description what is wrong, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    findGains: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Either `policies` or `changes`. */
+                    draft: {
+                        /** @description The complete set. A policy with an `id` is that policy of the tenant; the draft deletes every policy that is absent. */
+                        policies?: {
+                            /** Format: uuid */
+                            id?: string;
+                            /** @description For people; need not be unique. */
+                            name: string;
+                            description?: string;
+                            /** @description The rules of a disabled policy decide nothing. */
+                            enabled?: boolean;
+                            /** @description Place among the policies, the lowest first. It chooses which rule’s text is shown, never the decision. */
+                            priority?: number;
+                            rules: {
+                                /**
+                                 * Format: uuid
+                                 * @description The id of the tenant’s rule that this is, changed or not. Without it, a rule identical to one of the tenant’s is that rule.
+                                 */
+                                id?: string;
+                                /** @description One Cedar statement. The structured fields beside it are ignored, even invalid ones. */
+                                policy_text?: string;
+                                /** @enum {unknown} */
+                                effect?: "permit" | "forbid";
+                                /** @enum {unknown} */
+                                principal_scope_type?: "any" | "eq" | "in" | "is" | "is_in";
+                                /** @description The entity type of the scope: of the entity for `eq` and `in`, the required type for `is` and `is_in`. */
+                                principal_entity_type?: string;
+                                /** @description The id of the entity for `eq` and `in`. For `is_in`, the required parent of the entity, type and id as in Cedar: `Group::"0b5e…"`, the id quoted as a JSON string. */
+                                principal_entity_id?: string;
+                                /** @enum {unknown} */
+                                action_scope_type?: "any" | "eq" | "in";
+                                /** @description One action for `eq`, one or more for `in`. */
+                                action_ids?: string[];
+                                /** @enum {unknown} */
+                                resource_scope_type?: "any" | "eq" | "in" | "is" | "is_in";
+                                /** @description The entity type of the scope: of the entity for `eq` and `in`, the required type for `is` and `is_in`. */
+                                resource_entity_type?: string;
+                                /** @description The id of the entity for `eq` and `in`. For `is_in`, the required parent of the entity, type and id as in Cedar: `Group::"0b5e…"`, the id quoted as a JSON string. */
+                                resource_entity_id?: string;
+                                /** @description `when` and `unless` clauses, as Cedar writes them. */
+                                conditions?: string;
+                                /** @description Place within the policy. It chooses which rule’s text is shown, never the decision. */
+                                ordinal?: number;
+                                /** @description The text that people read when the rule decides. */
+                                notice?: string;
+                                /** @description Whether grants have session auditing. */
+                                audit_session?: boolean;
+                                /**
+                                 * @description On a permit: `require` (the default) needs a person’s approval, `auto` approves at once, `break_glass` applies to emergency requests only. On a forbid: absent = forbids every request, `auto` = forbids approval without a person, `break_glass` = forbids emergency requests.
+                                 * @enum {unknown}
+                                 */
+                                approval_mode?: "require" | "auto" | "break_glass";
+                            }[];
+                        }[];
+                        /** @description Changes of the current set, applied in order. */
+                        changes?: {
+                            create_rule?: {
+                                /** Format: uuid */
+                                policy_id: string;
+                                /** @description Either `policy_text`, or `effect` and the scope. A scope type that is absent is `any`; another one but `any` needs its entity type, and its entity id unless it is `is`; an entity field that it does not use is refused. `action_ids`: none for `any`, one for `eq`, one or more for `in`. */
+                                rule: {
+                                    /** @description One Cedar statement. The structured fields beside it are ignored, even invalid ones. */
+                                    policy_text?: string;
+                                    /** @enum {unknown} */
+                                    effect?: "permit" | "forbid";
+                                    /** @enum {unknown} */
+                                    principal_scope_type?: "any" | "eq" | "in" | "is" | "is_in";
+                                    /** @description The entity type of the scope: of the entity for `eq` and `in`, the required type for `is` and `is_in`. */
+                                    principal_entity_type?: string;
+                                    /** @description The id of the entity for `eq` and `in`. For `is_in`, the required parent of the entity, type and id as in Cedar: `Group::"0b5e…"`, the id quoted as a JSON string. */
+                                    principal_entity_id?: string;
+                                    /** @enum {unknown} */
+                                    action_scope_type?: "any" | "eq" | "in";
+                                    /** @description One action for `eq`, one or more for `in`. */
+                                    action_ids?: string[];
+                                    /** @enum {unknown} */
+                                    resource_scope_type?: "any" | "eq" | "in" | "is" | "is_in";
+                                    /** @description The entity type of the scope: of the entity for `eq` and `in`, the required type for `is` and `is_in`. */
+                                    resource_entity_type?: string;
+                                    /** @description The id of the entity for `eq` and `in`. For `is_in`, the required parent of the entity, type and id as in Cedar: `Group::"0b5e…"`, the id quoted as a JSON string. */
+                                    resource_entity_id?: string;
+                                    /** @description `when` and `unless` clauses, as Cedar writes them. */
+                                    conditions?: string;
+                                    /** @description Place within the policy. It chooses which rule’s text is shown, never the decision. */
+                                    ordinal?: number;
+                                    /** @description The text that people read when the rule decides. */
+                                    notice?: string;
+                                    /** @description Whether grants have session auditing. */
+                                    audit_session?: boolean;
+                                    /**
+                                     * @description On a permit: `require` (the default) needs a person’s approval, `auto` approves at once, `break_glass` applies to emergency requests only. On a forbid: absent = forbids every request, `auto` = forbids approval without a person, `break_glass` = forbids emergency requests.
+                                     * @enum {unknown}
+                                     */
+                                    approval_mode?: "require" | "auto" | "break_glass";
+                                };
+                            };
+                            update_rule?: {
+                                /** Format: uuid */
+                                rule_id: string;
+                                /** @description Either `policy_text`, or `effect` and the scope. A scope type that is absent is `any`; another one but `any` needs its entity type, and its entity id unless it is `is`; an entity field that it does not use is refused. `action_ids`: none for `any`, one for `eq`, one or more for `in`. */
+                                rule: {
+                                    /** @description One Cedar statement. The structured fields beside it are ignored, even invalid ones. */
+                                    policy_text?: string;
+                                    /** @enum {unknown} */
+                                    effect?: "permit" | "forbid";
+                                    /** @enum {unknown} */
+                                    principal_scope_type?: "any" | "eq" | "in" | "is" | "is_in";
+                                    /** @description The entity type of the scope: of the entity for `eq` and `in`, the required type for `is` and `is_in`. */
+                                    principal_entity_type?: string;
+                                    /** @description The id of the entity for `eq` and `in`. For `is_in`, the required parent of the entity, type and id as in Cedar: `Group::"0b5e…"`, the id quoted as a JSON string. */
+                                    principal_entity_id?: string;
+                                    /** @enum {unknown} */
+                                    action_scope_type?: "any" | "eq" | "in";
+                                    /** @description One action for `eq`, one or more for `in`. */
+                                    action_ids?: string[];
+                                    /** @enum {unknown} */
+                                    resource_scope_type?: "any" | "eq" | "in" | "is" | "is_in";
+                                    /** @description The entity type of the scope: of the entity for `eq` and `in`, the required type for `is` and `is_in`. */
+                                    resource_entity_type?: string;
+                                    /** @description The id of the entity for `eq` and `in`. For `is_in`, the required parent of the entity, type and id as in Cedar: `Group::"0b5e…"`, the id quoted as a JSON string. */
+                                    resource_entity_id?: string;
+                                    /** @description `when` and `unless` clauses, as Cedar writes them. */
+                                    conditions?: string;
+                                    /** @description Place within the policy. It chooses which rule’s text is shown, never the decision. */
+                                    ordinal?: number;
+                                    /** @description The text that people read when the rule decides. */
+                                    notice?: string;
+                                    /** @description Whether grants have session auditing. */
+                                    audit_session?: boolean;
+                                    /**
+                                     * @description On a permit: `require` (the default) needs a person’s approval, `auto` approves at once, `break_glass` applies to emergency requests only. On a forbid: absent = forbids every request, `auto` = forbids approval without a person, `break_glass` = forbids emergency requests.
+                                     * @enum {unknown}
+                                     */
+                                    approval_mode?: "require" | "auto" | "break_glass";
+                                };
+                            };
+                            delete_rule?: {
+                                /** Format: uuid */
+                                rule_id: string;
+                            };
+                            create_policy?: {
+                                /** @description For people; need not be unique. */
+                                name: string;
+                                description?: string;
+                                /** @description The rules of a disabled policy decide nothing. */
+                                enabled?: boolean;
+                                /** @description Place among the policies, the lowest first. It chooses which rule’s text is shown, never the decision. */
+                                priority?: number;
+                                rules?: {
+                                    /** @description One Cedar statement. The structured fields beside it are ignored, even invalid ones. */
+                                    policy_text?: string;
+                                    /** @enum {unknown} */
+                                    effect?: "permit" | "forbid";
+                                    /** @enum {unknown} */
+                                    principal_scope_type?: "any" | "eq" | "in" | "is" | "is_in";
+                                    /** @description The entity type of the scope: of the entity for `eq` and `in`, the required type for `is` and `is_in`. */
+                                    principal_entity_type?: string;
+                                    /** @description The id of the entity for `eq` and `in`. For `is_in`, the required parent of the entity, type and id as in Cedar: `Group::"0b5e…"`, the id quoted as a JSON string. */
+                                    principal_entity_id?: string;
+                                    /** @enum {unknown} */
+                                    action_scope_type?: "any" | "eq" | "in";
+                                    /** @description One action for `eq`, one or more for `in`. */
+                                    action_ids?: string[];
+                                    /** @enum {unknown} */
+                                    resource_scope_type?: "any" | "eq" | "in" | "is" | "is_in";
+                                    /** @description The entity type of the scope: of the entity for `eq` and `in`, the required type for `is` and `is_in`. */
+                                    resource_entity_type?: string;
+                                    /** @description The id of the entity for `eq` and `in`. For `is_in`, the required parent of the entity, type and id as in Cedar: `Group::"0b5e…"`, the id quoted as a JSON string. */
+                                    resource_entity_id?: string;
+                                    /** @description `when` and `unless` clauses, as Cedar writes them. */
+                                    conditions?: string;
+                                    /** @description Place within the policy. It chooses which rule’s text is shown, never the decision. */
+                                    ordinal?: number;
+                                    /** @description The text that people read when the rule decides. */
+                                    notice?: string;
+                                    /** @description Whether grants have session auditing. */
+                                    audit_session?: boolean;
+                                    /**
+                                     * @description On a permit: `require` (the default) needs a person’s approval, `auto` approves at once, `break_glass` applies to emergency requests only. On a forbid: absent = forbids every request, `auto` = forbids approval without a person, `break_glass` = forbids emergency requests.
+                                     * @enum {unknown}
+                                     */
+                                    approval_mode?: "require" | "auto" | "break_glass";
+                                }[];
+                            };
+                            update_policy?: {
+                                /** Format: uuid */
+                                policy_id: string;
+                                /** @description The rules of a disabled policy decide nothing. */
+                                enabled: boolean;
+                            };
+                            delete_policy?: {
+                                /** Format: uuid */
+                                policy_id: string;
+                            };
+                        }[];
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description the id of the request in the log */
+                    "X-Request-Id"?: string;
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Gains"];
                 };
             };
             /** @description what is wrong, and what to do */

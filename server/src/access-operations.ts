@@ -28,6 +28,7 @@ import { reorderPolicies } from './policies/reorder-policies.ts'
 import { reorderRules } from './policies/reorder-rules.ts'
 import { updatePolicy } from './policies/update-policy.ts'
 import { updateRule } from './policies/update-rule.ts'
+import { findGains } from './policy-analysis/gains/find-gains.ts'
 import { checkInvariants } from './policy-analysis/invariants/check-invariants.ts'
 import { getPolicyReplay } from './policy-analysis/replay/get-policy-replay.ts'
 import { replayPolicies } from './policy-analysis/replay/replay-policies.ts'
@@ -85,6 +86,7 @@ export const accessOperations: Record<string, Operation> = {
   listPolicyCases,
   replacePolicyCases,
   testPolicies,
+  findGains,
   getPolicy,
   updatePolicy,
   deletePolicy,

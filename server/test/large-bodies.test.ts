@@ -87,7 +87,7 @@ test('an avatar may be sent in 4 MiB, so that one that is too large is a faulty 
 
 test('a draft of policies may be 4 MiB, wherever one is taken, and no more', async () => {
   const draft = { policies: [{ name: 'n', description: ' '.repeat(2 * big.length), rules: [] }] }
-  for (const path of ['/v1/policies/test', '/v1/policies/invariants', '/v1/policies/replay']) {
+  for (const path of ['test', 'invariants', 'replay', 'gains'].map((one) => `/v1/policies/${one}`)) {
     assert.deepEqual(await announce('POST', path, 4 * big.length + 1), tooLarge, path)
     const { status, body } = await owner<{ code: string }>('POST', path, { draft })
     assert.deepEqual([status, body.code], [400, 'invalid_input'], path)

@@ -20,11 +20,19 @@ import { grantQuery } from './queries.ts'
 
 /** The state of access, as a badge. */
 function GrantBadge({ grant }: { grant: Grant }): ReactNode {
-  const { word, tone, icon } = grantState(grant, useWords())
+  const words = useWords()
+  const { word, tone, icon } = grantState(grant, words)
   return (
-    <Badge tone={tone} icon={icon}>
-      {word}
-    </Badge>
+    <span className="flex flex-wrap gap-1">
+      <Badge tone={tone} icon={icon}>
+        {word}
+      </Badge>
+      {grant.break_glass && (
+        <Badge tone="emergency" icon="siren">
+          {words.access.emergency}
+        </Badge>
+      )}
+    </span>
   )
 }
 
@@ -46,9 +54,7 @@ export function AccessCard({ grant }: { grant: Grant }): ReactNode {
             {grant.action} · <span className="font-mono text-meta">{readableId(grant.resource.id)}</span>
           </p>
         </div>
-        <span className="flex flex-wrap gap-1">
-          <GrantBadge grant={grant} />
-        </span>
+        <GrantBadge grant={grant} />
       </div>
       <Left grant={grant} />
       {grant.last_error !== null && <LastError text={grant.last_error} />}

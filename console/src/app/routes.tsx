@@ -3,6 +3,7 @@ import { readChoice } from '../access/choice.ts'
 import { Frame } from '../frame/frame.tsx'
 import { Broken, NotFound } from '../frame/not-found.tsx'
 import { loadPart } from '../live/load-part.ts'
+import { basePath } from '../rehearsal/stand-in.ts'
 
 const root = createRootRoute({ component: Frame, notFoundComponent: NotFound, errorComponent: Broken })
 
@@ -35,6 +36,12 @@ const me = createRoute({
   component: lazyRouteComponent(() => loadPart(() => import('../me/me-page.tsx')), 'MePage'),
 })
 
+const start = createRoute({
+  getParentRoute: () => root,
+  path: '/start',
+  component: lazyRouteComponent(() => loadPart(() => import('../start/start-page.tsx')), 'StartPage'),
+})
+
 /** Addresses that people read: `?type=cloud_account&id=123456789012`. */
 const plainSearch = {
   parseSearch: (text: string) => Object.fromEntries(new URLSearchParams(text)),
@@ -47,8 +54,8 @@ const plainSearch = {
 
 export const router = createRouter({
   ...plainSearch,
-  routeTree: root.addChildren([home, request, grant, inbox, inboxItem, me]),
-  basepath: '/console',
+  routeTree: root.addChildren([home, request, grant, inbox, inboxItem, me, start]),
+  basepath: basePath,
   scrollRestoration: true,
 })
 

@@ -1,6 +1,6 @@
 import { Refusal } from '@sallyport/client'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { lazy, type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react'
+import { lazy, type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import { sessionOver } from '../api/session-over.ts'
 import { Insecure } from '../frame/insecure.tsx'
 import { saySignedIn, startLive } from '../live/live.ts'
@@ -10,18 +10,26 @@ import { zoneOfDevice } from '../me/device.ts'
 import { lacksFactor } from '../me/faults.ts'
 import { type Me, MeContext, meQuery } from '../me/me.ts'
 import { preferencesHere } from '../me/preferences.ts'
-import { Announcer, toast } from '../parts/announcer.tsx'
+import { toast } from '../parts/announcer.tsx'
 import { clearDrafts } from '../parts/draft.ts'
 import { LoadFailure, Loading } from '../parts/list-states.tsx'
+import { standIn } from '../rehearsal/stand-in.ts'
 import { SignInAgain } from '../sign-in/sign-in-again.tsx'
 import { SignInPage } from '../sign-in/sign-in-page.tsx'
 import { FormatsContext, makeFormats } from '../time/formats.ts'
-import { english } from '../words/english.ts'
-import { loadWords, type Words, WordsContext } from '../words/words.ts'
+import { WordsContext } from '../words/words.ts'
+import { useWordsOf, WithoutPreferences } from './without-preferences.tsx'
 
 const SecondFactorNeeded = lazy(async () => ({
   default: (await loadPart(() => import('../me/second-factor-needed.tsx'))).SecondFactorNeeded,
 }))
+
+const StandInAgain = lazy(async () => ({
+  default: (await loadPart(() => import('../rehearsal/stand-in-gate.tsx'))).StandInAgain,
+}))
+
+/** A colleague of the rehearsal never signs in: the owner has the window go on. */
+const [FirstSignIn, NextSignIn] = standIn === undefined ? [SignInPage, SignInAgain] : [StandInAgain, StandInAgain]
 
 /**
  * The session of the person. Without one, the window asks for a sign-in. When it ends while they work, the page stays as it is behind the
@@ -39,8 +47,8 @@ export function Session({ children }: { children: ReactNode }): ReactNode {
     if (last.current !== undefined && last.current !== me.id) leave()
     last.current = me.id
     clearDrafts(me.id)
-    // A browser has one session: what another window shows of another person is over.
-    return followPerson(me.id, leave)
+    // A browser has one session: what another window shows of another person is over. A colleague of the rehearsal has no session of it.
+    if (standIn === undefined) return followPerson(me.id, leave)
   }, [me])
 
   const needsFactor = useNeedsFactor(error, dataUpdatedAt)
@@ -71,7 +79,7 @@ export function Session({ children }: { children: ReactNode }): ReactNode {
     if (isSignedOut)
       return (
         <WithoutPreferences>
-          <SignInPage onSignedIn={onSignedIn} />
+          <FirstSignIn onSignedIn={onSignedIn} />
         </WithoutPreferences>
       )
     return <div className="p-6">{error === null ? <Loading /> : <LoadFailure error={error} retry={refetch} />}</div>
@@ -79,7 +87,7 @@ export function Session({ children }: { children: ReactNode }): ReactNode {
   return (
     <SignedIn me={me} isOver={isOver || isSignedOut} onOver={noteOver} onSignedIn={goOn}>
       {children}
-      {(isOver || isSignedOut) && <SignInAgain onSignedIn={onSignedIn} />}
+      {(isOver || isSignedOut) && <NextSignIn onSignedIn={onSignedIn} />}
     </SignedIn>
   )
 }
@@ -94,22 +102,6 @@ function useNeedsFactor(error: Error | null, answeredAt: number): boolean {
     if (error !== null && lacksFactor(error)) setNeedsFactor(true)
   }, [error])
   return needsFactor || (error !== null && lacksFactor(error))
-}
-
-/** What surrounds a page for somebody whose preferences are not known: the language is the browser's. */
-function WithoutPreferences({ children }: { children: ReactNode }): ReactNode {
-  const locale = navigator.language
-  const words = useWordsOf(locale)
-  const formats = makeFormats({ locale, timezone: zoneOfDevice(), date_format: null, time_format: null })
-  if (words === undefined) return null
-  return (
-    <WordsContext value={words}>
-      <FormatsContext value={formats}>
-        <Suspense fallback={null}>{children}</Suspense>
-        <Announcer />
-      </FormatsContext>
-    </WordsContext>
-  )
 }
 
 type SignedInProps = { me: Me; isOver: boolean; onOver: () => void; onSignedIn: () => void; children: ReactNode }
@@ -136,22 +128,4 @@ function SignedIn({ me, isOver, onOver, onSignedIn, children }: SignedInProps): 
 function leave(): void {
   clearDrafts()
   location.reload()
-}
-
-/** The words of a language, once they are loaded. The page says its language to screen readers. */
-function useWordsOf(locale: string): Words | undefined {
-  const [words, setWords] = useState<Words>()
-  useEffect(() => {
-    let isCurrent = true
-    document.documentElement.lang = /^de\b/i.test(locale) ? 'de' : 'en'
-    loadWords(locale).then(
-      (loaded) => isCurrent && setWords(() => loaded),
-      // The words in English are part of the page.
-      () => isCurrent && setWords(() => english),
-    )
-    return () => {
-      isCurrent = false
-    }
-  }, [locale])
-  return words
 }

@@ -1,11 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet } from '@tanstack/react-router'
-import { Inbox as InboxIcon, KeyRound, type LucideIcon, UserRound } from 'lucide-react'
+import { Inbox as InboxIcon, KeyRound, ListChecks, type LucideIcon, UserRound } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { useIsLost } from '../live/connection.ts'
-import { mayApprove, useMe } from '../me/me.ts'
+import { mayApprove, maySetUp, useMe } from '../me/me.ts'
 import { SignOut } from '../me/sign-out.tsx'
 import { Announcer } from '../parts/announcer.tsx'
+import { LeaveStandIn } from '../rehearsal/leave-stand-in.tsx'
+import { standIn } from '../rehearsal/stand-in.ts'
 import { inboxCountQuery } from '../requests/queries.ts'
 import { useWords } from '../words/words.ts'
 import { Bell } from './bell.tsx'
@@ -46,7 +48,11 @@ export function Frame(): ReactNode {
         <span className="lg:hidden">
           <Bell />
         </span>
-        <SignOut className="mt-auto hidden lg:grid" />
+        {standIn === undefined ? (
+          <SignOut className="mt-auto hidden lg:grid" />
+        ) : (
+          <LeaveStandIn className="lg:mt-auto" />
+        )}
       </header>
       <Outlet />
       <nav
@@ -62,13 +68,14 @@ export function Frame(): ReactNode {
 
 /** The places that the person may use. */
 function Places(): ReactNode {
-  const words = useWords().frame
+  const { frame: words, start } = useWords()
   const me = useMe()
   return (
     <>
       <Place to="/" icon={KeyRound} label={words.access} />
       {mayApprove(me) && <InboxPlace />}
-      <Place to="/me" icon={UserRound} label={words.you} />
+      {maySetUp(me) && <Place to="/start" icon={ListChecks} label={start.place} />}
+      {standIn === undefined && <Place to="/me" icon={UserRound} label={words.you} />}
     </>
   )
 }
@@ -80,7 +87,7 @@ function InboxPlace(): ReactNode {
   return <Place to="/inbox" icon={InboxIcon} label={words.inbox} count={count} />
 }
 
-type PlaceProps = { to: '/' | '/inbox' | '/me'; icon: LucideIcon; label: string; count?: string | undefined }
+type PlaceProps = { to: '/' | '/inbox' | '/start' | '/me'; icon: LucideIcon; label: string; count?: string | undefined }
 
 function Place({ to, icon: Icon, label, count }: PlaceProps): ReactNode {
   const words = useWords().frame
@@ -108,13 +115,14 @@ function Place({ to, icon: Icon, label, count }: PlaceProps): ReactNode {
 }
 
 function RehearsalBar(): ReactNode {
-  const words = useWords().frame
+  const { frame: words, rehearsal } = useWords()
+  const me = useMe()
   return (
     <section
       aria-label={words.rehearsal}
       className="grid h-7 place-items-center bg-[repeating-linear-gradient(135deg,var(--wait-tint)_0_12px,var(--surface)_12px_24px)] text-meta font-medium text-text"
     >
-      {words.rehearsal}
+      {standIn === undefined ? words.rehearsal : rehearsal.bar(me.name)}
     </section>
   )
 }

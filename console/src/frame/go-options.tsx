@@ -6,7 +6,8 @@ import { type Entry, keyOf } from '../access/entry.ts'
 import { type Grant, grantState, isLive } from '../access/grant.ts'
 import { catalogueQuery, ownGrantsQuery } from '../access/queries.ts'
 import { useSettled } from '../access/settled.ts'
-import { mayApprove, useMe } from '../me/me.ts'
+import { mayApprove, maySetUp, useMe } from '../me/me.ts'
+import { standIn } from '../rehearsal/stand-in.ts'
 import { waitingQuery } from '../requests/queries.ts'
 import { type AccessRequest, nameOf } from '../requests/request.ts'
 import { useWords } from '../words/words.ts'
@@ -40,13 +41,14 @@ export function useGoOptions(text: string): { groups: readonly Group[]; isSearch
 
 /** The pages that the person may use, as in the navigation. */
 function usePlaces(): Option[] {
-  const { frame: words } = useWords()
+  const { frame: words, start } = useWords()
   const me = useMe()
   const navigate = useNavigate()
   const places = [
     { to: '/', name: words.access },
     ...(mayApprove(me) ? [{ to: '/inbox', name: words.inbox } as const] : []),
-    { to: '/me', name: words.you },
+    ...(maySetUp(me) ? [{ to: '/start', name: start.place } as const] : []),
+    ...(standIn === undefined ? [{ to: '/me', name: words.you } as const] : []),
   ] as const
   return places.map(({ to, name }) => ({ key: to, name, go: () => navigate({ to }) }))
 }

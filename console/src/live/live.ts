@@ -32,6 +32,15 @@ export function saySignedOut(user_id: string): void {
 /** Says to the other windows of the browser that the person signed in again. */
 export const saySignedIn = (user_id: string): void => post(user_id, { kind: 'signed in' })
 
+/** Follows whether this person signs out in another window. Returns a function that ends it. */
+export function followSignOut(user_id: string, onSignedOut: () => void): () => void {
+  const channel = new BroadcastChannel(channelOf(user_id))
+  channel.onmessage = ({ data }: MessageEvent<Message>) => {
+    if (data.kind === 'signed out') onSignedOut()
+  }
+  return () => channel.close()
+}
+
 function post(user_id: string, message: Message): void {
   const channel = new BroadcastChannel(channelOf(user_id))
   channel.postMessage(message)

@@ -20,3 +20,7 @@ export function useMe(): Me {
 }
 
 export const mayApprove = ({ scopes }: Pick<Me, 'scopes'>): boolean => scopes.includes('requests:approve')
+
+/** Whether the page of the first steps has something for this person. */
+export const maySetUp = ({ scopes }: Pick<Me, 'scopes'>): boolean =>
+  ['cloud_accounts:write', 'policies:write', 'users:write'].some((scope) => scopes.includes(scope))

@@ -53,6 +53,12 @@ export const waitingQuery = queryOptions({
     ),
 })
 
+/** The person's newest requests, whatever became of them. */
+export const ownRequestsQuery = queryOptions({
+  queryKey: ['request', 'list', 'own'],
+  queryFn: () => answerOf(api.GET('/v1/requests', { params: { query: { requester_id: ['me'], limit: 100 } } })),
+})
+
 export type RequestInput = {
   resource: Schemas['ResourceReference']
   action: string

@@ -16,7 +16,7 @@ export function useRequestEntry(choice: Choice, entries: Entries) {
   // The catalogue knows how long an ordinary request may be. Of an emergency only the answer says it.
   const longest = (isEmergency ? undefined : entry?.max_duration_seconds) ?? limits.max_duration_seconds
   const usual = Math.min(entry?.duration_seconds ?? limits.default_duration_seconds, longest)
-  const [seconds, setSeconds] = useState<number | undefined>(usual)
+  const [seconds, setSeconds] = useState<number | undefined>(choice.duration ?? usual)
   const [reason, setReason, clearReason] = useDraft(`request:${choice.type}/${choice.id}`)
   const needsReason = isEmergency || limits.require_reason || entry?.needs_reason === true
   const hasReason = reason.trim() !== ''

@@ -9,6 +9,7 @@ import { Button, buttonClass } from '../parts/button.tsx'
 import { EnglishText } from '../parts/english-text.tsx'
 import { LoadFailure } from '../parts/list-states.tsx'
 import { Card, Section } from '../parts/page.tsx'
+import { ContinueAs } from '../rehearsal/continue-as.tsx'
 import { now } from '../time/clock.ts'
 import { useFormats } from '../time/formats.ts'
 import { whenOf } from '../time/when.ts'
@@ -27,7 +28,7 @@ export function RequestView({ request }: { request: RequestDetail }): ReactNode 
   const list = useInfiniteQuery(grantsOfRequestQuery(request.id))
   const grants = list.data?.pages.flatMap((page) => page.data) ?? []
   return (
-    <article className={`grid gap-6 ${request.may_decide ? 'pb-20 sm:pb-0' : ''}`}>
+    <article className={`grid gap-6 sm:@container ${request.may_decide ? 'pb-20 sm:pb-0' : ''}`}>
       <header className="grid gap-3">
         <RequestBadge request={request} />
         <Sentence request={request} />
@@ -38,8 +39,8 @@ export function RequestView({ request }: { request: RequestDetail }): ReactNode 
           <Quote label={words.reasonOf(request.requester_name)}>{request.reason}</Quote>
         )}
       </header>
-      <div className="grid items-start gap-6 lg:grid-cols-[1fr_320px]">
-        <aside className="grid gap-3 lg:sticky lg:top-6 lg:order-last">
+      <div className="grid items-start gap-6 @3xl:grid-cols-[1fr_320px]">
+        <aside className="grid gap-3 @3xl:sticky @3xl:top-6 @3xl:order-last">
           <Card className="grid gap-3 md:p-4 [&>button]:justify-self-start">
             <Decision request={request} />
           </Card>
@@ -101,6 +102,7 @@ function Decision({ request }: { request: RequestDetail }): ReactNode {
     <>
       <p>{isOwn ? decide.own : <EnglishText>{request.why_not}</EnglishText>}</p>
       <WhoDecides id={request.id} />
+      {isOwn && <ContinueAs requestId={request.id} />}
       {isOwn && <RemindDeciders request={request} />}
       {isOwn && <CancelRequest id={request.id} />}
       {!isOwn && me.scopes.includes('requests:cancel') && <CancelRequest id={request.id} />}

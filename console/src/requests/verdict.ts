@@ -30,7 +30,11 @@ export function verdictOf(preview: Preview, asked: { duration_seconds: number },
       nearest: [],
     }
   }
-  return { tone: 'bad', text: verdict.notAllowed, suggestion: suggestionOf(misses, words), nearest }
+  const suggestion = suggestionOf(misses, words)
+  const { duration_seconds: seconds, action } = suggestion?.change ?? {}
+  const isOnlyLonger = seconds !== undefined && action === undefined
+  const text = isOnlyLonger ? verdict.notAllowedFor(words.time.duration(seconds)) : verdict.notAllowed
+  return { tone: 'bad', text, suggestion, nearest }
 }
 
 function allowed(preview: Preview, words: Words): Pick<Verdict, 'tone' | 'text'> {

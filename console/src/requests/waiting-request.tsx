@@ -4,6 +4,7 @@ import type { ReactNode } from 'react'
 import { Badge } from '../parts/badge.tsx'
 import { LoadFailure } from '../parts/list-states.tsx'
 import { Card } from '../parts/page.tsx'
+import { ContinueAs } from '../rehearsal/continue-as.tsx'
 import { useWords } from '../words/words.ts'
 import { CancelRequest, RemindDeciders } from './own-acts.tsx'
 import { decidersQuery } from './queries.ts'
@@ -37,6 +38,7 @@ export function WaitingRequest({ request }: { request: AccessRequest }): ReactNo
       </Link>
       <WhoDecides id={request.id} />
       <div className="flex flex-wrap items-center gap-2">
+        <ContinueAs requestId={request.id} />
         <RemindDeciders request={request} />
         <CancelRequest id={request.id} />
       </div>

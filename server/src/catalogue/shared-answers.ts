@@ -1,6 +1,6 @@
 /** The answers of one page, each for all pairs that no rule tells apart: they are evaluated once. */
-import type { AskQuestion, Resource } from '../policy-engine/cedar/question.ts'
-import type { AskRule } from '../policy-engine/deciding/possible-requests.ts'
+import type { AskQuestion } from '../policy-engine/cedar/question.ts'
+import { type AskRule, accountAsRead } from '../policy-engine/deciding/possible-requests.ts'
 import type { PairAnswer } from './catalogue-entry.ts'
 
 export type SharedAnswer = { answer: PairAnswer | undefined }
@@ -44,20 +44,6 @@ export function kindOf(rules: readonly AskRule[], { resources, action }: AskQues
   return JSON.stringify([
     rules.map(({ serial }) => serial),
     rules.some(({ readsAction }) => readsAction) && action,
-    isAccount ? traitsOf(rules, first) : [first?.type, first?.id],
+    isAccount ? accountAsRead(rules, first) : [first?.type, first?.id],
   ])
-}
-
-/** All of the account that the rules can read. Their scopes fit it, so only conditions can still tell it from another. */
-function traitsOf(rules: readonly AskRule[], { id, name, tags, parents }: Resource): unknown[] {
-  const isNamed = rules.some(({ traits }) => traits.account_ids.includes(id))
-  const units = parents.filter((unit) => rules.some(({ traits }) => traits.unit_ids.includes(unit.id)))
-  const readsAll = rules.some(({ traits }) => traits.tags === 'all')
-  const keys = readsAll ? Object.keys(tags) : [...new Set(rules.flatMap(({ traits }) => traits.tags))]
-  return [
-    isNamed && id,
-    rules.some(({ readsName }) => readsName) && name,
-    units.map((unit) => unit.id).sort(),
-    keys.sort().map((key) => [key, Object.hasOwn(tags, key) ? tags[key] : null]),
-  ]
 }

@@ -3,7 +3,7 @@ import { allOf, sql } from '../db/sql.ts'
 import { emitWithFacts } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import type { PageRequest, PageRows } from '../kernel/page.ts'
-import { type AccountPolicyView, type CloudAccount, policyViewOf } from './cloud-account.ts'
+import { type AccountPolicyView, type CloudAccount, type CountedKind, policyViewOf } from './cloud-account.ts'
 
 /** The maximum number of entries that an event names in each of its lists; it always states how many there were. */
 const maxIdsShown = 100
@@ -93,7 +93,7 @@ export function accountName(tx: Tx, account_id: Statement): Statement {
 }
 
 function speakingEntries(tx: Tx): Statement {
-  return sql`select distinct on (account_id) account_id, name, metadata from cloud_account
+  return sql`select distinct on (account_id) account_id, name, metadata, rank, id from cloud_account
     where tenant_id = ${tx.tenant_id}::uuid`
 }
 
@@ -114,10 +114,39 @@ type Visible = { account_ids: readonly string[]; unit_ids: readonly string[]; ta
  */
 export function accountKindsAsJson(tx: Tx, { account_ids, unit_ids, tags }: Visible, limit: number): Statement {
   if (account_ids.length + unit_ids.length + tags.length === 0) return sql`'[]'::jsonb`
+  return sql`(select coalesce(jsonb_agg(kinds.kind), '[]') from (
+    select distinct ${seenOfKnown({ account_ids, unit_ids, tags })} as kind
+    from (${speakingEntries(tx)} and account_id ~ '^[0-9]{12}$' ${oneAnAccount}) as known
+    limit ${limit}) as kinds)`
+}
+
+/**
+ * The same kinds with how many accounts each has, in the order in which the list of accounts names the first of each, and how many there
+ * are in all: as one value. `names`: rules also tell accounts apart by their names. It reads every account of the tenant.
+ */
+export function countedKindsAsJson(
+  tx: Tx,
+  visible: Visible & { names: boolean },
+  { kinds, named }: { kinds: number; named: number },
+): Statement<{ total: number; kinds: CountedKind[] }> {
+  return sql`(with seen as materialized (
+      select ${seenOfKnown(visible)} as kind, case when ${visible.names} then known.name end as name,
+        known.account_id, known.name as shown, row_number() over (order by known.rank, known.name, known.id) as place
+      from (${speakingEntries(tx)} and account_id ~ '^[0-9]{12}$' ${oneAnAccount}) as known),
+    counted as (select kind, name, count(*) as count, min(place) as place,
+        (array_agg(jsonb_build_object('id', account_id, 'name', shown, 'place', place)
+          order by place))[1:${named}::integer] as first
+      from seen group by kind, name order by min(place) limit ${kinds})
+    select jsonb_build_object('total', (select count(*) from seen), 'kinds', coalesce(jsonb_agg(jsonb_build_object(
+        'kind', kind, 'name', name, 'count', count, 'first', to_jsonb(first)) order by place), '[]'))
+    from counted)`
+}
+
+/** What rules see of the account in `known`, as one value. */
+function seenOfKnown({ account_ids, unit_ids, tags }: Visible): Statement {
   const keys = keysRead(tags)
   const units = sql`known.metadata -> 'organizational_unit_ids'`
-  return sql`(select coalesce(jsonb_agg(kinds.kind), '[]') from (
-    select distinct jsonb_build_object(
+  return sql`jsonb_build_object(
       'account_id', case when known.account_id = any(${[...account_ids]}::text[]) then known.account_id end,
       'tags', ${whereAny(
         tags,
@@ -131,9 +160,7 @@ export function accountKindsAsJson(tx: Tx, { account_ids, unit_ids, tags }: Visi
           from jsonb_array_elements_text(case when jsonb_typeof(${units}) = 'array' then ${units} else '[]' end) unit
           where unit = any(${[...unit_ids]}::text[]))`,
         sql`'[]'::jsonb`,
-      )}) as kind
-    from (${speakingEntries(tx)} and account_id ~ '^[0-9]{12}$' ${oneAnAccount}) as known
-    limit ${limit}) as kinds)`
+      )})`
 }
 
 /** The keys of an account's tags that are read. Many are looked for among the account's own, few the other way round. */

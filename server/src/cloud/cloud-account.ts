@@ -143,3 +143,12 @@ export function policyViewOf(account: Pick<CloudAccount, 'name' | 'metadata'>): 
     organizational_unit_ids: [...new Set<string>(known)].slice(0, maxUnits),
   }
 }
+
+/** Accounts that rules cannot tell apart. `name`: null where rules read no names. */
+export type CountedKind = {
+  kind: { account_id: string | null; tags: Record<string, string>; organizational_unit_ids: string[] }
+  name: string | null
+  count: number
+  /** The first of them in the order of the list; `place` is their place there. */
+  first: { id: string; name: string; place: number }[]
+}

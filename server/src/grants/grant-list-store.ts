@@ -15,7 +15,7 @@ import { asGrant, type GrantRow, grantColumns } from './grant-store.ts'
 type NamedRow = GrantRow &
   Pick<NamedGrant, 'user_name' | 'ended_by_name' | 'resource_name' | 'action_description'> & {
     served_by: string | null
-    approval: { by: string | null; name: string | null; extends: string | null }
+    approval: { by: string | null; name: string | null; extends: string | null; break_glass: boolean }
   }
 
 /** The columns of the grants `r`, with the names beside the ids. */
@@ -26,7 +26,7 @@ function namedColumns(tx: Tx): Statement {
     case when r.resource_type = 'cloud_account' then ${accountName(tx, sql`r.resource_id`)} end as resource_name,
     ${actionDescription(tx, sql`r.action`)} as action_description,
     (select json_build_object('by', q.decided_by, 'name', ${personName(tx, sql`q.decided_by`)},
-        'extends', q.extends)
+        'extends', q.extends, 'break_glass', q.break_glass)
       from access_request q where q.tenant_id = ${tx.tenant_id}::uuid and q.id = r.request_id) as approval`
 }
 
@@ -44,6 +44,7 @@ function asNamedGrant(named: NamedRow): NamedGrant {
     provisioner_name: served_by === sandbox ? sandbox : (provisioner?.name ?? null),
     approved_by: approval.by,
     approved_by_name: approval.name,
+    break_glass: approval.break_glass,
     drifted: grant.status === 'active' && drift?.kind === 'removed',
   }
 }

@@ -86,6 +86,7 @@ export const NamedGrant = Type.Object(
     ),
     approved_by: Nullable(Type.String({ format: 'uuid', description: 'null where a rule approved the request' })),
     approved_by_name: Nullable(Type.String()),
+    break_glass: Type.Boolean({ description: 'whether its request was an emergency' }),
     drifted: Type.Boolean({ description: 'its access was removed at the target by hand while the grant held it' }),
   },
   { title: 'NamedGrant' },

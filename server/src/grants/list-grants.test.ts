@@ -140,6 +140,7 @@ test('names stand beside the ids, the same in the list and alone', async () => {
         ...{ user_name: row?.user_name, ended_by_name: row?.ended_by_name, resource_name: row?.resource_name },
         ...{ provisioner_name: row?.provisioner_name, drifted: row?.drifted },
         ...{ approved_by: row?.approved_by, approved_by_name: row?.approved_by_name },
+        break_glass: row?.break_glass,
       },
       {
         user_name: names.get(grant.user_id),
@@ -150,6 +151,7 @@ test('names stand beside the ids, the same in the list and alone', async () => {
         drifted: isDrifted(grant),
         approved_by: request?.approved_by ?? null,
         approved_by_name: approved_by === null ? null : names.get(approved_by),
+        break_glass: false,
       },
     )
     const url = `/v1/grants/${grant.id}`

@@ -11,7 +11,7 @@ const tags: Readonly<Record<string, string>> = {
   roles: 'Roles, their scopes and holders',
   permissions: 'The scopes that a role can have',
   'api-keys': 'API keys, with which programs call',
-  policies: 'Policies and their rules, with cases, replays and invariants',
+  policies: 'Policies and their rules, with cases, replays, invariants, and who gains by a draft',
   actions: 'What the actions that rules and requests name mean',
   settings: 'Settings of the tenant, of its sign-in and of AI providers',
   'identity-providers': 'Directories that users and groups come from',

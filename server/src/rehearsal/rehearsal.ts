@@ -52,6 +52,9 @@ export const rehearsalPolicy = {
 const outsideProduction = 'resource.hasTag("env") && resource.getTag("env") != "production"'
 const itsAccounts = 'resource.hasTag("rehearsal") && resource.getTag("rehearsal") == "true"'
 
+/** What is longer is refused, to show what a refusal says and what would be allowed. */
+const maxRehearsedSeconds = 4 * 3_600
+
 export const rehearsalRules: readonly RuleInput[] = [
   {
     effect: 'permit',
@@ -66,7 +69,7 @@ export const rehearsalRules: readonly RuleInput[] = [
     approval_mode: 'require',
     action_scope_type: 'in',
     action_ids: ['ReadOnlyAccess', 'PowerUserAccess', 'AdministratorAccess'],
-    conditions: `when { ${itsAccounts} }`,
+    conditions: `when { ${itsAccounts} && context.duration_seconds <= ${maxRehearsedSeconds} }`,
     notice: 'Rehearsal: production, and more than reading, needs the approval of one colleague.',
   },
 ]

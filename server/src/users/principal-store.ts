@@ -44,6 +44,19 @@ export function principalsAsJson(tx: Tx, page: HolderPage): Statement<Principal[
   return pageAsJson(tx, page, principalAsJson(tx, sql`holder.id`))
 }
 
+/**
+ * The active users who may request access, by name, as policies see them, at most `limit`, and how many there are in all: as one value.
+ */
+export function requestersAsJson(tx: Tx, limit: number): Statement<{ total: number; people: Principal[] }> {
+  return sql`(select jsonb_build_object('total', coalesce(max(holder.total), 0),
+      'people', coalesce(jsonb_agg(${principalAsJson(tx, sql`holder.id`)} order by holder.place), '[]'))
+    from (select person.id, count(*) over () as total, row_number() over (order by person.name_key, person.id) as place
+      from tenant_user person
+      where person.tenant_id = ${tx.tenant_id}::uuid and ${isActive(sql`person`)}
+        and person.id in (${holdersOf(tx, ['requests:create'])})
+      order by person.name_key, person.id limit ${limit}) holder)`
+}
+
 function pageAsJson<Person>(
   tx: Tx,
   { except, after, limit }: HolderPage,

@@ -69,15 +69,27 @@ suite('asking and approving, in three browsers', { skip: skipChromium }, async (
       .waitFor()
   })
 
-  test('an emergency is active at once, and says that everybody is told', async () => {
-    const { page } = await signIn('dana', '?type=cloud_account&id=123456789012&action=AdministratorAccess')
-    await page.getByText('Needs 1 of').waitFor()
-    await page.getByRole('button', { name: 'Emergency access' }).click()
+  test('at 3 a.m., on a phone: an emergency is active after five touches, and everybody is told', async (t) => {
+    const { page } = await signIn('dana', '', phone)
+    const began = performance.now()
+    let touches = 0
+    const touch = async (located: { click(): Promise<void> }) => {
+      touches += 1
+      await located.click()
+    }
+    await touch(page.getByLabel('What do you need access to?'))
+    await page.keyboard.type('prod payments')
+    await touch(page.getByRole('option', { name: /payments-prod AdministratorAccess/ }))
+    await touch(page.getByRole('button', { name: 'Emergency access' }))
+    await touch(page.getByLabel('What is the emergency?'))
+    await page.keyboard.type('the shop is down')
     await page.getByText('At once.').waitFor()
-    await page.getByLabel('What is the emergency?').fill('the shop is down')
-    await page.getByRole('button', { name: 'Start emergency access' }).click()
+    await touch(page.getByRole('button', { name: 'Start emergency access' }))
     await page.getByText(/^(1 h|59 min) left$/).waitFor()
-    await page.getByText('Emergency').first().waitFor()
+    t.diagnostic(`active after ${touches} touches, ${((performance.now() - began) / 1_000).toFixed(1)} s`)
+    assert.ok(touches <= 6)
+    // Of the request, and of the access.
+    await page.getByText('Emergency', { exact: true }).nth(1).waitFor()
   })
 
   test('on a phone, deciding takes two touches after the sign-in', async () => {

@@ -19,14 +19,21 @@ export type Window = {
   complaints: string[]
 }
 
-/** A browser for the tests of a file, which is closed after them. `runsScripts`: false, as where an organization locks its browsers down. */
-export async function openChromium({ runsScripts = true } = {}): Promise<() => Promise<Window>> {
-  const browser = await chromium.launch({
+export type { Browser, Page }
+
+/** A browser that the caller closes. */
+export function launchChromium(): Promise<Browser> {
+  return chromium.launch({
     executablePath: program,
     // A browser in a container of a continuous integration runs as root, where Chromium's own sandbox does not start.
     chromiumSandbox: process.getuid?.() !== 0,
     args: ['--disable-dev-shm-usage'],
   })
+}
+
+/** A browser for the tests of a file, which is closed after them. `runsScripts`: false, as where an organization locks its browsers down. */
+export async function openChromium({ runsScripts = true } = {}): Promise<() => Promise<Window>> {
+  const browser = await launchChromium()
   after(() => browser.close())
   return () => openWindow(browser, runsScripts)
 }

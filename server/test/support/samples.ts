@@ -55,6 +55,7 @@ export const sampleBodies: Record<string, unknown> = {
   exchangeAuthorizationCode: { code: 'a code', redirect_uri: 'https://app.example.com/back' },
   extendGrant: { duration_seconds: 3_600 },
   refreshSession: { refresh_token: 'a refresh token' },
+  findGains: { draft: { changes: [] } },
   finishSecondFactor: { challenge: 'a challenge', totp: '123456' },
   checkSetupLink: { key: 'a key' },
   useSetupLink: { key: 'a key', name: 'Anna', email: 'anna@example.com', password: 'four random words here' },

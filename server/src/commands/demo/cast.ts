@@ -6,7 +6,7 @@ import { require, type Stage } from './stage.ts'
 export type Place = { base_url: string; tenant_id: string; api_key: string }
 
 /** A user of the demo, signed in. */
-export type Person = Caller & { id: string; name: string }
+export type Person = Caller & { id: string; name: string; email: string; password: string }
 
 export type Cast = {
   owner: Caller
@@ -36,7 +36,13 @@ export async function gather(stage: Stage, { base_url, tenant_id, api_key }: Pla
     await owner.ask(201, 'POST', `/v1/groups/${group}/members`, { user_id: id })
     const anybody = callerAt(base_url, { 'x-tenant-id': tenant_id })
     const signedIn = await anybody.ask<{ token: string }>(200, 'POST', '/v1/auth/login', { email, password })
-    return { ...callerAt(base_url, { 'x-tenant-id': tenant_id, authorization: `Bearer ${signedIn.token}` }), id, name }
+    return {
+      ...callerAt(base_url, { 'x-tenant-id': tenant_id, authorization: `Bearer ${signedIn.token}` }),
+      id,
+      name,
+      email,
+      password,
+    }
   }
 
   stage.scene('The users')

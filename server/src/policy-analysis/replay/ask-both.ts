@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { createLruCache } from '../../kernel/lru-cache.ts'
 import { type Decision, decideApproveInPieces, decideAskInPieces } from '../../policy-engine/deciding/decide.ts'
 import type { PolicyEvaluator } from '../../policy-engine/deciding/evaluate.ts'
+import { mayMindTime } from '../../policy-engine/deciding/reads-time.ts'
 import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
 import type { PutQuestion } from '../../requests/policy-question.ts'
 import type { Answers } from './tally.ts'
@@ -49,11 +50,6 @@ function decide({ ruleSet, question: { kind, policyQuestion } }: Asked, evaluato
   return kind === 'ask'
     ? decideAskInPieces(ruleSet, policyQuestion, evaluator)
     : decideApproveInPieces(ruleSet, policyQuestion, evaluator)
-}
-
-/** A rule can read the time only by one of these names, or by a name that is written with escapes. */
-export function mayMindTime(policy_text: string): boolean {
-  return /\b(?:now|weekday|minute)\b|\\/.test(policy_text)
 }
 
 function factsOf({ kind, policyQuestion }: PutQuestion, timely: boolean) {

@@ -9,6 +9,7 @@ import { type AskedType, askedTypes } from '../cedar/schema.ts'
 import type { ApprovalMode, Effect } from '../rule.ts'
 import { type PolicyEvaluator, policyEvaluator } from './evaluate.ts'
 import { durationsNamedIn, readsDuration } from './named-durations.ts'
+import { mayMindTime } from './reads-time.ts'
 import { entityFits, reachOf } from './rule-index.ts'
 import type { ReadRule, RuleSet, SortedRules } from './rule-set.ts'
 
@@ -22,12 +23,18 @@ export type AskRule = Pick<ReadRule, 'id' | 'serial' | 'effect' | 'scope'> & {
   readsReason: boolean
   /** Whether the answer may be another with another duration. */
   readsDuration: boolean
+  /** Whether the answer may be another at another time. */
+  readsTime: boolean
   /** Whether it may read the name of a resource. */
   readsName: boolean
+  /** What its conditions may read of the person: nothing, what many have in common, or who they are. */
+  readsPerson: 'no' | 'rights' | 'identity'
   /** By what else it tells accounts apart. */
   traits: AccountTraits
   /** The durations, in seconds, at which the answer may be another. */
   durations: readonly number[]
+  /** The actions that it names and that can be requested. */
+  actions: readonly string[]
 }
 
 /** The rules about requests of one rule set. `actions`: every action that one of them names and that can be requested, in order. */
@@ -44,8 +51,8 @@ export function askRulesOf(ruleSet: RuleSet, evaluator: PolicyEvaluator = policy
   const before = known.get(sorted)
   if (before !== undefined) return before
   const read = [...sorted.read.values()].filter(({ sets }) => sets.includes('ask'))
-  const actions = new Set(read.flatMap((rule) => rule.actions).filter(isPossibleAction))
-  const found = { rules: read.map((rule) => askRuleOf(rule, sorted)), actions: [...actions].sort() }
+  const rules = read.map((rule) => askRuleOf(rule, sorted))
+  const found = { rules, actions: [...new Set(rules.flatMap(({ actions }) => actions))].sort() }
   known.set(sorted, found)
   return found
 }
@@ -64,21 +71,31 @@ function isPossibleAction(action: string): boolean {
 
 /** A rule that spells an attribute with an escape may read any. */
 const [readsReason, readsName] = [/\bhas_reason\b|\\/, /\bname\b|\\/]
+/** By what a rule may know one person: their name, their address, or that they are the one whom it names. */
+const readsIdentity = /\b(?:name|email|User)\b|\\/
 
 /** A variable cannot be spelled with an escape. Its first place is the scope. */
-function readsAction(text: string): boolean {
-  return (text.match(/\baction\b/g) ?? []).length > 1
+function isInConditions(variable: 'principal' | 'action', text: string): boolean {
+  return (text.match(new RegExp(`\\b${variable}\\b`, 'g')) ?? []).length > 1
 }
 
-function askRuleOf({ id, serial, effect, scope, text, reading }: ReadRule, { byId }: SortedRules): AskRule {
+function readsPerson(text: string): AskRule['readsPerson'] {
+  if (!isInConditions('principal', text)) return 'no'
+  return readsIdentity.test(text) ? 'identity' : 'rights'
+}
+
+function askRuleOf({ id, serial, effect, scope, text, reading, actions }: ReadRule, { byId }: SortedRules): AskRule {
   return {
     ...{ id, serial, effect, scope, traits: reading.traits },
     mode: byId.get(id)?.approval_mode ?? null,
-    readsAction: readsAction(text),
+    readsAction: isInConditions('action', text),
     readsReason: readsReason.test(text),
     readsDuration: readsDuration(text),
+    readsTime: mayMindTime(text),
     readsName: readsName.test(text),
+    readsPerson: readsPerson(text),
     durations: durationsNamedIn(text),
+    actions: actions.filter(isPossibleAction),
   }
 }
 
@@ -101,6 +118,20 @@ export function rulesOn(rules: readonly AskRule[], resource: Resource): AskRule[
 /** Those of the rules that can concern the action. */
 export function rulesFor(rules: readonly AskRule[], action: string): AskRule[] {
   return rules.filter(({ scope }) => scope.actions === undefined || scope.actions.includes(action))
+}
+
+/** All of the account that the rules can read. Their scopes fit it, so only conditions can still tell it from another. */
+export function accountAsRead(rules: readonly AskRule[], { id, name, tags, parents }: Resource): unknown[] {
+  const isNamed = rules.some(({ traits }) => traits.account_ids.includes(id))
+  const units = parents.filter((unit) => rules.some(({ traits }) => traits.unit_ids.includes(unit.id)))
+  const readsAll = rules.some(({ traits }) => traits.tags === 'all')
+  const keys = readsAll ? Object.keys(tags) : [...new Set(rules.flatMap(({ traits }) => traits.tags))]
+  return [
+    isNamed && id,
+    rules.some(({ readsName }) => readsName) && name,
+    units.map((unit) => unit.id).sort(),
+    keys.sort().map((key) => [key, Object.hasOwn(tags, key) ? tags[key] : null]),
+  ]
 }
 
 /** The actions that a permit among these rules covers, in order. A permit of any action covers those that other rules name. */

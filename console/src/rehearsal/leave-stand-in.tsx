@@ -1,0 +1,28 @@
+import { answerOf } from '@sallyport/client'
+import type { ReactNode } from 'react'
+import { api } from '../api/api.ts'
+import { useAct } from '../parts/act.ts'
+import { Button } from '../parts/button.tsx'
+import { Problem } from '../parts/problem.tsx'
+import { useWords } from '../words/words.ts'
+
+/** Ends the session of the colleague, and this window. */
+export function LeaveStandIn({ className = '' }: { className?: string }): ReactNode {
+  const words = useWords().rehearsal
+  const act = useAct()
+  const leave = () =>
+    act.run(async () => {
+      await answerOf(api.POST('/v1/auth/logout'))
+      window.close()
+      // A window that no click in the console opened does not close.
+      location.assign(import.meta.env.BASE_URL)
+    })
+  return (
+    <div className={`grid gap-2 ${className}`}>
+      <Button isPending={act.isPending} onClick={leave}>
+        {words.leave}
+      </Button>
+      {act.error !== undefined && <Problem error={act.error} />}
+    </div>
+  )
+}
