@@ -3,13 +3,13 @@ import { Search as SearchIcon } from 'lucide-react'
 import { type ReactNode, useDeferredValue, useEffect, useState } from 'react'
 import { Autocomplete, Input, Label, ListBox, ListBoxItem, TextField } from 'react-aria-components'
 import { LoadFailure } from '../parts/list-states.tsx'
+import { useSettled } from '../parts/settled.ts'
 import { nameOf, readableId } from '../requests/request.ts'
 import { useWords } from '../words/words.ts'
 import { Answer } from './answer.tsx'
 import type { Choice } from './choice.ts'
 import { type Entry, keyOf } from './entry.ts'
 import { catalogueQuery } from './queries.ts'
-import { useSettled } from './settled.ts'
 
 type SearchProps = {
   choose: (choice: Choice) => void

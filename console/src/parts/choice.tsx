@@ -17,7 +17,7 @@ export function Choice({ label, value, options, onChange }: ChoiceProps): ReactN
         {options.map((option) => (
           <label
             key={option.value}
-            className="inline-flex h-8 cursor-pointer items-center rounded-control border border-control bg-surface px-3 text-body font-medium wrap-anywhere touch:h-11 hover:bg-sunken has-checked:border-accent has-checked:bg-accent-tint has-checked:text-accent has-checked:ring-1 has-checked:ring-accent has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent"
+            className="inline-flex min-h-8 cursor-pointer items-center rounded-control border border-control bg-surface px-3 py-1 text-body font-medium wrap-anywhere touch:min-h-11 hover:bg-sunken has-checked:border-accent has-checked:bg-accent-tint has-checked:text-accent has-checked:ring-1 has-checked:ring-accent has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent"
           >
             <input
               type="radio"

@@ -6,6 +6,7 @@ import { people } from './english/people.ts'
 import { rehearsal } from './english/rehearsal.ts'
 import { requests } from './english/requests.ts'
 import { resources } from './english/resources.ts'
+import { rules } from './english/rules.ts'
 import { actions, lists, refusal } from './english/shared.ts'
 import { signIn } from './english/sign-in.ts'
 import { start } from './english/start.ts'
@@ -24,6 +25,7 @@ export const english = {
   rehearsal,
   requests,
   resources,
+  rules,
   signIn,
   start,
   time,

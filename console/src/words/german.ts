@@ -6,6 +6,7 @@ import { people } from './german/people.ts'
 import { rehearsal } from './german/rehearsal.ts'
 import { requests } from './german/requests.ts'
 import { resources } from './german/resources.ts'
+import { rules } from './german/rules.ts'
 import { actions, lists, refusal } from './german/shared.ts'
 import { signIn } from './german/sign-in.ts'
 import { start } from './german/start.ts'
@@ -28,6 +29,7 @@ export const german: Words = {
   rehearsal,
   requests,
   resources,
+  rules,
   signIn,
   start,
   time,

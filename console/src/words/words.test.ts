@@ -33,6 +33,14 @@ const others: Readonly<Record<string, readonly unknown[][]>> = {
   ),
   'requests.riskBecause': ['break_glass', 'administrator', 'sensitive_account'].map((why) => [[why]]),
   'requests.detail.groups': counts.map((count) => [names(count)]),
+  'rules.gains.change': (['gains', 'loses', 'at_once', 'needs_approval'] as const).flatMap((kind) =>
+    [1, 2, 5].flatMap((count) =>
+      [true, false].map((is) => {
+        const named = { count, names: names(count) }
+        return [{ kind, action: 'Read', people: named, accounts: named, isAtOnce: is, isEmergency: is }]
+      }),
+    ),
+  ),
   'time.duration': [0, 1, 60, 5_400, 86_400, 180_061].map((seconds) => [seconds]),
   'time.ago': [0, 60, 3_600, 86_400, 172_800].map((seconds) => [seconds]),
   'time.left': [0, 1, 299, 5_400, 90_000].map((total) => [inSeconds(total)]),
@@ -110,6 +118,7 @@ const byValue = [
   'people.roles',
   'people.made.mail',
   'people.invited.mails',
+  ...['faults', 'notes', 'removeConsequences', 'sentences', 'slots', 'templates'].map((group) => `rules.${group}`),
 ]
 
 const source = globSync('**/*.{ts,tsx}', { cwd: `${import.meta.dirname}/..` })

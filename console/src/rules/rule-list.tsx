@@ -1,0 +1,98 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { toast } from '../parts/announcer.tsx'
+import { Button } from '../parts/button.tsx'
+import { Confirm } from '../parts/confirm.tsx'
+import { useWords, type Words } from '../words/words.ts'
+import { CedarDetails, CedarText } from './cedar-details.tsx'
+import { type AccessRule, removeRule } from './queries.ts'
+import { type FilledTemplate, readTemplate } from './read-template.ts'
+import { partsOf } from './sentence.ts'
+import { type Names, sentenceText, slotText } from './slot-texts.ts'
+
+/** The rules that are there, each as its sentence. */
+export function RuleList({ rules, names }: { rules: readonly AccessRule[]; names: Names }): ReactNode {
+  const words = useWords()
+  const queries = useQueryClient()
+  const [leaving, setLeaving] = useState<AccessRule>()
+  const remove = async (rule: AccessRule) => {
+    await removeRule(rule)
+    toast(words.rules.removed)
+    await queries.invalidateQueries({ queryKey: ['policy'] })
+  }
+  return (
+    <>
+      <ul className="divide-y divide-line">
+        {rules.map((rule) => (
+          <RuleRow key={rule.id} rule={rule} names={names} remove={() => setLeaving(rule)} />
+        ))}
+      </ul>
+      {leaving !== undefined && (
+        <Confirm
+          title={words.rules.removeTitle}
+          consequences={consequencesOf(leaving, names, words)}
+          act={words.rules.removeRule}
+          close={() => setLeaving(undefined)}
+          run={() => remove(leaving)}
+        />
+      )}
+    </>
+  )
+}
+
+type RuleRowProps = { rule: AccessRule; names: Names; remove: () => void }
+
+function RuleRow({ rule, names, remove }: RuleRowProps): ReactNode {
+  const words = useWords()
+  const filled = readTemplate(rule)
+  const name = filled === undefined ? rule.policy_text : sentenceText(filled.template, filled.slots, names, words)
+  return (
+    <li className="grid gap-2 py-4 first:pt-0 last:pb-0 sm:grid-cols-[1fr_auto] sm:items-start sm:gap-6">
+      <div className="grid min-w-0 gap-1">
+        {filled === undefined ? (
+          <>
+            <p>{words.rules.other}</p>
+            <CedarText>{rule.policy_text}</CedarText>
+          </>
+        ) : (
+          <>
+            <Sentence filled={filled} names={names} />
+            <CedarDetails text={rule.policy_text} />
+          </>
+        )}
+      </div>
+      <div>
+        <Button aria-label={words.rules.removeNamed(name)} onClick={remove}>
+          {words.rules.remove}
+        </Button>
+      </div>
+    </li>
+  )
+}
+
+function Sentence({ filled: { template, slots }, names }: { filled: FilledTemplate; names: Names }): ReactNode {
+  const words = useWords()
+  return (
+    <p className="sound-width text-sentence wrap-anywhere">
+      {partsOf(words.rules.sentences[template]).map((part) =>
+        'slot' in part ? (
+          <span key={part.slot}>
+            <bdi className={`font-semibold ${part.slot === 'seconds' ? 'whitespace-nowrap' : ''}`}>
+              {slotText(part.slot, slots, names, words)}
+            </bdi>
+            {part.marks}
+          </span>
+        ) : (
+          part.words
+        ),
+      )}
+    </p>
+  )
+}
+
+function consequencesOf(rule: AccessRule, names: Names, words: Words): string {
+  const { removeConsequences } = words.rules
+  const filled = readTemplate(rule)
+  if (filled === undefined) return removeConsequences.other
+  return removeConsequences[rule.effect](sentenceText(filled.template, filled.slots, names, words))
+}

@@ -1,0 +1,100 @@
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useRef, useState } from 'react'
+import { useMe } from '../me/me.ts'
+import { Choice } from '../parts/choice.tsx'
+import { EnglishText } from '../parts/english-text.tsx'
+import { LoadFailure, Loading } from '../parts/list-states.tsx'
+import { Card, Section } from '../parts/page.tsx'
+import { useWords } from '../words/words.ts'
+import { useFacts } from './facts.ts'
+import { type AccessPolicy, accessPolicyQuery } from './queries.ts'
+import { RuleForm } from './rule-form.tsx'
+import { RuleList } from './rule-list.tsx'
+import { type Template, templates } from './templates.ts'
+
+/** The rules that were made by templates, and the templates. Who may not change rules does not see it. `title`: another than its own. */
+export function RulesSection({ title }: { title?: string }): ReactNode {
+  const { scopes } = useMe()
+  const mayChange = scopes.includes('policies:write') && scopes.includes('policies:read')
+  return mayChange ? <Rules title={title} /> : null
+}
+
+function Rules({ title }: { title: string | undefined }): ReactNode {
+  const words = useWords().rules
+  const { data, error, refetch } = useQuery(accessPolicyQuery)
+  const facts = useFacts()
+  return (
+    <Section title={title ?? words.title}>
+      <p className="sound-width text-text-2">{words.intro}</p>
+      {data !== undefined && facts.isReady && <RulesOf policy={data} facts={facts} />}
+      {data === undefined && error !== null && <LoadFailure error={error} retry={refetch} />}
+      {(data === undefined || !facts.isReady) && error === null && <Loading />}
+    </Section>
+  )
+}
+
+function RulesOf({ policy, facts }: { policy: AccessPolicy | null; facts: ReturnType<typeof useFacts> }): ReactNode {
+  const words = useWords().rules
+  const rules = policy?.rules ?? []
+  const [chosen, choose] = useState<Template | undefined>(rules.length === 0 ? templates[0] : undefined)
+  const [warnings, setWarnings] = useState<readonly string[]>([])
+  const heading = useRef<HTMLHeadingElement>(null)
+  return (
+    <>
+      {rules.length === 0 ? (
+        <p className="text-text-2">{words.none}</p>
+      ) : (
+        <Card>
+          <RuleList rules={rules} names={facts.names} />
+        </Card>
+      )}
+      {warnings.length > 0 && <Warnings warnings={warnings} />}
+      <Card className="grid gap-4">
+        <h3 ref={heading} tabIndex={-1} className="text-body font-semibold">
+          {words.add}
+        </h3>
+        <Choice
+          label={words.template}
+          value={chosen ?? ''}
+          options={templates.map((template) => ({ value: template, text: words.templates[template] }))}
+          onChange={(value) => {
+            setWarnings([])
+            choose(templates.find((template) => template === value))
+          }}
+        />
+        {chosen !== undefined && (
+          <RuleForm
+            key={chosen}
+            template={chosen}
+            policy={policy}
+            facts={facts}
+            added={(rule) => {
+              setWarnings(rule.warnings ?? [])
+              choose(undefined)
+              // The button that had the focus is gone.
+              heading.current?.focus()
+            }}
+          />
+        )}
+        {facts.hasMore && <p className="text-meta text-text-2">{words.notAll}</p>}
+      </Card>
+    </>
+  )
+}
+
+/** What the service notes about the rule that was just added. */
+function Warnings({ warnings }: { warnings: readonly string[] }): ReactNode {
+  const words = useWords().rules
+  return (
+    <div role="status" className="grid gap-1 rounded-control bg-wait-tint p-3 text-wait">
+      <p>{words.warned}</p>
+      <ul className="list-disc pl-5">
+        {warnings.map((warning) => (
+          <li key={warning} className="sound-width wrap-anywhere">
+            <EnglishText>{`${warning.charAt(0).toUpperCase()}${warning.slice(1)}.`}</EnglishText>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}

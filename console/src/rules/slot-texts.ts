@@ -1,0 +1,52 @@
+/** What stands in the slots of a sentence, as text. */
+import { readableId } from '../requests/request.ts'
+import type { Words } from '../words/words.ts'
+import { partsOf } from './sentence.ts'
+import { type Slot, type Slots, type Template, tag } from './templates.ts'
+
+/** The names of what rules name by id. */
+export type Names = {
+  groups: ReadonlyMap<string, string>
+  roles: ReadonlyMap<string, string>
+  accounts: ReadonlyMap<string, string>
+}
+
+/** A rule as one sentence. A name that is not known is its id. */
+export function sentenceText(template: Template, slots: Slots, names: Names, words: Words): string {
+  const parts = partsOf(words.rules.sentences[template])
+  return parts
+    .map((part) => ('slot' in part ? `${slotText(part.slot, slots, names, words)}${part.marks}` : part.words))
+    .join('')
+}
+
+export function slotText(slot: Slot, slots: Slots, names: Names, words: Words): string {
+  switch (slot) {
+    case 'who':
+      return whoText(slots.who, names, words)
+    case 'where':
+      return whereText(slots.where, names, words)
+    case 'action':
+      return slots.action
+    case 'seconds':
+      return words.time.duration(slots.seconds)
+    default:
+      return clockText(slots[slot])
+  }
+}
+
+export function whoText(who: Slots['who'], { groups, roles }: Names, { rules }: Words): string {
+  if (who.kind === 'everyone') return rules.everyone
+  if (who.kind === 'group') return rules.group(groups.get(who.id) ?? who.id)
+  return rules.role(roles.get(who.id) ?? who.id)
+}
+
+export function whereText(where: Slots['where'], { accounts }: Names, { rules }: Words): string {
+  if (where.kind === 'all') return rules.allAccounts
+  if (where.kind === 'tag') return rules.tagged(tag, where.value)
+  const name = accounts.get(where.id)
+  return name === undefined || name === where.id ? readableId(where.id) : `${name} · ${readableId(where.id)}`
+}
+
+/** Minutes since midnight, as a clock shows them. */
+export const clockText = (minutes: number): string =>
+  `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`
