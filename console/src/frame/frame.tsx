@@ -11,6 +11,7 @@ import { standIn } from '../rehearsal/stand-in.ts'
 import { inboxCountQuery } from '../requests/queries.ts'
 import { useWords } from '../words/words.ts'
 import { Bell } from './bell.tsx'
+import { Go } from './go.tsx'
 
 /** What surrounds every page: the navigation, the bell, and lines about rehearsal and about a service that does not answer. */
 export function Frame(): ReactNode {
@@ -40,6 +41,7 @@ export function Frame(): ReactNode {
           </span>
         </div>
         <p className="hidden truncate text-meta text-text-2 lg:block">{me.tenant.name}</p>
+        <Go />
         <nav aria-label={words.navigation} className="hidden gap-1 sm:mr-auto sm:flex lg:mr-0 lg:flex-col">
           <Places />
         </nav>

@@ -1,4 +1,15 @@
-import { Check, Clock, Hand, LoaderCircle, type LucideIcon, Minus, Siren, TriangleAlert, X } from 'lucide-react'
+import {
+  Check,
+  Clock,
+  FlaskConical,
+  Hand,
+  LoaderCircle,
+  type LucideIcon,
+  Minus,
+  Siren,
+  TriangleAlert,
+  X,
+} from 'lucide-react'
 import type { ReactNode } from 'react'
 
 const tones = {
@@ -21,6 +32,7 @@ const icons = {
   alert: TriangleAlert,
   hand: Hand,
   siren: Siren,
+  flask: FlaskConical,
 } as const satisfies Record<string, LucideIcon>
 
 export type Tone = keyof typeof tones

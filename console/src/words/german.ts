@@ -1,8 +1,11 @@
 import { access } from './german/access.ts'
 import { frame } from './german/frame.ts'
+import { go } from './german/go.ts'
 import { me } from './german/me.ts'
+import { people } from './german/people.ts'
 import { rehearsal } from './german/rehearsal.ts'
 import { requests } from './german/requests.ts'
+import { resources } from './german/resources.ts'
 import { rules } from './german/rules.ts'
 import { actions, lists, refusal } from './german/shared.ts'
 import { signIn } from './german/sign-in.ts'
@@ -18,11 +21,14 @@ export const german: Words = {
   access,
   actions,
   frame,
+  go,
   lists,
   me,
+  people,
   refusal,
   rehearsal,
   requests,
+  resources,
   rules,
   signIn,
   start,

@@ -115,6 +115,9 @@ const byValue = [
   'me.sessions.kinds',
   'me.mails.kinds',
   'me.mails.obstacles',
+  'people.roles',
+  'people.made.mail',
+  'people.invited.mails',
   ...['faults', 'notes', 'removeConsequences', 'sentences', 'slots', 'templates'].map((group) => `rules.${group}`),
 ]
 

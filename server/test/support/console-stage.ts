@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { after } from 'node:test'
 import { openChromium, type Window } from './chromium.ts'
 import type { Client } from './client.ts'
-import { startOnTestServer } from './sallyport.ts'
+import { type Person, startOnTestServer } from './sallyport.ts'
 import { requireSound } from './sound-page.ts'
 
 /** PICTURES: a folder for a picture of each state of each screen. */
@@ -45,15 +45,17 @@ export async function openConsoleStage(env: Record<string, string> = {}) {
     ada: await sallyport.join('Ada Okafor', ['approver']),
     ben: await sallyport.join('Ben Marsh', ['approver']),
   }
+  /** One of those, or a person whom a test made. */
+  type Who = keyof typeof people | Person
   const windows: [string, Window][] = []
   after(() => {
     for (const [who, { complaints }] of windows) assert.deepEqual(complaints, [], who)
   })
 
   /** A browser in which a person signs in, at a page of the console. */
-  async function signIn(who: keyof typeof people, path = '', size = { width: 1_440, height: 900 }): Promise<Window> {
+  async function signIn(who: Who, path = '', size = { width: 1_440, height: 900 }): Promise<Window> {
     const window = await openWindow()
-    windows.push([who, window])
+    windows.push([typeof who === 'string' ? who : who.email, window])
     const { page } = window
     await page.setViewportSize(size)
     await page.goto(`${address}/console/${path}`)
@@ -63,8 +65,8 @@ export async function openConsoleStage(env: Record<string, string> = {}) {
   }
 
   /** Fills in the sign-in that a window shows. */
-  async function enter({ page }: Window, who: keyof typeof people): Promise<void> {
-    const { email, password } = people[who]
+  async function enter({ page }: Window, who: Who): Promise<void> {
+    const { email, password } = typeof who === 'string' ? people[who] : who
     await page.getByLabel('E-mail address').fill(email)
     await page.getByLabel('Passphrase').fill(password)
     await page.getByLabel('Organization').fill(sallyport.bootstrap.tenant_id)
