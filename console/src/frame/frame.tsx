@@ -68,13 +68,13 @@ export function Frame(): ReactNode {
 
 /** The places that the person may use. */
 function Places(): ReactNode {
-  const { frame: words, start } = useWords()
+  const words = useWords().frame
   const me = useMe()
   return (
     <>
       <Place to="/" icon={KeyRound} label={words.access} />
       {mayApprove(me) && <InboxPlace />}
-      {maySetUp(me) && <Place to="/start" icon={ListChecks} label={start.place} />}
+      {maySetUp(me) && <Place to="/start" icon={ListChecks} label={words.setUp} />}
       {standIn === undefined && <Place to="/me" icon={UserRound} label={words.you} />}
     </>
   )

@@ -41,13 +41,13 @@ export function useGoOptions(text: string): { groups: readonly Group[]; isSearch
 
 /** The pages that the person may use, as in the navigation. */
 function usePlaces(): Option[] {
-  const { frame: words, start } = useWords()
+  const words = useWords().frame
   const me = useMe()
   const navigate = useNavigate()
   const places = [
     { to: '/', name: words.access },
     ...(mayApprove(me) ? [{ to: '/inbox', name: words.inbox } as const] : []),
-    ...(maySetUp(me) ? [{ to: '/start', name: start.place } as const] : []),
+    ...(maySetUp(me) ? [{ to: '/start', name: words.setUp } as const] : []),
     ...(standIn === undefined ? [{ to: '/me', name: words.you } as const] : []),
   ] as const
   return places.map(({ to, name }) => ({ key: to, name, go: () => navigate({ to }) }))

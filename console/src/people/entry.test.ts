@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { english } from '../words/english.ts'
+import { englishSetUp as english } from '../words/english-set-up.ts'
 import { faultsOf, refusedFaults } from './entry.ts'
 
 const { people } = english

@@ -1,6 +1,6 @@
 import type { Refusal } from '@sallyport/client'
 import { faultOf } from '../me/faults.ts'
-import type { Words } from '../words/words.ts'
+import type { SetUpWords } from '../words/set-up-words.ts'
 
 export type Entry = { email: string; name: string; role: string }
 
@@ -8,7 +8,7 @@ export type Entry = { email: string; name: string; role: string }
 export type Faults = { email: string | undefined; name: string | undefined }
 
 /** What the page sees by itself. The service knows what an address is; this catches what people forget. */
-export function faultsOf({ email, name }: Entry, words: Words['people']): Faults {
+export function faultsOf({ email, name }: Entry, words: SetUpWords['people']): Faults {
   return {
     email: /^\S+@\S+$/.test(email.trim()) ? undefined : words.emailNeeded,
     name: name.trim() === '' ? words.nameNeeded : undefined,
@@ -18,7 +18,7 @@ export function faultsOf({ email, name }: Entry, words: Words['people']): Faults
 /** What the service refuses of a field. */
 export function refusedFaults(
   error: (Error & Partial<Pick<Refusal, 'code'>>) | undefined,
-  words: Words['people'],
+  words: SetUpWords['people'],
 ): Faults {
   return {
     email: error?.code === 'user_exists' ? words.emailTaken : faultOf(error, '/email'),

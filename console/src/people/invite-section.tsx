@@ -7,7 +7,7 @@ import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
 import { Card, Section } from '../parts/page.tsx'
-import { useWords } from '../words/words.ts'
+import { useSetUpWords } from '../words/set-up-words.ts'
 import { type Entry, type Faults, faultsOf, refusedFaults } from './entry.ts'
 import { InvitedList } from './invited-list.tsx'
 import { LinkOnce, type Made } from './link-once.tsx'
@@ -16,15 +16,14 @@ import { RoleChoice } from './role-choice.tsx'
 import { chosenRole, leastOffered, offeredRoles } from './roles.ts'
 
 /** Invites a colleague, and shows who has not joined yet. Nothing for who may not invite. */
-export function InviteSection(): ReactNode {
-  const words = useWords().people
+export function InviteSection({ title }: { title: string }): ReactNode {
   const { scopes } = useMe()
   const [made, setMade] = useState<Made>()
   if (!scopes.includes('users:write')) return null
   // Who was invited is read from the audit log, and their invitations from the users.
   const seesInvited = scopes.includes('users:read') && scopes.includes('audit:read')
   return (
-    <Section title={words.title}>
+    <Section title={title}>
       <Card className="grid gap-6">
         <InviteForm onMade={setMade} />
         {made !== undefined && <LinkOnce key={made.invitation.id} made={made} close={() => setMade(undefined)} />}
@@ -43,7 +42,7 @@ const empty: Entry = { email: '', name: '', role: 'user' }
 const none: Faults = { email: undefined, name: undefined }
 
 function InviteForm({ onMade }: { onMade: (made: Made) => void }): ReactNode {
-  const words = useWords().people
+  const words = useSetUpWords().people
   const { scopes } = useMe()
   const queries = useQueryClient()
   const { data: roles } = useQuery({ ...rolesQuery, enabled: scopes.includes('roles:read') })
@@ -106,7 +105,7 @@ function InviteForm({ onMade }: { onMade: (made: Made) => void }): ReactNode {
 
 /** How the person joins, for who may read the settings. */
 function WayIn(): ReactNode {
-  const words = useWords().people
+  const words = useSetUpWords().people
   const { scopes } = useMe()
   const { data } = useQuery({ ...signInSettingsQuery, enabled: scopes.includes('settings:read') })
   if (data === undefined) return null

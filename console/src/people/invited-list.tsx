@@ -9,7 +9,7 @@ import { Confirm } from '../parts/confirm.tsx'
 import { LoadFailure, Loading } from '../parts/list-states.tsx'
 import { now } from '../time/clock.ts'
 import { useFormats } from '../time/formats.ts'
-import { useWords } from '../words/words.ts'
+import { useSetUpWords } from '../words/set-up-words.ts'
 import type { Made } from './link-once.tsx'
 import { type Invitation, inviteAgain, invitedQuery, withdrawInvitation } from './queries.ts'
 
@@ -21,7 +21,7 @@ type Noting = {
 
 /** Who was invited and has not joined yet. */
 export function InvitedList(noting: Noting): ReactNode {
-  const words = useWords().people.invited
+  const words = useSetUpWords().people.invited
   const { data, error, refetch } = useQuery(invitedQuery)
   return (
     <div className="grid gap-3">
@@ -41,7 +41,7 @@ export function InvitedList(noting: Noting): ReactNode {
 }
 
 function Invited({ invitation, onMade, onWithdrawn }: Noting & { invitation: Invitation }): ReactNode {
-  const words = useWords().people.invited
+  const words = useSetUpWords().people.invited
   const queries = useQueryClient()
   const act = useAct()
   const [isLeaving, setLeaving] = useState(false)
@@ -96,7 +96,7 @@ function Invited({ invitation, onMade, onWithdrawn }: Noting & { invitation: Inv
 }
 
 function StateBadge({ state }: Pick<Invitation, 'state'>): ReactNode {
-  const words = useWords().people.invited.states
+  const words = useSetUpWords().people.invited.states
   const isOpen = state === 'pending'
   return (
     <Badge tone={isOpen ? 'wait' : 'neutral'} icon={isOpen ? 'clock' : 'minus'}>
@@ -107,7 +107,7 @@ function StateBadge({ state }: Pick<Invitation, 'state'>): ReactNode {
 
 /** Until when the link works, and what became of the mail. */
 function Facts({ invitation: { state, expires_at, mail } }: { invitation: Invitation }): ReactNode {
-  const words = useWords().people.invited
+  const words = useSetUpWords().people.invited
   const formats = useFormats()
   if (state !== 'pending') return null
   const facts = [words.until(formats.moment(expires_at, now())), words.mails[mail.state]]

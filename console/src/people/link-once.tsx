@@ -4,14 +4,14 @@ import { Copy } from '../parts/copy.tsx'
 import { EnglishText } from '../parts/english-text.tsx'
 import { now } from '../time/clock.ts'
 import { useFormats } from '../time/formats.ts'
-import { useWords } from '../words/words.ts'
+import { useSetUpWords } from '../words/set-up-words.ts'
 import type { MadeInvitation } from './queries.ts'
 
 export type Made = { invitation: MadeInvitation; isAgain: boolean }
 
 /** The link of an invitation, which nobody can read again. */
 export function LinkOnce({ made: { invitation, isAgain }, close }: { made: Made; close: () => void }): ReactNode {
-  const words = useWords().people.made
+  const words = useSetUpWords().people.made
   const formats = useFormats()
   const title = useRef<HTMLHeadingElement>(null)
   const { name, url, expires_at } = invitation
@@ -42,7 +42,7 @@ export function LinkOnce({ made: { invitation, isAgain }, close }: { made: Made;
 }
 
 function MailLine({ invitation: { email, mail } }: { invitation: MadeInvitation }): ReactNode {
-  const words = useWords().people.made.mail
+  const words = useSetUpWords().people.made.mail
   if (mail.state === 'pending' || mail.state === 'sent')
     return <p className="sound-width wrap-anywhere">{words[mail.state](email)}</p>
   if (mail.state === 'not_set_up' || mail.error === undefined) return <p className="sound-width">{words.not_set_up}</p>

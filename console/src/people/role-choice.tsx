@@ -1,13 +1,13 @@
 import { type ReactNode, useId } from 'react'
 import { Select } from '../parts/select.tsx'
-import { useWords } from '../words/words.ts'
+import { useSetUpWords } from '../words/set-up-words.ts'
 import type { Offered } from './roles.ts'
 
 type RoleChoiceProps = { offered: Offered; value: string; onChange: (role: string) => void }
 
 /** What the person may do: one plain sentence for each role. */
 export function RoleChoice({ offered, value, onChange }: RoleChoiceProps): ReactNode {
-  const words = useWords().people
+  const words = useSetUpWords().people
   const group = useId()
   const [firstOwn] = offered.own
   const isOwn = offered.own.some(({ id }) => id === value)

@@ -9,13 +9,13 @@ import { LoadFailure, Loading } from '../parts/list-states.tsx'
 import { Card } from '../parts/page.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { ownRequestsQuery } from '../requests/queries.ts'
-import { useWords } from '../words/words.ts'
+import { useSetUpWords } from '../words/set-up-words.ts'
 import { createRehearsal, rehearsalQuery } from './stand-in-calls.ts'
 import { choicesOf, doneOf, type Step, steps, waitingOf } from './steps.ts'
 
 /** The rehearsal of an owner: it begins with a click, and leads through the main job from both sides. */
 export function RehearsalCard(): ReactNode {
-  const words = useWords().rehearsal
+  const words = useSetUpWords().start.rehearsal
   const { data, error, refetch } = useQuery(rehearsalQuery)
   return (
     <Card className="grid gap-4">
@@ -31,7 +31,7 @@ export function RehearsalCard(): ReactNode {
 }
 
 function Begin(): ReactNode {
-  const words = useWords().rehearsal
+  const words = useSetUpWords().start.rehearsal
   const queries = useQueryClient()
   const act = useAct()
   const begin = () =>
@@ -52,7 +52,7 @@ function Begin(): ReactNode {
 }
 
 function Steps({ accounts }: { accounts: Parameters<typeof choicesOf>[0] }): ReactNode {
-  const words = useWords().rehearsal
+  const words = useSetUpWords().start.rehearsal
   const { data } = useQuery(ownRequestsQuery)
   const [hasTried, noteTried] = useTried()
   const choices = choicesOf(accounts)
@@ -93,7 +93,7 @@ function Steps({ accounts }: { accounts: Parameters<typeof choicesOf>[0] }): Rea
 }
 
 function Tick({ isDone }: { isDone: boolean }): ReactNode {
-  const words = useWords().rehearsal
+  const words = useSetUpWords().start.rehearsal
   const Icon = isDone ? Check : Circle
   return (
     <Icon

@@ -6,18 +6,18 @@ import { Button } from '../parts/button.tsx'
 import { LoadFailure, Loading } from '../parts/list-states.tsx'
 import { Card, Section } from '../parts/page.tsx'
 import { readableId } from '../requests/request.ts'
-import { useWords } from '../words/words.ts'
+import { useSetUpWords } from '../words/set-up-words.ts'
 import { type Account, environmentOf, isOfRehearsal } from './account.ts'
 import { AddAccount } from './add-account.tsx'
 import { accountsQuery } from './queries.ts'
 
 /** The accounts that can be requested, and a form to add one. Nothing for who may not see them. */
-export function AccountsSection(): ReactNode {
-  const words = useWords().resources
+export function AccountsSection({ title }: { title: string }): ReactNode {
+  const words = useSetUpWords().resources
   const { scopes } = useMe()
   if (!scopes.includes('cloud_accounts:read')) return null
   return (
-    <Section title={words.title}>
+    <Section title={title}>
       <Card className="grid gap-6">
         <p className="sound-width text-text-2">{words.intro}</p>
         <Accounts />
@@ -28,7 +28,7 @@ export function AccountsSection(): ReactNode {
 }
 
 function Accounts(): ReactNode {
-  const { resources: words, lists } = useWords()
+  const { resources: words, lists } = useSetUpWords()
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } =
     useInfiniteQuery(accountsQuery)
   const accounts = data?.pages.flatMap((page) => page.data)
@@ -54,7 +54,7 @@ function Accounts(): ReactNode {
 }
 
 function Row({ account }: { account: Account }): ReactNode {
-  const words = useWords().resources
+  const words = useSetUpWords().resources
   const environment = environmentOf(account)
   return (
     <li className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1 py-2">

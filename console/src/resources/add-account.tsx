@@ -7,7 +7,7 @@ import { Button } from '../parts/button.tsx'
 import { Choice } from '../parts/choice.tsx'
 import { Field } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
-import { useWords } from '../words/words.ts'
+import { useSetUpWords } from '../words/set-up-words.ts'
 import { type AccountEntry, accountOf, environments, readNumber } from './account.ts'
 import { accountsQuery, addAccount } from './queries.ts'
 
@@ -15,7 +15,7 @@ const empty = { name: '', number: '', chosen: 'production', other: '' }
 
 /** Adds one account. Those that are there stay as they are. */
 export function AddAccount(): ReactNode {
-  const words = useWords().resources
+  const words = useSetUpWords().resources
   const queries = useQueryClient()
   const act = useAct()
   const [entry, setEntry] = useState(empty)
@@ -102,7 +102,7 @@ type EnvironmentProps = {
 
 /** By what rules tell accounts apart. */
 function Environment({ chosen, other, error, choose, name }: EnvironmentProps): ReactNode {
-  const words = useWords().resources
+  const words = useSetUpWords().resources
   const isOther = chosen === ''
   return (
     <div className="grid gap-2">

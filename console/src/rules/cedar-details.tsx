@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react'
-import { useWords } from '../words/words.ts'
+import { useSetUpWords } from '../words/set-up-words.ts'
 
 /** The rule as Cedar, folded. */
 export function CedarDetails({ text }: { text: string }): ReactNode {
-  const words = useWords().rules
+  const words = useSetUpWords().rules
   return (
     <details>
       <summary className="w-fit rounded-control py-1 text-text-2">{words.asCedar}</summary>

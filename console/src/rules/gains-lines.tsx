@@ -5,7 +5,7 @@ import { Problem } from '../parts/problem.tsx'
 import { useSettled } from '../parts/settled.ts'
 import { now } from '../time/clock.ts'
 import { useFormats } from '../time/formats.ts'
-import { useWords } from '../words/words.ts'
+import { useSetUpWords } from '../words/set-up-words.ts'
 import type { Draft } from './draft.ts'
 import { gainsLines } from './gains.ts'
 import { gainsQuery } from './queries.ts'
@@ -23,7 +23,7 @@ type GainsLinesProps = {
 /** Who gains by the rule, before it is added. Its height is fixed, so that nothing jumps. */
 export function GainsLines(props: GainsLinesProps): ReactNode {
   const { scopes } = useMe()
-  const words = useWords().rules.gains
+  const words = useSetUpWords().rules.gains
   const isAllowed = ['policies:read', 'users:read', 'cloud_accounts:read'].every((scope) => scopes.includes(scope))
   return (
     <div className="grid content-start gap-1">
@@ -37,7 +37,7 @@ export function GainsLines(props: GainsLinesProps): ReactNode {
 }
 
 function Lines({ draft, template }: GainsLinesProps): ReactNode {
-  const words = useWords()
+  const words = useSetUpWords()
   const formats = useFormats()
   const wanted = draft === undefined ? '' : JSON.stringify(draft)
   const settled = useSettled(wanted)

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { english } from '../words/english.ts'
-import { german } from '../words/german.ts'
+import { english as englishCore } from '../words/english.ts'
+import { englishSetUp } from '../words/english-set-up.ts'
+import { german as germanCore } from '../words/german.ts'
+import { germanSetUp } from '../words/german-set-up.ts'
 import { type Gains, gainsLines } from './gains.ts'
 import type { Template } from './templates.ts'
+
+const german = { ...germanCore, ...germanSetUp }
+
+const english = { ...englishCore, ...englishSetUp }
 
 const named = (count: number, ...names: string[]) => ({ count, names: names.map((name) => ({ id: name, name })) })
 const change: Gains['changes'][number] = {

@@ -1,7 +1,7 @@
 /** Who gains by a rule, in lines. */
 import type { Schemas } from '@sallyport/client'
 import type { GainsLine } from '../words/english/rules.ts'
-import type { Words } from '../words/words.ts'
+import type { SetUpWords } from '../words/set-up-words.ts'
 import type { Template } from './templates.ts'
 
 export type Gains = Schemas['Gains']
@@ -10,7 +10,7 @@ type Change = Schemas['GainsChange']
 const maxLines = 3
 
 /** The lines that say who gains. `from`: the moment from which they hold, where that is not now. */
-export function gainsLines(gains: Gains, template: Template, { rules: words }: Words, from?: string): string[] {
+export function gainsLines(gains: Gains, template: Template, { rules: words }: SetUpWords, from?: string): string[] {
   const { changes, examined } = gains
   const said = words.gains
   const lines = changes.slice(0, maxLines).map((change) => said.change(lineOf(change)))
@@ -42,7 +42,7 @@ function lineOf({ kind, action, people, accounts, answer, emergency }: Change): 
 }
 
 /** Why nobody gains, as far as that is certain. */
-function nobody({ total, has_other_resources }: Gains, template: Template, said: Words['rules']['gains']): string {
+function nobody({ total, has_other_resources }: Gains, template: Template, said: SetUpWords['rules']['gains']): string {
   if (has_other_resources) return said.databases
   if (total.people === 0) return said.noPeople
   if (total.accounts === 0) return said.noAccounts

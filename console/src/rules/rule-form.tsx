@@ -6,7 +6,7 @@ import { useAct } from '../parts/act.ts'
 import { toast } from '../parts/announcer.tsx'
 import { Button } from '../parts/button.tsx'
 import { Form } from '../parts/form.tsx'
-import { useWords } from '../words/words.ts'
+import { useSetUpWords } from '../words/set-up-words.ts'
 import { CedarDetails } from './cedar-details.tsx'
 import { cedarOf } from './cedar-text.ts'
 import { draftOf } from './draft.ts'
@@ -26,7 +26,7 @@ type RuleFormProps = {
 
 /** A rule as one sentence with slots, who gains by it, and the button that adds it. */
 export function RuleForm({ template, policy, facts, added }: RuleFormProps): ReactNode {
-  const { rules: words } = useWords()
+  const { rules: words } = useSetUpWords()
   const queries = useQueryClient()
   const act = useAct()
   const [slots, setSlots] = useState(() => startingSlots(template, facts))
@@ -74,7 +74,7 @@ type SentenceProps = {
 const faultySlots: Readonly<Record<Fault, Slot>> = { action: 'action', hours: 'until' }
 
 function Sentence({ template, fault, ...props }: SentenceProps): ReactNode {
-  const { rules: words } = useWords()
+  const { rules: words } = useSetUpWords()
   const id = useId()
   return (
     // No control is wider than the page, whatever is chosen in it.

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react'
 import { toast } from '../parts/announcer.tsx'
 import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/confirm.tsx'
-import { useWords, type Words } from '../words/words.ts'
+import { type SetUpWords, useSetUpWords } from '../words/set-up-words.ts'
 import { CedarDetails, CedarText } from './cedar-details.tsx'
 import { type AccessRule, removeRule } from './queries.ts'
 import { type FilledTemplate, readTemplate } from './read-template.ts'
@@ -12,7 +12,7 @@ import { type Names, sentenceText, slotText } from './slot-texts.ts'
 
 /** The rules that are there, each as its sentence. */
 export function RuleList({ rules, names }: { rules: readonly AccessRule[]; names: Names }): ReactNode {
-  const words = useWords()
+  const words = useSetUpWords()
   const queries = useQueryClient()
   const [leaving, setLeaving] = useState<AccessRule>()
   const remove = async (rule: AccessRule) => {
@@ -43,7 +43,7 @@ export function RuleList({ rules, names }: { rules: readonly AccessRule[]; names
 type RuleRowProps = { rule: AccessRule; names: Names; remove: () => void }
 
 function RuleRow({ rule, names, remove }: RuleRowProps): ReactNode {
-  const words = useWords()
+  const words = useSetUpWords()
   const filled = readTemplate(rule)
   const name = filled === undefined ? rule.policy_text : sentenceText(filled.template, filled.slots, names, words)
   return (
@@ -71,7 +71,7 @@ function RuleRow({ rule, names, remove }: RuleRowProps): ReactNode {
 }
 
 function Sentence({ filled: { template, slots }, names }: { filled: FilledTemplate; names: Names }): ReactNode {
-  const words = useWords()
+  const words = useSetUpWords()
   return (
     <p className="sound-width text-sentence wrap-anywhere">
       {partsOf(words.rules.sentences[template]).map((part) =>
@@ -90,7 +90,7 @@ function Sentence({ filled: { template, slots }, names }: { filled: FilledTempla
   )
 }
 
-function consequencesOf(rule: AccessRule, names: Names, words: Words): string {
+function consequencesOf(rule: AccessRule, names: Names, words: SetUpWords): string {
   const { removeConsequences } = words.rules
   const filled = readTemplate(rule)
   if (filled === undefined) return removeConsequences.other

@@ -5,26 +5,26 @@ import { Choice } from '../parts/choice.tsx'
 import { EnglishText } from '../parts/english-text.tsx'
 import { LoadFailure, Loading } from '../parts/list-states.tsx'
 import { Card, Section } from '../parts/page.tsx'
-import { useWords } from '../words/words.ts'
+import { useSetUpWords } from '../words/set-up-words.ts'
 import { useFacts } from './facts.ts'
 import { type AccessPolicy, accessPolicyQuery } from './queries.ts'
 import { RuleForm } from './rule-form.tsx'
 import { RuleList } from './rule-list.tsx'
 import { type Template, templates } from './templates.ts'
 
-/** The rules that were made by templates, and the templates. Who may not change rules does not see it. `title`: another than its own. */
-export function RulesSection({ title }: { title?: string }): ReactNode {
+/** The rules that were made by templates, and the templates. Who may not change rules does not see it. */
+export function RulesSection({ title }: { title: string }): ReactNode {
   const { scopes } = useMe()
   const mayChange = scopes.includes('policies:write') && scopes.includes('policies:read')
   return mayChange ? <Rules title={title} /> : null
 }
 
-function Rules({ title }: { title: string | undefined }): ReactNode {
-  const words = useWords().rules
+function Rules({ title }: { title: string }): ReactNode {
+  const words = useSetUpWords().rules
   const { data, error, refetch } = useQuery(accessPolicyQuery)
   const facts = useFacts()
   return (
-    <Section title={title ?? words.title}>
+    <Section title={title}>
       <p className="sound-width text-text-2">{words.intro}</p>
       {data !== undefined && facts.isReady && <RulesOf policy={data} facts={facts} />}
       {data === undefined && error !== null && <LoadFailure error={error} retry={refetch} />}
@@ -34,7 +34,7 @@ function Rules({ title }: { title: string | undefined }): ReactNode {
 }
 
 function RulesOf({ policy, facts }: { policy: AccessPolicy | null; facts: ReturnType<typeof useFacts> }): ReactNode {
-  const words = useWords().rules
+  const words = useSetUpWords().rules
   const rules = policy?.rules ?? []
   const [chosen, choose] = useState<Template | undefined>(rules.length === 0 ? templates[0] : undefined)
   const [warnings, setWarnings] = useState<readonly string[]>([])
@@ -84,7 +84,7 @@ function RulesOf({ policy, facts }: { policy: AccessPolicy | null; facts: Return
 
 /** What the service notes about the rule that was just added. */
 function Warnings({ warnings }: { warnings: readonly string[] }): ReactNode {
-  const words = useWords().rules
+  const words = useSetUpWords().rules
   return (
     <div role="status" className="grid gap-1 rounded-control bg-wait-tint p-3 text-wait">
       <p>{words.warned}</p>

@@ -1,6 +1,6 @@
 /** What stands in the slots of a sentence, as text. */
 import { readableId } from '../requests/request.ts'
-import type { Words } from '../words/words.ts'
+import type { SetUpWords } from '../words/set-up-words.ts'
 import { partsOf } from './sentence.ts'
 import { type Slot, type Slots, type Template, tag } from './templates.ts'
 
@@ -12,14 +12,14 @@ export type Names = {
 }
 
 /** A rule as one sentence. A name that is not known is its id. */
-export function sentenceText(template: Template, slots: Slots, names: Names, words: Words): string {
+export function sentenceText(template: Template, slots: Slots, names: Names, words: SetUpWords): string {
   const parts = partsOf(words.rules.sentences[template])
   return parts
     .map((part) => ('slot' in part ? `${slotText(part.slot, slots, names, words)}${part.marks}` : part.words))
     .join('')
 }
 
-export function slotText(slot: Slot, slots: Slots, names: Names, words: Words): string {
+export function slotText(slot: Slot, slots: Slots, names: Names, words: SetUpWords): string {
   switch (slot) {
     case 'who':
       return whoText(slots.who, names, words)
@@ -34,13 +34,13 @@ export function slotText(slot: Slot, slots: Slots, names: Names, words: Words): 
   }
 }
 
-export function whoText(who: Slots['who'], { groups, roles }: Names, { rules }: Words): string {
+export function whoText(who: Slots['who'], { groups, roles }: Names, { rules }: SetUpWords): string {
   if (who.kind === 'everyone') return rules.everyone
   if (who.kind === 'group') return rules.group(groups.get(who.id) ?? who.id)
   return rules.role(roles.get(who.id) ?? who.id)
 }
 
-export function whereText(where: Slots['where'], { accounts }: Names, { rules }: Words): string {
+export function whereText(where: Slots['where'], { accounts }: Names, { rules }: SetUpWords): string {
   if (where.kind === 'all') return rules.allAccounts
   if (where.kind === 'tag') return rules.tagged(tag, where.value)
   const name = accounts.get(where.id)

@@ -1,6 +1,6 @@
 import { type ReactNode, useId } from 'react'
 import type { Option } from '../parts/select.tsx'
-import { useWords } from '../words/words.ts'
+import { useSetUpWords } from '../words/set-up-words.ts'
 import type { Facts } from './facts.ts'
 import { clockText, whereText, whoText } from './slot-texts.ts'
 import { offeredLimits, type Slot, type Slots, type Where, type Who } from './templates.ts'
@@ -73,7 +73,7 @@ function Inline({ label, value, options, groups = [], faultId, onChange }: Inlin
 }
 
 function WhoSlot({ slots, change, facts }: SlotProps): ReactNode {
-  const words = useWords()
+  const words = useSetUpWords()
   const { rules } = words
   const option = (who: Who) => ({ value: JSON.stringify(who), text: whoText(who, facts.names, words) })
   return (
@@ -91,7 +91,7 @@ function WhoSlot({ slots, change, facts }: SlotProps): ReactNode {
 }
 
 function WhereSlot({ slots, change, facts }: SlotProps): ReactNode {
-  const words = useWords()
+  const words = useSetUpWords()
   const { rules } = words
   const option = (where: Where) => ({ value: JSON.stringify(where), text: whereText(where, facts.names, words) })
   return (
@@ -109,7 +109,7 @@ function WhereSlot({ slots, change, facts }: SlotProps): ReactNode {
 }
 
 function ActionSlot({ slots, change, facts, faultId }: SlotProps): ReactNode {
-  const words = useWords().rules
+  const words = useSetUpWords().rules
   const id = useId()
   return (
     <>
@@ -136,7 +136,7 @@ function ActionSlot({ slots, change, facts, faultId }: SlotProps): ReactNode {
 }
 
 function LimitSlot({ slots, change, facts }: SlotProps): ReactNode {
-  const words = useWords()
+  const words = useSetUpWords()
   return (
     <Inline
       label={words.rules.slots.seconds}
@@ -153,7 +153,7 @@ function LimitSlot({ slots, change, facts }: SlotProps): ReactNode {
 const hours = Array.from({ length: 25 }, (_hour, index) => index * 60)
 
 function ClockSlot({ slot, slots, change, faultId }: SlotProps & { slot: 'from' | 'until' }): ReactNode {
-  const words = useWords().rules
+  const words = useSetUpWords().rules
   const offered = slot === 'from' ? hours.slice(0, -1) : hours.slice(1)
   return (
     <Inline

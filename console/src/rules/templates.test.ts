@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { english } from '../words/english.ts'
-import { german } from '../words/german.ts'
+import { englishSetUp as english } from '../words/english-set-up.ts'
+import { germanSetUp as german } from '../words/german-set-up.ts'
 import { partsOf } from './sentence.ts'
 import {
   faultOf,

@@ -1,27 +1,41 @@
 import type { ReactNode } from 'react'
 import { useMe } from '../me/me.ts'
 import { Page, Section } from '../parts/page.tsx'
+import { InviteSection } from '../people/invite-section.tsx'
 import { RehearsalCard } from '../rehearsal/rehearsal-card.tsx'
+import { AccountsSection } from '../resources/accounts-section.tsx'
 import { RulesSection } from '../rules/rules-section.tsx'
-import { useWords } from '../words/words.ts'
+import { useSetUpWords } from '../words/set-up-words.ts'
+import { WithSetUpWords } from './with-set-up-words.tsx'
 
 /** The first steps of an organization: a rehearsal, and three forms in the order in which they are needed. */
 export function StartPage(): ReactNode {
-  const words = useWords().start
+  return (
+    <WithSetUpWords>
+      <Steps />
+    </WithSetUpWords>
+  )
+}
+
+function Steps(): ReactNode {
+  const words = useSetUpWords().start
   const me = useMe()
+  const isRehearsing = me.tenant.mode === 'rehearsal'
   return (
     <Page title={words.title(me.tenant.name)}>
       <div className="grid max-w-[800px] gap-8">
         <Section title={words.question}>
-          {me.is_owner && me.tenant.mode === 'rehearsal' && <RehearsalCard />}
+          {me.is_owner && isRehearsing && <RehearsalCard />}
           <p className="sound-width text-text-2">
-            {words.real} {me.tenant.mode === 'rehearsal' && words.goesLive}{' '}
+            {words.real} {isRehearsing && words.goesLive}{' '}
             <a href="/docs/" className="rounded-control text-accent underline">
               {words.reference}
             </a>
           </p>
         </Section>
+        <AccountsSection title={words.steps.resources} />
         <RulesSection title={words.steps.rules} />
+        <InviteSection title={words.steps.people} />
       </div>
     </Page>
   )

@@ -2,14 +2,10 @@ import { access } from './german/access.ts'
 import { frame } from './german/frame.ts'
 import { go } from './german/go.ts'
 import { me } from './german/me.ts'
-import { people } from './german/people.ts'
 import { rehearsal } from './german/rehearsal.ts'
 import { requests } from './german/requests.ts'
-import { resources } from './german/resources.ts'
-import { rules } from './german/rules.ts'
 import { actions, lists, refusal } from './german/shared.ts'
 import { signIn } from './german/sign-in.ts'
-import { start } from './german/start.ts'
 import { time } from './german/time.ts'
 import type { Words } from './words.ts'
 
@@ -24,13 +20,9 @@ export const german: Words = {
   go,
   lists,
   me,
-  people,
   refusal,
   rehearsal,
   requests,
-  resources,
-  rules,
   signIn,
-  start,
   time,
 }

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { english } from './english.ts'
+import { englishSetUp } from './english-set-up.ts'
 import { german } from './german.ts'
+import { germanSetUp } from './german-set-up.ts'
 
 type Text = string | ((...values: unknown[]) => string)
 
@@ -69,7 +71,7 @@ const same = new Map([
   ['me.sessions.kinds.token', 'a name'],
 ])
 
-const catalogs = { English: textsOf(english), German: textsOf(german) }
+const catalogs = { English: textsOf({ ...english, ...englishSetUp }), German: textsOf({ ...german, ...germanSetUp }) }
 
 test('both languages have the same texts', () => {
   const [one, other] = Object.values(catalogs).map((texts) =>
@@ -108,9 +110,9 @@ const byValue = [
   'requests.states',
   'requests.decide.acts',
   'requests.sent',
-  'rehearsal.steps',
-  'rehearsal.stepTexts',
-  'rehearsal.acts',
+  'start.rehearsal.steps',
+  'start.rehearsal.stepTexts',
+  'start.rehearsal.acts',
   'me.factors.kinds',
   'me.sessions.kinds',
   'me.mails.kinds',

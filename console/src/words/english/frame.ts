@@ -6,6 +6,7 @@ export const frame = {
   inbox: 'Inbox',
   /** Read by screen readers beside the number. */
   waiting: (count: string) => `${count} waiting`,
+  setUp: 'Set up',
   /** The way to the page of oneself: “account” is said of clouds. */
   you: 'You',
   signOut: 'Sign out',

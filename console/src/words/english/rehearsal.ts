@@ -9,23 +9,4 @@ export const rehearsal = {
   bar: (name: string) => `Rehearsal: you act as ${name}`,
   leave: 'Close this window',
   continueAs: (name: string) => `Continue as ${name} in a new window`,
-  /** The page of the first steps. */
-  title: 'Rehearse first',
-  text: 'See it work before anything is real: three accounts that exist nowhere, two rules, and your colleagues Ada and Ben. It takes two minutes.',
-  begin: 'Rehearse first',
-  steps: {
-    ask: 'Request access to production',
-    approve: 'Approve it as a colleague',
-    refusal: 'Try what is not allowed',
-    atOnce: 'See a rule approve at once',
-  },
-  stepTexts: {
-    ask: 'Ada or Ben can approve. You cannot: nobody decides their own request.',
-    approve: 'Your request has a button that opens a window in which you are Ben.',
-    refusal: 'Administrator rights for 8 hours: read why not, and what would be allowed.',
-    atOnce: 'Reading in the sandbox needs no person. You have it a second later.',
-  },
-  acts: { ask: 'Request it', approve: 'Open the request', refusal: 'Try it', atOnce: 'See it' },
-  done: 'Done',
-  todo: 'To do',
 }

@@ -1,5 +1,4 @@
 export const resources = {
-  title: 'What can be requested',
   intro: 'The accounts to which people request access. Rules say who gets it.',
   none: 'No account yet. Add the first one.',
   list: 'Accounts',

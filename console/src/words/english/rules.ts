@@ -35,7 +35,6 @@ const change = ({ kind, action, people, accounts, isAtOnce, isEmergency }: Gains
 }
 
 export const rules = {
-  title: 'Rules',
   intro: 'Nobody gets access until a rule says so. The rules that you add here are in the policy “Access”.',
   none: 'There is no rule here yet: begin with one of these.',
   remove: 'Remove',

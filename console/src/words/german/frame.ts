@@ -7,6 +7,7 @@ export const frame: Words['frame'] = {
   access: 'Zugriff',
   inbox: 'Eingang',
   waiting: (count) => `${count} offen`,
+  setUp: 'Einrichten',
   you: 'Sie',
   signOut: 'Abmelden',
   rehearsal: 'Probe: Nichts hier ist echt',

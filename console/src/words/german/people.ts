@@ -1,6 +1,6 @@
-import type { Words } from '../words.ts'
+import type { SetUpWords } from '../set-up-words.ts'
 
-const roles: Words['people']['roles'] = {
+const roles: SetUpWords['people']['roles'] = {
   user: { name: 'Zugriff beantragen', means: 'Beantragt Zugriff und nutzt, was sie bekommt.' },
   approver: {
     name: 'Zugriff beantragen und genehmigen',
@@ -10,7 +10,7 @@ const roles: Words['people']['roles'] = {
   auditor: { name: 'Alles lesen', means: 'Sieht Anträge, Zugriff, Regeln und das Protokoll und ändert nichts.' },
 }
 
-export const people: Words['people'] = {
+export const people: SetUpWords['people'] = {
   title: 'Kollegin oder Kollegen einladen',
   email: 'E-Mail-Adresse',
   emailNeeded: 'Geben Sie eine E-Mail-Adresse ein, wie in ada@example.com.',

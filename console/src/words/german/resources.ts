@@ -1,7 +1,6 @@
-import type { Words } from '../words.ts'
+import type { SetUpWords } from '../set-up-words.ts'
 
-export const resources: Words['resources'] = {
-  title: 'Was beantragt werden kann',
+export const resources: SetUpWords['resources'] = {
   intro: 'Die Konten, auf die Zugriff beantragt wird. Regeln sagen, wer ihn bekommt.',
   none: 'Noch kein Konto. Fügen Sie das erste hinzu.',
   list: 'Konten',

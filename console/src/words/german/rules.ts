@@ -1,5 +1,5 @@
 import type { GainsLine } from '../english/rules.ts'
-import type { Words } from '../words.ts'
+import type { SetUpWords } from '../set-up-words.ts'
 
 const list = ({ count, names }: GainsLine['people']): string => {
   const shown = names.slice(0, count <= 3 ? 3 : 2)
@@ -13,7 +13,7 @@ const one = (count: number, singular: string, plural: string) => (count === 1 ? 
 
 const on = ({ count, names }: GainsLine['accounts']) => (count === 1 ? `auf ${names[0]}` : `auf ${count} Konten`)
 
-const change: Words['rules']['gains']['change'] = ({ kind, action, people, accounts, isAtOnce, isEmergency }) => {
+const change: SetUpWords['rules']['gains']['change'] = ({ kind, action, people, accounts, isAtOnce, isEmergency }) => {
   const what = `${action} ${on(accounts)}${isEmergency ? ' im Notfall' : ''}`
   const how = isAtOnce ? 'sofort' : 'mit Genehmigung'
   const verbs = {
@@ -25,8 +25,7 @@ const change: Words['rules']['gains']['change'] = ({ kind, action, people, accou
   return `${peopleOf(people)} ${verbs[kind]}: ${list(people)}.`
 }
 
-export const rules: Words['rules'] = {
-  title: 'Regeln',
+export const rules: SetUpWords['rules'] = {
   intro:
     'Niemand erhält Zugriff, solange keine Regel es sagt. Die Regeln, die Sie hier hinzufügen, stehen in der Richtlinie „Access“.',
   none: 'Hier gibt es noch keine Regel: Beginnen Sie mit einer von diesen.',

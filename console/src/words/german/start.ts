@@ -1,7 +1,6 @@
-import type { Words } from '../words.ts'
+import type { SetUpWords } from '../set-up-words.ts'
 
-export const start: Words['start'] = {
-  place: 'Einrichten',
+export const start: SetUpWords['start'] = {
   title: (organization) => `${organization} einrichten`,
   question: 'Worauf sollen Menschen Zugriff bekommen?',
   real: 'Damit Zugriff echt wird, verbinden Sie AWS, PostgreSQL oder ein anderes System über einen Webhook. Das geht zurzeit mit der API: Die Anleitungen „provisioner-…“ in docs/guides zeigen es Schritt für Schritt.',
@@ -11,5 +10,25 @@ export const start: Words['start'] = {
     resources: '1. Was beantragt werden kann',
     rules: '2. Wer es bekommt, und wie',
     people: '3. Wer dabei ist',
+  },
+  rehearsal: {
+    title: 'Erst einmal proben',
+    text: 'Sehen Sie, wie es geht, bevor etwas echt ist: drei Konten, die es nirgends gibt, zwei Regeln, und Ada und Ben als Kollegen. Das dauert zwei Minuten.',
+    begin: 'Probe beginnen',
+    steps: {
+      ask: 'Zugriff auf die Produktion beantragen',
+      approve: 'Als Kollege genehmigen',
+      refusal: 'Etwas versuchen, das nicht erlaubt ist',
+      atOnce: 'Eine Regel sofort genehmigen lassen',
+    },
+    stepTexts: {
+      ask: 'Ada oder Ben können genehmigen. Sie selbst nicht: Niemand entscheidet über den eigenen Antrag.',
+      approve: 'In Ihrem Antrag öffnet ein Knopf ein Fenster, in dem Sie Ben sind.',
+      refusal: 'Administratorrechte für 8 Stunden: Lesen Sie, warum nicht, und was erlaubt wäre.',
+      atOnce: 'Lesen in der Sandbox braucht keinen Menschen. Eine Sekunde später haben Sie es.',
+    },
+    acts: { ask: 'Beantragen', approve: 'Antrag öffnen', refusal: 'Versuchen', atOnce: 'Ansehen' },
+    done: 'Erledigt',
+    todo: 'Offen',
   },
 }

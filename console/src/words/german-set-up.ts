@@ -1,0 +1,7 @@
+import { people } from './german/people.ts'
+import { resources } from './german/resources.ts'
+import { rules } from './german/rules.ts'
+import { start } from './german/start.ts'
+import type { OwnSetUpWords } from './set-up-words.ts'
+
+export const germanSetUp: OwnSetUpWords = { people, resources, rules, start }
