@@ -17,6 +17,7 @@ import { chosenRole, leastOffered, offeredRoles } from './roles.ts'
 
 /** Invites a colleague, and shows who has not joined yet. Nothing for who may not invite. */
 export function InviteSection({ title }: { title: string }): ReactNode {
+  const words = useSetUpWords().people
   const { scopes } = useMe()
   const [made, setMade] = useState<Made>()
   if (!scopes.includes('users:write')) return null
@@ -25,6 +26,7 @@ export function InviteSection({ title }: { title: string }): ReactNode {
   return (
     <Section title={title}>
       <Card className="grid gap-6">
+        <h3 className="text-body font-semibold">{words.title}</h3>
         <InviteForm onMade={setMade} />
         {made !== undefined && <LinkOnce key={made.invitation.id} made={made} close={() => setMade(undefined)} />}
         {seesInvited && (

@@ -42,24 +42,27 @@ export function RuleForm({ template, policy, facts, added }: RuleFormProps): Rea
     }, rule)
   }
   return (
-    <Form className="grid gap-4" submit={add}>
-      <Sentence
-        template={template}
-        slots={slots}
-        change={(change) => setSlots((before) => ({ ...before, ...change }))}
-        facts={facts}
-        fault={fault}
-      />
-      <p className="sound-width text-text-2">{words.notes[template]}</p>
-      <GainsLines draft={fault === undefined ? draftOf(policy, rule) : undefined} template={template} />
-      <CedarDetails text={cedarOf(rule)} />
+    <div className="grid gap-4">
+      <Form className="grid gap-4" submit={add}>
+        <Sentence
+          template={template}
+          slots={slots}
+          change={(change) => setSlots((before) => ({ ...before, ...change }))}
+          facts={facts}
+          fault={fault}
+        />
+        <p className="sound-width text-text-2">{words.notes[template]}</p>
+        <GainsLines draft={fault === undefined ? draftOf(policy, rule) : undefined} template={template} />
+        <CedarDetails text={cedarOf(rule)} />
+        <div>
+          <Button type="submit" isPending={act.isPending}>
+            {words.save}
+          </Button>
+        </div>
+      </Form>
+      {/* Beside the form: it may ask for a sign-in, which is a form of its own. */}
       <ActProblem act={act} />
-      <div>
-        <Button type="submit" look="primary" isPending={act.isPending}>
-          {words.save}
-        </Button>
-      </div>
-    </Form>
+    </div>
   )
 }
 

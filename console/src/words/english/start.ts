@@ -7,7 +7,7 @@ export const start = {
   steps: {
     resources: '1. What can be requested',
     rules: '2. Who gets it, and how',
-    people: '3. Who is there',
+    people: '3. Who takes part',
   },
   rehearsal: {
     title: 'Rehearse first',

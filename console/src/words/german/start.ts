@@ -9,7 +9,7 @@ export const start: SetUpWords['start'] = {
   steps: {
     resources: '1. Was beantragt werden kann',
     rules: '2. Wer es bekommt, und wie',
-    people: '3. Wer dabei ist',
+    people: '3. Wer mitmacht',
   },
   rehearsal: {
     title: 'Erst einmal proben',
