@@ -36,7 +36,7 @@ try {
     ...(JSON.parse(readFileSync(join(data, 'bootstrap.json'), 'utf8')) as Place),
     base_url: service.base_url,
   }
-  await nameOrganization(place)
+  const owner = await nameOrganization(place)
   const stage = openStage()
   const cast = await gather(stage, place)
   await setUp(stage, cast)
@@ -49,6 +49,15 @@ try {
   const answers = async () => (await fetch(`${service.base_url}/console/`)).status === 200
   await until('the console is built', answers)
   mkdirSync(folder, { recursive: true })
+
+  await owner.goto(`${service.base_url}/console/start`)
+  await owner.getByText('Administrator rights', { exact: true }).click()
+  await owner
+    .getByText(/gains? AdministratorAccess/)
+    .first()
+    .waitFor()
+  await owner.getByRole('heading', { name: '2. Who gets it, and how' }).evaluate((heading) => heading.scrollIntoView())
+  await take(owner, 'rules')
 
   const dan = await open(place, cast.dan, desk)
   await dan
@@ -77,12 +86,12 @@ try {
 }
 
 /** Becomes the owner by a setup link, as a person does in their browser, and names the organization. */
-async function nameOrganization({ base_url }: Place): Promise<void> {
+async function nameOrganization({ base_url }: Place): Promise<Page> {
   const { PATH, HOME } = process.env
   const env = { ...(PATH && { PATH }), ...(HOME && { HOME }), DATA_DIR: data }
   const { stdout } = await promisify(execFile)(process.execPath, [admin, 'setup-link'], { env })
   const [, key] = /#k=([\w-]+)/.exec(stdout) ?? []
-  const page = await browser.newPage()
+  const page = await browser.newPage({ viewport: desk })
   await page.goto(`${base_url}/console/setup#k=${key}`)
   await page.getByLabel('Your name').fill('Olivia Reyes')
   await page.getByLabel('E-mail address').fill('olivia@acme.example')
@@ -90,7 +99,7 @@ async function nameOrganization({ base_url }: Place): Promise<void> {
   await page.getByLabel('Passphrase').fill(randomBytes(18).toString('base64url'))
   await page.getByRole('button', { name: 'Become the owner' }).click()
   await page.getByRole('heading', { name: 'You own Acme' }).waitFor()
-  await page.close()
+  return page
 }
 
 /** A window of its own in which a person of the demo is signed in. */

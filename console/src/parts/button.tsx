@@ -1,14 +1,14 @@
 import type { ComponentProps, ReactNode } from 'react'
 
 const shape =
-  'inline-flex h-8 touch:h-11 items-center justify-center gap-2 rounded-control px-3 text-body font-medium whitespace-nowrap disabled:cursor-not-allowed aria-disabled:cursor-progress'
+  'inline-flex h-8 touch:h-11 items-center justify-center gap-2 rounded-control px-3 text-body font-medium whitespace-nowrap disabled:cursor-not-allowed aria-disabled:cursor-progress aria-disabled:opacity-70'
 
 const looks = {
   primary: 'bg-accent text-on-accent hover:bg-accent-hover disabled:bg-sunken disabled:text-text-2',
   outline:
     'border border-control bg-surface text-text hover:bg-sunken disabled:border-line disabled:bg-surface disabled:text-text-2',
   quiet: 'text-accent hover:bg-sunken hover:text-accent-hover disabled:text-text-2',
-  danger: 'bg-bad text-on-bad',
+  danger: 'bg-bad text-on-bad disabled:bg-sunken disabled:text-text-2',
 } as const
 
 export type Look = keyof typeof looks

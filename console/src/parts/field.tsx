@@ -3,7 +3,7 @@ import { type ComponentProps, type ReactNode, useId } from 'react'
 
 /** How fields look. */
 export const box =
-  'w-full rounded-control border border-control bg-surface px-3 text-body text-text touch:text-sentence aria-invalid:border-bad'
+  'w-full rounded-control border border-control bg-surface px-3 text-body text-text touch:text-sentence aria-invalid:border-bad disabled:border-line disabled:bg-sunken disabled:text-text-2'
 
 type FieldProps = Omit<ComponentProps<'input'>, 'onChange' | 'value'> & {
   label: string

@@ -135,6 +135,54 @@ suite('the first minutes of an owner', { skip: skipChromium }, async () => {
     say(t, 'the end of the rehearsal')
   })
 
+  test('three forms: an account, a rule that says who gains, an invitation', async (t) => {
+    const account = page.getByRole('form', { name: 'Add an account' })
+    await account.getByLabel('Name', { exact: true }).fill('payments-prod')
+    await account.getByLabel('Account number').fill('1234 5678 9012')
+    await click(page, 'button', 'Add account')
+    await page.getByText('1234 5678 9012').first().waitFor()
+
+    clicks += 1
+    await page.getByText('Administrator rights', { exact: true }).click()
+    await page
+      .getByText(/gains? AdministratorAccess/)
+      .first()
+      .waitFor()
+    await click(page, 'button', 'Add rule')
+    await page.getByRole('button', { name: /^Remove: Everyone may get AdministratorAccess/ }).waitFor()
+
+    const invitation = page.getByRole('form', { name: 'Invite a colleague' })
+    await invitation.getByLabel('E-mail address').fill('dana@acme.example')
+    await invitation.getByLabel('Name', { exact: true }).fill('Dana Lee')
+    await click(page, 'button', 'Invite')
+    await page.getByText(/\/console\/invitation#k=/).waitFor()
+    await sound(window, 'start-done')
+    say(t, 'an account, a rule and an invitation')
+  })
+
+  test('the colleague joins and asks, and the owner approves', async (t) => {
+    const shown = await page.getByText(/\/console\/invitation#k=/).textContent()
+    const [invited = ''] = /http\S+/.exec(shown ?? '') ?? []
+    const dana = await openWindow()
+    await dana.page.goto(invited)
+    await dana.page.getByLabel('Passphrase').fill('another four random words')
+    await click(dana.page, 'button', 'Join')
+    await click(dana.page, 'link', 'Open the console')
+    await dana.page.getByLabel('What do you need access to?').fill('payments')
+    await dana.page.getByRole('option', { name: /payments-prod/ }).waitFor()
+    await dana.page.keyboard.press('Enter')
+    await dana.page.getByLabel('Reason').fill('the settlement job hangs')
+    await dana.page.getByText(/^Needs 1 of/).waitFor()
+    await click(dana.page, 'button', 'Request access')
+    await dana.page.getByText('You cannot decide your own request.').waitFor()
+
+    await click(page, 'link', /^Inbox/)
+    await click(page, 'button', 'Approve for 1 h')
+    await dana.page.getByText(/^(1 h|59 min) left$/).waitFor()
+    assert.deepEqual(dana.complaints, [])
+    say(t, 'the first access of a colleague')
+  })
+
   test('when the owner signs out, Ben’s window shows nothing more', async () => {
     await page.getByRole('button', { name: 'Sign out' }).click()
     await ben.page.getByText(/^It works in a browser in which an owner/).waitFor()
