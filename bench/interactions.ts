@@ -212,7 +212,9 @@ async function multiplyRequest(folder: string, { accounts, requests, pending }: 
   const client = await connectAlone({ host, port, user, database: 'sallyport', ...(password && { password }) })
   const copy = (first: number, count: number, set: string) =>
     client.query(
-      `insert into access_request select (jsonb_populate_record(one, jsonb_build_object('id', '${idHead}' || number, 'resource_id', (200000000000 + number % ${accounts})::text ${set}))).*
+      `insert into access_request
+        select (jsonb_populate_record(one, jsonb_build_object('id', '${idHead}' || number,
+          'resource_id', (200000000000 + number % ${accounts})::text ${set}))).*
         from access_request one, generate_series(${first}::bigint, ${first}::bigint + ${count} - 1) number
         where one.id = (select min(id::text)::uuid from access_request where id::text not like '${idHead}%')`,
     )

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { asMarkdown } from '../../bench/report.ts'
+import { skipChromium } from './support/chromium.ts'
 
 const run = promisify(execFile)
 const bench = fileURLToPath(new URL('../../bench/run.ts', import.meta.url))
@@ -84,4 +85,18 @@ test('a bench writes tables into the docs as the formatter would', () => {
   const page = `${asMarkdown('endpoints', { columns: ['', 'a', 'share', 'p50', 'n'], rows, notes: ['Medians.'] })}\n`
   const biome = fileURLToPath(new URL('../../node_modules/.bin/biome', import.meta.url))
   assert.equal(execFileSync(biome, ['format', '--stdin-file-path=page.md'], { input: page, encoding: 'utf8' }), page)
+})
+
+test('the bench of the console works: each key and click of both people is measured', {
+  skip: skipChromium,
+}, async () => {
+  const { stdout } = await run(process.execPath, [bench, 'interactions', '--miniature'], { env })
+  const counts = [...stdout.matchAll(/^\| (requesting|deciding) +\|.*\| +(\d+) \| +\d+ % \|$/gm)]
+  assert.deepEqual(
+    counts.map(([, name, count]) => [name, Number(count) > 20]),
+    [
+      ['requesting', true],
+      ['deciding', true],
+    ],
+  )
 })

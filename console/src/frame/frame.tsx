@@ -25,12 +25,12 @@ export function Frame(): ReactNode {
       >
         {words.skip}
       </a>
-      <div className="lg:col-span-2">
+      <div className="z-30 lg:sticky lg:top-0 lg:col-span-2">
         {me.tenant.mode === 'rehearsal' && <RehearsalBar />}
         <OfflineBar />
       </div>
       <header
-        className={`flex items-center justify-between gap-2 border-b border-line bg-surface px-4 py-2 lg:sticky lg:top-0 lg:flex-col lg:items-stretch lg:justify-start lg:gap-4 lg:border-r lg:border-b-0 lg:py-4 ${me.tenant.mode === 'rehearsal' ? 'lg:h-[calc(100dvh-28px)]' : 'lg:h-dvh'}`}
+        className={`flex items-center justify-between gap-2 border-b border-line bg-surface px-4 py-2 lg:sticky lg:flex-col lg:items-stretch lg:justify-start lg:gap-4 lg:border-r lg:border-b-0 lg:py-4 ${me.tenant.mode === 'rehearsal' ? 'lg:top-7 lg:h-[calc(100dvh-28px)]' : 'lg:top-0 lg:h-dvh'}`}
       >
         <div className="flex items-center justify-between gap-2">
           <Link to="/" className="rounded-control font-semibold text-accent">

@@ -40,7 +40,7 @@ export function RequestView({ request }: { request: RequestDetail }): ReactNode 
         )}
       </header>
       <div className="grid items-start gap-6 @3xl:grid-cols-[1fr_320px]">
-        <aside className="grid gap-3 @3xl:sticky @3xl:top-6 @3xl:order-last">
+        <aside className="grid gap-3 @3xl:sticky @3xl:top-12 @3xl:order-last">
           <Card className="grid gap-3 md:p-4 [&>button]:justify-self-start">
             <Decision request={request} />
           </Card>

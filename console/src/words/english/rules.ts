@@ -73,7 +73,7 @@ export const rules = {
     at_once: 'Nobody is asked. You yourself still need an approval under a rule that you added.',
     approval:
       'It gives nobody access: it makes an approval necessary where other rules would give access at once. Emergencies stay as they are.',
-    administrator: 'Whoever may approve is notified, and one of them decides.',
+    administrator: 'Those who may approve are notified, and one of them decides.',
     emergency: 'A reason is required. Everybody who may approve is notified, and it is on record.',
     working_hours: 'By the clock of your organization. The action is the role in the database that people get.',
   },
