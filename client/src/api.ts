@@ -809,7 +809,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Find who gains and who loses by a draft of the rules; needs users:read and cloud_accounts:read too
+         * Find who gains and who loses by a draft of the rules; needs users:read, groups:read and cloud_accounts:read too
          * @description Needs the scope `policies:read`.
          */
         post: operations["findGains"];
@@ -2999,7 +2999,7 @@ export interface components {
             changes: components["schemas"]["GainsChange"][];
             examined: components["schemas"]["GainsExtent"];
             total: components["schemas"]["GainsExtent"];
-            /** @description whether a new, changed or deleted rule is about resources of other types only, which are not examined */
+            /** @description whether a new, changed or deleted rule may concern resources other than accounts, as what lies in them: these are not examined */
             has_other_resources: boolean;
             /** @description false: more may change than what is shown */
             is_complete: boolean;

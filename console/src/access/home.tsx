@@ -35,7 +35,7 @@ export function Home(): ReactNode {
         </Suspense>
       ) : (
         <RequestForm
-          key={`${choice.type}/${choice.id}`}
+          key={`${choice.type}/${choice.id}/${choice.duration ?? ''}`}
           choice={choice}
           change={choose}
           leave={() => choose(undefined)}

@@ -13,6 +13,8 @@ const cases: [Key, Hint, boolean][] = [
   [['catalogue', 'shortlist'], { type: 'grant', id: 'g1' }, true],
   [['catalogue', 'search', 'pay'], { type: 'policy', id: 'p1' }, true],
   [['preview', {}], { type: 'policy', id: 'p1' }, true],
+  [['preview', 'gains', {}], { type: 'group', id: 'g1' }, true],
+  [['preview', 'gains', {}], { type: 'request', id: 'r1' }, false],
   [['me'], { type: 'notification', id: null }, true],
   [['me'], { type: 'request', id: 'r1' }, false],
   [['notification', 'list'], { type: 'notification', id: null }, true],

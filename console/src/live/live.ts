@@ -1,4 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query'
+import { standIn } from '../rehearsal/stand-in.ts'
 import { concerns, type Hint, type Key } from './changes.ts'
 import { setLost } from './connection.ts'
 import { lead, type Message } from './lead.ts'
@@ -54,7 +55,8 @@ function post(user_id: string, message: Message): void {
  */
 export function startLive(options: LiveOptions): () => void {
   const { queries, user_id, isOver, onOver, onSignedIn, onSignedOut, onNotified } = options
-  const name = channelOf(user_id)
+  // Windows of one session share a stream. A colleague of the rehearsal has one in each window.
+  const name = standIn === undefined ? channelOf(user_id) : `${channelOf(user_id)}-${crypto.randomUUID()}`
   const channel = new BroadcastChannel(name)
   let leading: AbortController | undefined
 

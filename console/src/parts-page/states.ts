@@ -26,7 +26,7 @@ export const states: readonly State[] = [
   ...requests.map((status) => requestState(status, english)),
   ...grants.map((grant) => grantState(grant, english)),
   { word: english.access.emergency, tone: 'emergency', icon: 'siren' },
-  { word: 'Rehearsal', tone: 'rehearsal', icon: 'minus' },
+  { word: 'Rehearsal', tone: 'rehearsal', icon: 'flask' },
 ]
 
 const refusal = (status: number, body: Schemas['Error']) => ({

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import { ActProblem } from '../me/act-problem.tsx'
 import { useMe } from '../me/me.ts'
 import { useAct } from '../parts/act.ts'
@@ -20,15 +20,23 @@ export function InviteSection({ title }: { title: string }): ReactNode {
   const words = useSetUpWords().people
   const { scopes } = useMe()
   const [made, setMade] = useState<Made>()
+  const heading = useRef<HTMLHeadingElement>(null)
   if (!scopes.includes('users:write')) return null
+  const close = () => {
+    setMade(undefined)
+    // The button that had the focus is gone.
+    heading.current?.focus()
+  }
   // Who was invited is read from the audit log, and their invitations from the users.
   const seesInvited = scopes.includes('users:read') && scopes.includes('audit:read')
   return (
     <Section title={title}>
       <Card className="grid gap-6">
-        <h3 className="text-body font-semibold">{words.title}</h3>
+        <h3 ref={heading} tabIndex={-1} className="text-body font-semibold">
+          {words.title}
+        </h3>
         <InviteForm onMade={setMade} />
-        {made !== undefined && <LinkOnce key={made.invitation.id} made={made} close={() => setMade(undefined)} />}
+        {made !== undefined && <LinkOnce key={made.invitation.id} made={made} close={close} />}
         {seesInvited && (
           <InvitedList
             onMade={setMade}
@@ -51,7 +59,7 @@ function InviteForm({ onMade }: { onMade: (made: Made) => void }): ReactNode {
   const act = useAct()
   const [entry, setEntry] = useState(empty)
   const [isTried, setTried] = useState(false)
-  const offered = roles === undefined ? leastOffered : offeredRoles(roles.data, scopes)
+  const offered = roles === undefined ? leastOffered : offeredRoles(roles.found, scopes)
   const role = chosenRole(offered, entry.role)
   const own = faultsOf(entry, words)
   const missing = isTried ? own : none

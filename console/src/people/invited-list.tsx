@@ -6,6 +6,7 @@ import { toast } from '../parts/announcer.tsx'
 import { Badge } from '../parts/badge.tsx'
 import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/confirm.tsx'
+import { EnglishText } from '../parts/english-text.tsx'
 import { LoadFailure, Loading } from '../parts/list-states.tsx'
 import { now } from '../time/clock.ts'
 import { useFormats } from '../time/formats.ts'
@@ -27,7 +28,7 @@ export function InvitedList(noting: Noting): ReactNode {
     <div className="grid gap-3">
       <h3 className="font-semibold">{words.title}</h3>
       {data === undefined && (error === null ? <Loading /> : <LoadFailure error={error} retry={refetch} />)}
-      {data?.invited.length === 0 && <p className="text-text-2">{words.none}</p>}
+      {data?.invited.length === 0 && !data.hasMore && <p className="text-text-2">{words.none}</p>}
       {data !== undefined && data.invited.length > 0 && (
         <ul className="divide-y divide-line">
           {data.invited.map((invitation) => (
@@ -52,13 +53,16 @@ function Invited({ invitation, onMade, onWithdrawn }: Noting & { invitation: Inv
       onMade({ invitation: await inviteAgain(user_id, key), isAgain: true })
       await refresh()
     }, user_id)
-  const withdraw = () =>
-    act.run(async () => {
-      // Somebody else may have ended it, or it was used: the list says which.
-      await withdrawInvitation(invitation).finally(refresh)
-      onWithdrawn(id)
-      toast(words.withdrawn(name))
-    })
+  const withdraw = async () => {
+    await withdrawInvitation(invitation)
+    toast(words.withdrawn(name))
+  }
+  // Also where it failed: the person may have joined, or another administrator may have ended it.
+  const leave = () => {
+    setLeaving(false)
+    onWithdrawn(id)
+    return refresh()
+  }
   return (
     <li className="grid gap-3 py-3 first:pt-0 last:pb-0">
       <div className="flex flex-wrap items-center justify-between gap-2">
@@ -87,7 +91,7 @@ function Invited({ invitation, onMade, onWithdrawn }: Noting & { invitation: Inv
           title={words.withdrawTitle(name)}
           consequences={words.withdrawConsequences}
           act={words.withdrawAct}
-          close={() => setLeaving(false)}
+          close={leave}
           run={withdraw}
         />
       )}
@@ -112,8 +116,14 @@ function Facts({ invitation: { state, expires_at, mail } }: { invitation: Invita
   if (state !== 'pending') return null
   const facts = [words.until(formats.moment(expires_at, now())), words.mails[mail.state]]
   return (
-    <p className="text-meta text-text-2" title={mail.error}>
+    <p className="text-meta text-text-2 wrap-anywhere">
       {facts.join(' · ')}
+      {mail.error !== undefined && (
+        <>
+          {': '}
+          <EnglishText>{mail.error}</EnglishText>
+        </>
+      )}
     </p>
   )
 }

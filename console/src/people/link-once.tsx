@@ -22,12 +22,14 @@ export function LinkOnce({ made: { invitation, isAgain }, close }: { made: Made;
       <h3 ref={title} tabIndex={-1} className="font-semibold text-ok wrap-anywhere">
         {isAgain ? words.again(name) : words.title(name)}
       </h3>
-      <p
-        data-edge
-        className="rounded-control bg-surface px-3 py-2 font-mono text-meta break-all select-all touch:text-body"
-      >
+      <p>
         <span className="sr-only">{words.link}: </span>
-        {url}
+        <span
+          data-edge
+          className="block rounded-control bg-surface px-3 py-2 font-mono text-meta break-all select-all touch:text-body"
+        >
+          {url}
+        </span>
       </p>
       <p className="sound-width">{words.once(formats.moment(expires_at, now()))}</p>
       <MailLine invitation={invitation} />

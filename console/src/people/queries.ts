@@ -1,20 +1,26 @@
 import { answerOf, Refusal, type Schemas } from '@sallyport/client'
 import { queryOptions } from '@tanstack/react-query'
+import { readPages } from '../access/pages.ts'
 import { api, once } from '../api/api.ts'
 import { invitationEvents, invitedUsers } from './invited.ts'
 
 export type Invitation = Schemas['Invitation']
 export type MadeInvitation = Schemas['MadeInvitation']
 
-/** Those of an organization with more roles are found by name elsewhere. */
-export const rolesQuery = queryOptions({
-  queryKey: ['role', 'list'],
-  queryFn: () => answerOf(api.GET('/v1/roles', { params: { query: { limit: 200 } } })),
-})
-
 export const signInSettingsQuery = queryOptions({
   queryKey: ['setting', 'list', 'sign-in'],
   queryFn: () => answerOf(api.GET('/v1/settings/sign-in')),
+})
+
+/** All roles, up to as many as are of use in a list to choose from. */
+export const rolesQuery = queryOptions({
+  queryKey: ['role', 'list', 'to-choose'],
+  queryFn: () =>
+    readPages<Schemas['Role']>(
+      (cursor) =>
+        answerOf(api.GET('/v1/roles', { params: { query: { limit: 200, ...(cursor !== undefined && { cursor }) } } })),
+      { maxPages: 5 },
+    ),
 })
 
 /** How many people are shown: each is a call. */
@@ -28,7 +34,7 @@ export const invitedQuery = queryOptions({
     const events = await answerOf(api.GET('/v1/audit-events', { params: { query }, signal }))
     const ids = invitedUsers(events.data)
     const found = await Promise.all(ids.slice(0, maxInvited).map((id) => newestInvitation(id, signal)))
-    const invited = found.filter((one) => one !== undefined && one.state !== 'used') as Invitation[]
+    const invited = found.filter((one) => one?.state === 'pending' || one?.state === 'expired') as Invitation[]
     return { invited, hasMore: ids.length > maxInvited || events.next_cursor !== undefined }
   },
 })

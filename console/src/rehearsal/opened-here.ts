@@ -14,6 +14,13 @@ export function noteOpening(user_id: string): void {
 export function isOpenedHere(user_id: string): boolean {
   const at = Number(localStorage.getItem(place(user_id)) ?? 0)
   localStorage.removeItem(place(user_id))
-  if (Date.now() - at < maxAgeMs) sessionStorage.setItem(place(user_id), 'yes')
-  return sessionStorage.getItem(place(user_id)) !== null
+  const isOpened = Date.now() - at < maxAgeMs
+  if (isOpened) sessionStorage.setItem(place(user_id), 'yes')
+  // A link from elsewhere may lead into a tab that acted as the colleague before.
+  return isOpened || (isLoadedAgain() && sessionStorage.getItem(place(user_id)) !== null)
+}
+
+function isLoadedAgain(): boolean {
+  const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
+  return navigation?.type === 'reload' || navigation?.type === 'back_forward'
 }

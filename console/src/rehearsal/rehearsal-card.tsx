@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Check, Circle } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import { useMe } from '../me/me.ts'
 import { useAct } from '../parts/act.ts'
 import { Button, buttonClass } from '../parts/button.tsx'
@@ -16,27 +16,33 @@ import { choicesOf, doneOf, type Step, steps, waitingOf } from './steps.ts'
 /** The rehearsal of an owner: it begins with a click, and leads through the main job from both sides. */
 export function RehearsalCard(): ReactNode {
   const words = useSetUpWords().start.rehearsal
+  const title = useRef<HTMLHeadingElement>(null)
   const { data, error, refetch } = useQuery(rehearsalQuery)
+  const isMade = data !== undefined && data.accounts.length > 0 && data.people.length > 0
   return (
     <Card className="grid gap-4">
       <div className="grid gap-1">
-        <h2 className="text-sentence font-semibold">{words.title}</h2>
+        <h3 ref={title} tabIndex={-1} className="text-sentence font-semibold">
+          {words.title}
+        </h3>
         <p className="sound-width text-text-2">{words.text}</p>
       </div>
       {data === undefined && (error === null ? <Loading /> : <LoadFailure error={error} retry={refetch} />)}
-      {data !== undefined && (data.accounts.length === 0 || data.people.length === 0) && <Begin />}
-      {data !== undefined && data.accounts.length > 0 && data.people.length > 0 && <Steps accounts={data.accounts} />}
+      {/* The button that had the focus is gone then. */}
+      {data !== undefined && !isMade && <Begin onBegun={() => title.current?.focus()} />}
+      {isMade && <Steps accounts={data.accounts} />}
     </Card>
   )
 }
 
-function Begin(): ReactNode {
+function Begin({ onBegun }: { onBegun: () => void }): ReactNode {
   const words = useSetUpWords().start.rehearsal
   const queries = useQueryClient()
   const act = useAct()
   const begin = () =>
     act.run(async () => {
       queries.setQueryData(rehearsalQuery.queryKey, await createRehearsal())
+      onBegun()
       await queries.invalidateQueries({ queryKey: ['catalogue'] })
     })
   return (
@@ -53,10 +59,11 @@ function Begin(): ReactNode {
 
 function Steps({ accounts }: { accounts: Parameters<typeof choicesOf>[0] }): ReactNode {
   const words = useSetUpWords().start.rehearsal
-  const { data } = useQuery(ownRequestsQuery)
+  const { data, error, refetch } = useQuery(ownRequestsQuery)
   const [hasTried, noteTried] = useTried()
   const choices = choicesOf(accounts)
-  if (choices === undefined || data === undefined) return null
+  if (data === undefined) return error === null ? <Loading /> : <LoadFailure error={error} retry={refetch} />
+  if (choices === undefined) return null
   const done = doneOf(data.data, accounts, hasTried)
   const waiting = waitingOf(data.data, accounts)
   const next = steps.find((step) => !done.has(step))
@@ -76,7 +83,7 @@ function Steps({ accounts }: { accounts: Parameters<typeof choicesOf>[0] }): Rea
       </Link>
     )
   }
-  return (
+  const list = (
     <ol className="grid divide-y divide-line">
       {steps.map((step) => (
         <li key={step} className="grid grid-cols-[16px_1fr] gap-x-3 gap-y-2 py-3 sm:grid-cols-[16px_1fr_auto]">
@@ -89,6 +96,13 @@ function Steps({ accounts }: { accounts: Parameters<typeof choicesOf>[0] }): Rea
         </li>
       ))}
     </ol>
+  )
+  if (next !== undefined) return list
+  return (
+    <details>
+      <summary className="w-fit rounded-control font-medium">{words.allDone}</summary>
+      {list}
+    </details>
   )
 }
 

@@ -9,14 +9,14 @@ import { Modal } from '../parts/modal.tsx'
 import { useTitle } from '../parts/page.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { useWords } from '../words/words.ts'
+import { LeaveStandIn } from './leave-stand-in.tsx'
 import { isOpenedHere } from './opened-here.ts'
 import { standIn } from './stand-in.ts'
-import { beginStandIn, type StandIn } from './stand-in-calls.ts'
+import { beginStandIn } from './stand-in-calls.ts'
 
 /** Has this window act as a colleague before it shows anything, and ends that with the session of the owner. */
 export function StandInGate({ children }: { children: ReactNode }): ReactNode {
-  const [begun, setBegun] = useState<StandIn>()
-  const owner_id = begun?.owner_id
+  const [owner_id, setOwner] = useState<string>()
   useEffect(() => {
     if (owner_id === undefined) return
     const ends = [followPerson(owner_id, leave), followSignOut(owner_id, leave)]
@@ -24,10 +24,10 @@ export function StandInGate({ children }: { children: ReactNode }): ReactNode {
       for (const end of ends) end()
     }
   }, [owner_id])
-  if (begun !== undefined) return children
+  if (owner_id !== undefined) return children
   return (
     <WithoutPreferences>
-      <BeginPage onBegun={setBegun} />
+      <BeginPage onBegun={setOwner} />
     </WithoutPreferences>
   )
 }
@@ -55,11 +55,12 @@ export function StandInAgain({ onSignedIn }: { onSignedIn: () => void }): ReactN
     <Modal title={words.rehearsal.standInOver}>
       <p>{words.rehearsal.standInOverText}</p>
       <Begin onBegun={onSignedIn} />
+      <LeaveStandIn />
     </Modal>
   )
 }
 
-type BeginProps = { onBegun: (standIn: StandIn) => void; atOnce?: boolean }
+type BeginProps = { onBegun: (owner_id: string) => void; atOnce?: boolean }
 
 function Begin({ onBegun, atOnce = false }: BeginProps): ReactNode {
   const words = useWords()

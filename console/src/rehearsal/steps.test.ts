@@ -13,7 +13,7 @@ suite('the steps that are done', () => {
   const cases: [string, Parameters<typeof doneOf>[0], boolean, string[]][] = [
     ['at first', [], false, []],
     ['with a request that waits', [request(production, 'pending', null)], false, ['ask']],
-    ['with a refusal', [request(production, 'denied', 'ada')], false, ['ask']],
+    ['with a request that was denied', [request(production, 'denied', 'ada')], false, []],
     ['approved by a colleague', [request(production, 'approved', 'ben')], false, ['ask', 'approve']],
     ['approved by a rule', [request(sandbox, 'approved', null)], false, ['atOnce']],
     ['what is not allowed was opened', [], true, ['refusal']],

@@ -26,7 +26,9 @@ export function doneOf(requests: readonly Made[], accounts: Accounts, hasTried: 
   const ids = accounts.map(({ id }) => id)
   const rehearsed = requests.filter(({ resource }) => ids.includes(resource.id))
   const isDone: Record<Step, boolean> = {
-    ask: rehearsed.some(({ resource }) => resource.id === ids[0]),
+    ask: rehearsed.some(
+      ({ resource, status }) => resource.id === ids[0] && (status === 'pending' || status === 'approved'),
+    ),
     approve: rehearsed.some(({ status, decided_by }) => status === 'approved' && decided_by !== null),
     refusal: hasTried,
     atOnce: rehearsed.some(({ status, decided_by }) => status === 'approved' && decided_by === null),

@@ -83,7 +83,7 @@ function Fields({ choice, change, sent, entries }: RequestFormProps & { entries:
         label={form.action}
         value={action}
         options={actionsOf(entries, action)}
-        onChange={(value) => change({ ...choice, action: value })}
+        onChange={(value) => change({ type: choice.type, id: choice.id, action: value })}
       />
       {entry.description != null && <p className="sound-width text-text-2">{entry.description}</p>}
       <DurationField usual={entry.usual} longest={entry.longest} value={seconds} onChange={entry.setSeconds} />
@@ -100,7 +100,7 @@ function Fields({ choice, change, sent, entries }: RequestFormProps & { entries:
         input={entry.question}
         apply={({ duration_seconds, action: other }) => {
           if (duration_seconds !== undefined) entry.setSeconds(duration_seconds)
-          if (other !== undefined) change({ ...choice, action: other })
+          if (other !== undefined) change({ type: choice.type, id: choice.id, action: other })
         }}
       />
       <div>

@@ -1,6 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMe } from '../me/me.ts'
-import { accountsQuery, actionsQuery, groupsQuery, type Named, rolesQuery } from './queries.ts'
+import { preferencesHere } from '../me/preferences.ts'
+import { rolesQuery } from '../people/queries.ts'
+import { makeFormats } from '../time/formats.ts'
+import { accountsToChooseQuery, actionsQuery, groupsQuery, type Named } from './queries.ts'
 import type { Names } from './slot-texts.ts'
 
 /** What the person can choose from: as much as they may see. */
@@ -12,19 +15,26 @@ export type Facts = {
   actions: readonly string[]
   names: Names
   hasMore: boolean
-  /** Whether all of it has been loaded, or cannot be. */
+  /** Whether all of it has been loaded. */
   isReady: boolean
+  /** Why something could not be loaded. */
+  error: Error | undefined
+  retry: () => unknown
   longest: number
 }
 
 const byId = (list: readonly Named[]) => new Map(list.map(({ id, name }) => [id, name]))
 
 export function useFacts(): Facts {
-  const { scopes, limits } = useMe()
+  const { scopes, limits, preferences } = useMe()
   const groups = useQuery({ ...groupsQuery, enabled: scopes.includes('groups:read') })
   const roles = useQuery({ ...rolesQuery, enabled: scopes.includes('roles:read') })
-  const accounts = useQuery({ ...accountsQuery, enabled: scopes.includes('cloud_accounts:read') })
+  const accounts = useQuery({ ...accountsToChooseQuery, enabled: scopes.includes('cloud_accounts:read') })
   const actions = useQuery(actionsQuery)
+  const all = [groups, roles, accounts, actions]
+  const failed = all.filter(({ error }) => error !== null)
+  // A rule names the minutes of a day, in no zone.
+  const { time } = makeFormats({ ...preferencesHere(preferences, 'UTC'), timezone: 'UTC' })
   const lists = {
     groups: groups.data?.found ?? [],
     roles: roles.data?.found ?? [],
@@ -33,10 +43,17 @@ export function useFacts(): Facts {
   return {
     ...lists,
     tags: accounts.data?.tags ?? [],
-    actions: actions.data ?? [],
-    names: { groups: byId(lists.groups), roles: byId(lists.roles), accounts: byId(lists.accounts) },
-    hasMore: [groups, roles, accounts].some(({ data }) => data?.hasMore === true),
-    isReady: [groups, roles, accounts].every(({ isLoading }) => !isLoading),
+    actions: actions.data?.actions ?? [],
+    names: {
+      groups: byId(lists.groups),
+      roles: byId(lists.roles),
+      accounts: byId(lists.accounts),
+      clock: (minutes) => time(minutes * 60_000),
+    },
+    hasMore: all.some(({ data }) => data?.hasMore === true),
+    isReady: all.every(({ isLoading, error }) => !isLoading && error === null),
+    error: failed[0]?.error ?? undefined,
+    retry: () => Promise.all(failed.map(({ refetch }) => refetch())),
     longest: limits.max_duration_seconds,
   }
 }

@@ -24,7 +24,9 @@ type GainsLinesProps = {
 export function GainsLines(props: GainsLinesProps): ReactNode {
   const { scopes } = useMe()
   const words = useSetUpWords().rules.gains
-  const isAllowed = ['policies:read', 'users:read', 'cloud_accounts:read'].every((scope) => scopes.includes(scope))
+  const isAllowed = ['policies:read', 'users:read', 'groups:read', 'cloud_accounts:read'].every((scope) =>
+    scopes.includes(scope),
+  )
   return (
     <div className="grid content-start gap-1">
       <h4 className="text-body font-medium">{words.title}</h4>

@@ -32,7 +32,7 @@ suite('who gains', () => {
     [
       'one, on one account, with approval',
       gains({ people: named(1, 'Ada'), accounts: named(1, 'shop'), answer: 'by_approval' }),
-      ['1 person gains ReadOnlyAccess on shop, with approval: Ada.'],
+      ['1 person gains ReadOnlyAccess on “shop”, with approval: Ada.'],
     ],
     [
       'three, in an emergency',
@@ -64,9 +64,14 @@ suite('who gains', () => {
       [english.rules.gains.noPeople],
     ],
     [
-      'of databases, which are not counted',
+      'of more than accounts',
       { ...gains(), has_other_resources: true, is_complete: false },
-      [english.rules.gains.databases],
+      [english.rules.gains.nobody, english.rules.gains.others],
+    ],
+    [
+      'of everything there is, as far as there was time',
+      { ...gains({}), examined: gains({}).total, is_complete: false },
+      ['12 people gain ReadOnlyAccess on 3 accounts, at once: Ada, Ben and 10 more.', english.rules.gains.cut],
     ],
     [
       'as far as it was looked at',
@@ -86,6 +91,11 @@ suite('who gains', () => {
   ]
   for (const [template, line] of none)
     test(`nobody by ${template}, in German`, () => assert.deepEqual(gainsLines(gains(), template, german), [line]))
+
+  test('of databases, nothing is counted', () => {
+    const answer = { ...gains(), has_other_resources: true, is_complete: false }
+    assert.deepEqual(gainsLines(answer, 'working_hours', english), [english.rules.gains.others])
+  })
 
   test('later, says from when', () =>
     assert.deepEqual(gainsLines(gains({}), 'at_once', english, 'Monday 09:00')[0], 'Not now, but from Monday 09:00:'))

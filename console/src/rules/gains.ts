@@ -19,16 +19,16 @@ export function gainsLines(gains: Gains, template: Template, { rules: words }: S
     ...(from !== undefined && lines.length > 0 ? [said.from(from)] : []),
     ...lines,
     ...(more > 0 ? [said.more(more)] : []),
-    ...(lines.length === 0 ? [nobody(gains, template, said)] : []),
-    ...(isCut(gains) ? [said.partly(examined.people, examined.accounts)] : []),
+    ...(lines.length === 0 ? nobody(gains, template, said) : []),
+    ...(gains.has_other_resources ? [said.others] : []),
+    ...(isCut(gains) ? [hasAll(gains) ? said.cut : said.partly(examined.people, examined.accounts)] : []),
   ]
 }
 
+const hasAll = ({ examined, total }: Gains) => examined.people === total.people && examined.accounts === total.accounts
+
 /** Whether there may be more, for another reason than resources that are not listed. */
-function isCut({ is_complete, has_other_resources, examined, total }: Gains): boolean {
-  const hasAll = examined.people === total.people && examined.accounts === total.accounts
-  return !is_complete && !(has_other_resources && hasAll)
-}
+const isCut = (gains: Gains) => !gains.is_complete && !(gains.has_other_resources && hasAll(gains))
 
 function lineOf({ kind, action, people, accounts, answer, emergency }: Change): GainsLine {
   const named = ({ count, names }: Change['people'] | Change['accounts']) => ({
@@ -42,9 +42,10 @@ function lineOf({ kind, action, people, accounts, answer, emergency }: Change): 
 }
 
 /** Why nobody gains, as far as that is certain. */
-function nobody({ total, has_other_resources }: Gains, template: Template, said: SetUpWords['rules']['gains']): string {
-  if (has_other_resources) return said.databases
-  if (total.people === 0) return said.noPeople
-  if (total.accounts === 0) return said.noAccounts
-  return template === 'approval' ? said.noChange : said.nobody
+function nobody({ total }: Gains, template: Template, said: SetUpWords['rules']['gains']): string[] {
+  // It is about nothing that is counted.
+  if (template === 'working_hours') return []
+  if (total.people === 0) return [said.noPeople]
+  if (total.accounts === 0) return [said.noAccounts]
+  return [template === 'approval' ? said.noChange : said.nobody]
 }

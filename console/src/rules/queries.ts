@@ -14,20 +14,17 @@ const pageOf = (cursor: string | undefined) => ({ limit: pageSize, ...(cursor !=
 export type AccessPolicy = Schemas['Policy']
 export type AccessRule = AccessPolicy['rules'][number]
 
-/** The policy with the rules of templates; null before there is one. In a disabled one, a new rule would decide nothing. */
-export const accessPolicyQuery = queryOptions({
+/**
+ * The policies with the rules of templates: one, unless two people began at the same time. In a disabled one, a new rule would decide nothing.
+ */
+export const accessPoliciesQuery = queryOptions({
   queryKey: ['policy', 'list', 'access'],
-  queryFn: async (): Promise<AccessPolicy | null> => {
-    const isIt = ({ name, enabled }: AccessPolicy) => name === policyName && enabled
+  queryFn: async (): Promise<AccessPolicy[]> => {
     const { found } = await readPages(
-      async (cursor) => {
-        const query = { q: policyName, ...pageOf(cursor) }
-        const page = await answerOf(api.GET('/v1/policies', { params: { query } }))
-        return { ...page, data: page.data.filter(isIt) }
-      },
-      { maxPages, wanted: 1 },
+      (cursor) => answerOf(api.GET('/v1/policies', { params: { query: { q: policyName, ...pageOf(cursor) } } })),
+      { maxPages },
     )
-    return found[0] ?? null
+    return found.filter(({ name, enabled }: AccessPolicy) => name === policyName && enabled)
   },
 })
 
@@ -39,14 +36,8 @@ export const groupsQuery = queryOptions({
     readPages<Named>((cursor) => answerOf(api.GET('/v1/groups', { params: { query: pageOf(cursor) } })), { maxPages }),
 })
 
-export const rolesQuery = queryOptions({
-  queryKey: ['role', 'list', 'to-choose'],
-  queryFn: () =>
-    readPages<Named>((cursor) => answerOf(api.GET('/v1/roles', { params: { query: pageOf(cursor) } })), { maxPages }),
-})
-
 /** Accounts by number, and the values of their tag: those that can be requested. */
-export const accountsQuery = queryOptions({
+export const accountsToChooseQuery = queryOptions({
   queryKey: ['cloud_account', 'list', 'to-choose'],
   queryFn: async () => {
     const { found, hasMore }: Reading<Schemas['CloudAccount']> = await readPages(
@@ -67,8 +58,11 @@ export const accountsQuery = queryOptions({
 export const actionsQuery = queryOptions({
   queryKey: ['action', 'list', 'to-choose'],
   queryFn: async () => {
-    const { data } = await answerOf(api.GET('/v1/actions', { params: { query: { limit: pageSize } } }))
-    return data.map(({ action }) => action)
+    const { found, hasMore } = await readPages(
+      (cursor) => answerOf(api.GET('/v1/actions', { params: { query: pageOf(cursor) } })),
+      { maxPages },
+    )
+    return { actions: found.map(({ action }) => action), hasMore }
   },
 })
 

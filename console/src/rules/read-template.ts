@@ -26,10 +26,14 @@ export type FilledTemplate = { template: Template; slots: Slots }
 export function readTemplate(rule: StoredRule): FilledTemplate | undefined {
   if (rule.notice !== undefined || rule.audit_session === true) return undefined
   const slots = readSlots(rule)
+  if (slots.where.kind === 'tag' && looksLikeAnother(slots.where.value)) return undefined
   const wanted = meaningOf(rule)
   const template = templates.find((each) => meaningOf(ruleOf(each, slots)) === wanted)
   return template === undefined ? undefined : { template, slots }
 }
+
+/** A value with signs that cannot be seen looks like another: in a sentence, it would hide what the rule says. */
+const looksLikeAnother = (value: string) => /[\p{C}\p{Zl}\p{Zp}]/u.test(value) || value !== value.trim()
 
 /** The slots as far as a rule seems to have them: whether they are right, `readTemplate` finds out. */
 function readSlots(rule: StoredRule): Slots {

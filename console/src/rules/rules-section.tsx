@@ -7,7 +7,7 @@ import { LoadFailure, Loading } from '../parts/list-states.tsx'
 import { Card, Section } from '../parts/page.tsx'
 import { useSetUpWords } from '../words/set-up-words.ts'
 import { useFacts } from './facts.ts'
-import { type AccessPolicy, accessPolicyQuery } from './queries.ts'
+import { type AccessPolicy, accessPoliciesQuery } from './queries.ts'
 import { RuleForm } from './rule-form.tsx'
 import { RuleList } from './rule-list.tsx'
 import { type Template, templates } from './templates.ts'
@@ -21,34 +21,40 @@ export function RulesSection({ title }: { title: string }): ReactNode {
 
 function Rules({ title }: { title: string }): ReactNode {
   const words = useSetUpWords().rules
-  const { data, error, refetch } = useQuery(accessPolicyQuery)
+  const { data, error, refetch } = useQuery(accessPoliciesQuery)
   const facts = useFacts()
   return (
     <Section title={title}>
       <p className="sound-width text-text-2">{words.intro}</p>
-      {data !== undefined && facts.isReady && <RulesOf policy={data} facts={facts} />}
+      {data !== undefined && facts.isReady && <RulesOf policies={data} facts={facts} />}
       {data === undefined && error !== null && <LoadFailure error={error} retry={refetch} />}
-      {(data === undefined || !facts.isReady) && error === null && <Loading />}
+      {facts.error !== undefined && <LoadFailure error={facts.error} retry={facts.retry} />}
+      {(data === undefined || !facts.isReady) && error === null && facts.error === undefined && <Loading />}
     </Section>
   )
 }
 
-function RulesOf({ policy, facts }: { policy: AccessPolicy | null; facts: ReturnType<typeof useFacts> }): ReactNode {
+type RulesOfProps = { policies: readonly AccessPolicy[]; facts: ReturnType<typeof useFacts> }
+
+function RulesOf({ policies, facts }: RulesOfProps): ReactNode {
   const words = useSetUpWords().rules
-  const rules = policy?.rules ?? []
+  const rules = policies.flatMap((policy) => policy.rules)
+  const { tenant } = useMe()
   const [chosen, choose] = useState<Template | undefined>(rules.length === 0 ? templates[0] : undefined)
   const [warnings, setWarnings] = useState<readonly string[]>([])
   const heading = useRef<HTMLHeadingElement>(null)
   return (
     <>
       {rules.length === 0 ? (
-        <p className="text-text-2">{words.none}</p>
+        <p className="text-text-2">
+          {words.none} {tenant.mode === 'rehearsal' && words.notOfRehearsal}
+        </p>
       ) : (
         <Card>
           <RuleList rules={rules} names={facts.names} />
         </Card>
       )}
-      {warnings.length > 0 && <Warnings warnings={warnings} />}
+      <Warnings warnings={warnings} />
       <Card className="grid gap-4">
         <h3 ref={heading} tabIndex={-1} className="text-body font-semibold">
           {words.add}
@@ -66,7 +72,7 @@ function RulesOf({ policy, facts }: { policy: AccessPolicy | null; facts: Return
           <RuleForm
             key={chosen}
             template={chosen}
-            policy={policy}
+            policy={policies[0] ?? null}
             facts={facts}
             added={(rule) => {
               setWarnings(rule.warnings ?? [])
@@ -86,15 +92,24 @@ function RulesOf({ policy, facts }: { policy: AccessPolicy | null; facts: Return
 function Warnings({ warnings }: { warnings: readonly string[] }): ReactNode {
   const words = useSetUpWords().rules
   return (
-    <div role="status" className="grid gap-1 rounded-control bg-wait-tint p-3 text-wait">
-      <p>{words.warned}</p>
-      <ul className="list-disc pl-5">
-        {warnings.map((warning) => (
-          <li key={warning} className="sound-width wrap-anywhere">
-            <EnglishText>{`${warning.charAt(0).toUpperCase()}${warning.slice(1)}.`}</EnglishText>
-          </li>
-        ))}
-      </ul>
+    // It is there before it says something, so that screen readers read it out.
+    <div role="status">
+      {warnings.length > 0 && (
+        <div className="grid gap-1 rounded-control bg-wait-tint p-3 text-wait">
+          <p>{words.warned}</p>
+          <ul className="list-disc pl-5">
+            {warnings.map((warning) => (
+              <li key={warning} className="sound-width wrap-anywhere">
+                <EnglishText>{sentenceOf(warning)}</EnglishText>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
     </div>
   )
 }
+
+/** The service marks what it quotes with backticks. */
+const sentenceOf = (warning: string) =>
+  `${warning.charAt(0).toUpperCase()}${warning.slice(1).replaceAll(/`([^`]*)`/g, '“$1”')}.`

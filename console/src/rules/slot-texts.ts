@@ -9,6 +9,8 @@ export type Names = {
   groups: ReadonlyMap<string, string>
   roles: ReadonlyMap<string, string>
   accounts: ReadonlyMap<string, string>
+  /** Minutes since midnight, as the person reads times. */
+  clock: (minutes: number) => string
 }
 
 /** A rule as one sentence. A name that is not known is its id. */
@@ -30,7 +32,7 @@ export function slotText(slot: Slot, slots: Slots, names: Names, words: SetUpWor
     case 'seconds':
       return words.time.duration(slots.seconds)
     default:
-      return clockText(slots[slot])
+      return names.clock(slots[slot])
   }
 }
 
@@ -46,7 +48,3 @@ export function whereText(where: Slots['where'], { accounts }: Names, { rules }:
   const name = accounts.get(where.id)
   return name === undefined || name === where.id ? readableId(where.id) : `${name} · ${readableId(where.id)}`
 }
-
-/** Minutes since midnight, as a clock shows them. */
-export const clockText = (minutes: number): string =>
-  `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`

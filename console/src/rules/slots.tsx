@@ -2,7 +2,7 @@ import { type ReactNode, useId } from 'react'
 import type { Option } from '../parts/select.tsx'
 import { useSetUpWords } from '../words/set-up-words.ts'
 import type { Facts } from './facts.ts'
-import { clockText, whereText, whoText } from './slot-texts.ts'
+import { whereText, whoText } from './slot-texts.ts'
 import { offeredLimits, type Slot, type Slots, type Where, type Who } from './templates.ts'
 
 const look =
@@ -152,14 +152,14 @@ function LimitSlot({ slots, change, facts }: SlotProps): ReactNode {
 
 const hours = Array.from({ length: 25 }, (_hour, index) => index * 60)
 
-function ClockSlot({ slot, slots, change, faultId }: SlotProps & { slot: 'from' | 'until' }): ReactNode {
+function ClockSlot({ slot, slots, change, facts, faultId }: SlotProps & { slot: 'from' | 'until' }): ReactNode {
   const words = useSetUpWords().rules
   const offered = slot === 'from' ? hours.slice(0, -1) : hours.slice(1)
   return (
     <Inline
       label={words.slots[slot]}
       value={String(slots[slot])}
-      options={offered.map((minutes) => ({ value: String(minutes), text: clockText(minutes) }))}
+      options={offered.map((minutes) => ({ value: String(minutes), text: facts.names.clock(minutes) }))}
       faultId={slot === 'until' ? faultId : undefined}
       onChange={(value) => change({ [slot]: Number(value) })}
     />

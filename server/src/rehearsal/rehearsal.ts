@@ -50,6 +50,7 @@ export const rehearsalPolicy = {
 } as const
 
 const outsideProduction = 'resource.hasTag("env") && resource.getTag("env") != "production"'
+const isReading = 'action == Action::"ReadOnlyAccess"'
 const itsAccounts = 'resource.hasTag("rehearsal") && resource.getTag("rehearsal") == "true"'
 
 /** What is longer is refused, to show what a refusal says and what would be allowed. */
@@ -69,7 +70,7 @@ export const rehearsalRules: readonly RuleInput[] = [
     approval_mode: 'require',
     action_scope_type: 'in',
     action_ids: ['ReadOnlyAccess', 'PowerUserAccess', 'AdministratorAccess'],
-    conditions: `when { ${itsAccounts} && context.duration_seconds <= ${maxRehearsedSeconds} }`,
+    conditions: `when { ${itsAccounts} && context.duration_seconds <= ${maxRehearsedSeconds} } unless { ${isReading} && ${outsideProduction} }`,
     notice: 'Rehearsal: production, and more than reading, needs the approval of one colleague.',
   },
 ]

@@ -58,6 +58,7 @@ suite('the first minutes of an owner', { skip: skipChromium }, async () => {
     await page.getByLabel('Reason').fill('look at the logs')
     await click(page, 'button', 'Request access')
     await page.getByText('You cannot decide your own request.').waitFor()
+    await sound(window, 'rehearsal-waiting')
     say(t, 'the first request')
   })
 
@@ -131,7 +132,7 @@ suite('the first minutes of an owner', { skip: skipChromium }, async () => {
       .first()
       .waitFor()
     await toSetUp()
-    await page.getByRole('img', { name: 'Done' }).nth(3).waitFor()
+    await page.getByText('You have seen all of it.').waitFor()
     say(t, 'the end of the rehearsal')
   })
 
@@ -161,8 +162,7 @@ suite('the first minutes of an owner', { skip: skipChromium }, async () => {
   })
 
   test('the colleague joins and asks, and the owner approves', async (t) => {
-    const shown = await page.getByText(/\/console\/invitation#k=/).textContent()
-    const [invited = ''] = /http\S+/.exec(shown ?? '') ?? []
+    const invited = (await page.getByText(/\/console\/invitation#k=/).textContent()) ?? ''
     const dana = await openWindow()
     await dana.page.goto(invited)
     await dana.page.getByLabel('Passphrase').fill('another four random words')

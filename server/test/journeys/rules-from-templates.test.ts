@@ -269,7 +269,7 @@ suite('who gains, before a rule is added', () => {
             ({ kind, answer, emergency }) => `${kind} ${answer}${emergency ? ' in an emergency' : ''}`,
           )
           assert.deepEqual(lines.sort(), expected[template])
-          assert.equal(gains.has_other_resources, template === 'working_hours')
+          assert.equal(gains.has_other_resources, ['approval', 'working_hours'].includes(template))
         }
       }))
 })

@@ -61,7 +61,7 @@ export async function gainsStage(testDb: TestDatabase) {
   /** A tenant whose caller, Ada, may compare drafts. She may request nothing until she gets the role. */
   async function stage() {
     const { tenant_id, user_id } = await newTenant()
-    const scopes = ['policies:read', 'policies:write', 'users:read', 'cloud_accounts:read']
+    const scopes = ['policies:read', 'policies:write', 'users:read', 'groups:read', 'cloud_accounts:read']
     const admin: Caller = { tenant_id, user_id, scopes }
     await testDb.asSuperuser(mayAsk, [tenant_id])
     const policy_id = await newPolicy(admin)

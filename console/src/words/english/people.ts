@@ -44,7 +44,7 @@ export const people = {
     none: 'Nobody is invited at the moment.',
     states: { pending: 'Invited', expired: 'Link expired', ended: 'Withdrawn' },
     until: (moment: string) => `Link works until ${moment}`,
-    mails: { not_set_up: 'not mailed', pending: 'mail on its way', sent: 'mailed', failed: 'not mailed' },
+    mails: { not_set_up: 'not mailed', pending: 'mail on its way', sent: 'mailed', failed: 'mail failed' },
     newLink: 'New link',
     newLinkFor: (name: string) => `New link for ${name}`,
     withdraw: 'Withdraw',

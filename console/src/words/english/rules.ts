@@ -20,7 +20,7 @@ const peopleOf = ({ count }: GainsLine['people']) => (count === 1 ? '1 person' :
 const one = (count: number, singular: string, plural: string) => (count === 1 ? singular : plural)
 
 /** As in: on payments, on 3 accounts. */
-const on = ({ count, names }: GainsLine['accounts']) => (count === 1 ? `on ${names[0]}` : `on ${count} accounts`)
+const on = ({ count, names }: GainsLine['accounts']) => (count === 1 ? `on “${names[0]}”` : `on ${count} accounts`)
 
 const change = ({ kind, action, people, accounts, isAtOnce, isEmergency }: GainsLine): string => {
   const what = `${action} ${on(accounts)}${isEmergency ? ' in an emergency' : ''}`
@@ -37,6 +37,7 @@ const change = ({ kind, action, people, accounts, isAtOnce, isEmergency }: Gains
 export const rules = {
   intro: 'Nobody gets access until a rule says so. The rules that you add here are in the policy “Access”.',
   none: 'There is no rule here yet: begin with one of these.',
+  notOfRehearsal: 'The two rules of the rehearsal are not listed: they end with it.',
   remove: 'Remove',
   removeNamed: (sentence: string) => `Remove: ${sentence}`,
   removeTitle: 'Remove this rule?',
@@ -49,7 +50,7 @@ export const rules = {
   },
   removeRule: 'Remove rule',
   removed: 'The rule is removed.',
-  other: 'A rule that is no sentence of this page:',
+  other: 'A rule that this page cannot say as a sentence:',
   asCedar: 'As Cedar',
   add: 'Add a rule',
   template: 'What should it be about?',
@@ -75,7 +76,8 @@ export const rules = {
       'It gives nobody access: it makes an approval necessary where other rules would give access at once. Emergencies stay as they are.',
     administrator: 'Those who may approve are notified, and one of them decides.',
     emergency: 'A reason is required. Everybody who may approve is notified, and it is on record.',
-    working_hours: 'By the clock of your organization. The action is the role in the database that people get.',
+    working_hours:
+      'By the clock of your organization’s time zone. The action is the role in the database that people get.',
   },
   slots: {
     who: 'Who',
@@ -108,11 +110,12 @@ export const rules = {
     change,
     more: (count: number) => (count === 1 ? 'and 1 more change' : `and ${count} more changes`),
     from: (moment: string) => `Not now, but from ${moment}:`,
-    nobody: 'Nobody gains anything by this: they can get it already, or nobody fits.',
+    nobody: 'Nobody gains anything by this: they can get it already, or the rule is about nobody.',
     noAccounts: 'Nobody gains anything by this: no account is known yet.',
     noPeople: 'Nobody gains anything by this: no person may request access yet.',
-    noChange: 'Nothing changes by this now: no other rule gives access at once there.',
-    databases: 'Databases are not listed here, so who gains is not counted.',
+    noChange: 'For these accounts, nothing changes now: no other rule gives access to them at once.',
+    others: 'Databases and other resources are not listed here, so what changes for them is not counted.',
+    cut: 'There may be more: looking took too long.',
     partly: (people: number, accounts: number) =>
       `Only ${people} people and ${accounts} accounts were looked at: there may be more.`,
     notYours: 'You may not see people and accounts, so who gains is not shown.',

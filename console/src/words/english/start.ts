@@ -26,6 +26,7 @@ export const start = {
       atOnce: 'Reading in the sandbox needs no person. You have it a second later.',
     },
     acts: { ask: 'Request it', approve: 'Open the request', refusal: 'Try it', atOnce: 'See it' },
+    allDone: 'You have seen all of it. Go on with the accounts below.',
     done: 'Done',
     todo: 'To do',
   },

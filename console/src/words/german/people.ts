@@ -46,7 +46,7 @@ export const people: SetUpWords['people'] = {
     none: 'Zurzeit ist niemand eingeladen.',
     states: { pending: 'Eingeladen', expired: 'Link abgelaufen', ended: 'Zurückgezogen' },
     until: (moment) => `Link gilt bis ${moment}`,
-    mails: { not_set_up: 'ohne Mail', pending: 'Mail unterwegs', sent: 'Mail gesendet', failed: 'ohne Mail' },
+    mails: { not_set_up: 'ohne Mail', pending: 'Mail unterwegs', sent: 'Mail gesendet', failed: 'Mail gescheitert' },
     newLink: 'Neuer Link',
     newLinkFor: (name) => `Neuer Link für ${name}`,
     withdraw: 'Zurückziehen',

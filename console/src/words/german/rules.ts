@@ -11,7 +11,7 @@ const list = ({ count, names }: GainsLine['people']): string => {
 const peopleOf = ({ count }: GainsLine['people']) => (count === 1 ? '1 Person' : `${count} Personen`)
 const one = (count: number, singular: string, plural: string) => (count === 1 ? singular : plural)
 
-const on = ({ count, names }: GainsLine['accounts']) => (count === 1 ? `auf ${names[0]}` : `auf ${count} Konten`)
+const on = ({ count, names }: GainsLine['accounts']) => (count === 1 ? `auf „${names[0]}“` : `auf ${count} Konten`)
 
 const change: SetUpWords['rules']['gains']['change'] = ({ kind, action, people, accounts, isAtOnce, isEmergency }) => {
   const what = `${action} ${on(accounts)}${isEmergency ? ' im Notfall' : ''}`
@@ -29,6 +29,7 @@ export const rules: SetUpWords['rules'] = {
   intro:
     'Niemand erhält Zugriff, solange keine Regel es sagt. Die Regeln, die Sie hier hinzufügen, stehen in der Richtlinie „Access“.',
   none: 'Hier gibt es noch keine Regel: Beginnen Sie mit einer von diesen.',
+  notOfRehearsal: 'Die zwei Regeln der Probe stehen hier nicht: Sie enden mit ihr.',
   remove: 'Entfernen',
   removeNamed: (sentence) => `Entfernen: ${sentence}`,
   removeTitle: 'Diese Regel entfernen?',
@@ -41,7 +42,7 @@ export const rules: SetUpWords['rules'] = {
   },
   removeRule: 'Regel entfernen',
   removed: 'Die Regel ist entfernt.',
-  other: 'Eine Regel, die kein Satz dieser Seite ist:',
+  other: 'Eine Regel, die sich hier nicht als Satz zeigen lässt:',
   asCedar: 'Als Cedar',
   add: 'Regel hinzufügen',
   template: 'Worum soll es gehen?',
@@ -68,7 +69,7 @@ export const rules: SetUpWords['rules'] = {
       'Sie gibt niemandem Zugriff: Sie macht eine Genehmigung nötig, wo andere Regeln Zugriff sofort geben. Für Notfälle ändert sich nichts.',
     administrator: 'Wer genehmigen darf, wird benachrichtigt, und eine Person entscheidet.',
     emergency: 'Eine Begründung ist nötig. Alle, die genehmigen dürfen, werden benachrichtigt. Es wird protokolliert.',
-    working_hours: 'Nach der Uhr Ihrer Organisation. Die Aktion ist die Rolle in der Datenbank, die man erhält.',
+    working_hours: 'Nach der Zeitzone Ihrer Organisation. Die Aktion ist die Rolle in der Datenbank, die man erhält.',
   },
   slots: {
     who: 'Wer',
@@ -101,12 +102,15 @@ export const rules: SetUpWords['rules'] = {
     change,
     more: (count) => (count === 1 ? 'und 1 weitere Änderung' : `und ${count} weitere Änderungen`),
     from: (moment) => `Nicht jetzt, aber ab ${moment}:`,
-    nobody: 'Niemand gewinnt dadurch etwas: Alle können es schon erhalten, oder niemand passt.',
-    noAccounts: 'Niemand gewinnt dadurch etwas: Noch ist kein Konto bekannt.',
-    noPeople: 'Niemand gewinnt dadurch etwas: Noch darf niemand Zugriff beantragen.',
-    noChange: 'Dadurch ändert sich jetzt nichts: Keine andere Regel gibt dort Zugriff sofort.',
-    databases: 'Datenbanken sind hier nicht aufgeführt, daher wird nicht gezählt, wer gewinnt.',
+    nobody:
+      'Niemand erhält dadurch mehr Zugriff: Alle können ihn schon erhalten, oder die Regel trifft auf niemanden zu.',
+    noAccounts: 'Niemand erhält dadurch mehr Zugriff: Noch ist kein Konto bekannt.',
+    noPeople: 'Niemand erhält dadurch mehr Zugriff: Noch darf niemand Zugriff beantragen.',
+    noChange: 'Für diese Konten ändert sich jetzt nichts: Keine andere Regel gibt Zugriff auf sie sofort.',
+    others:
+      'Datenbanken und andere Ressourcen sind hier nicht aufgeführt. Was sich für sie ändert, wird nicht gezählt.',
+    cut: 'Es kann mehr sein: Die Prüfung dauerte zu lange.',
     partly: (people, accounts) => `Nur ${people} Personen und ${accounts} Konten wurden geprüft: Es können mehr sein.`,
-    notYours: 'Sie dürfen Personen und Konten nicht sehen, daher wird nicht gezeigt, wer gewinnt.',
+    notYours: 'Sie dürfen Personen und Konten nicht sehen, daher wird nicht gezeigt, wer dadurch Zugriff erhält.',
   },
 }

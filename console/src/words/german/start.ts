@@ -28,6 +28,7 @@ export const start: SetUpWords['start'] = {
       atOnce: 'Lesen in der Sandbox braucht keinen Menschen. Eine Sekunde später haben Sie es.',
     },
     acts: { ask: 'Beantragen', approve: 'Antrag öffnen', refusal: 'Versuchen', atOnce: 'Ansehen' },
+    allDone: 'Sie haben alles gesehen. Weiter geht es mit den Konten unten.',
     done: 'Erledigt',
     todo: 'Offen',
   },

@@ -13,6 +13,8 @@ const named = (action: string, more: RuleInput = {}): RuleInput => ({
   effect: 'permit',
   action_scope_type: 'eq',
   action_ids: [action],
+  resource_scope_type: 'is',
+  resource_entity_type: 'cloud_account',
   ...more,
 })
 const of = (entity: 'Group' | 'User' | 'Role', id: string): RuleInput => ({
@@ -39,6 +41,8 @@ type Case = {
   has?: (on: Office) => RuleInput[]
   draft: (on: Office) => RuleInput[]
   changes: string[]
+  /** Rules of it concern more than accounts. */
+  hasOthers?: true
 }
 
 const cases: Record<string, Case> = {
@@ -87,6 +91,7 @@ const cases: Record<string, Case> = {
   'a forbid takes away, in emergencies too': {
     has: () => [named('Read', { approval_mode: 'auto' }), named('Read', { approval_mode: 'break_glass' })],
     draft: () => [{ effect: 'forbid', conditions: `when { ${tagged('production')} }` }],
+    hasOthers: true,
     changes: [
       'loses Read at_once: Ben, cleo on bank, shop',
       'loses Read at_once in an emergency: Ben, cleo on bank, shop',
@@ -105,6 +110,7 @@ const cases: Record<string, Case> = {
   'any action: those that other rules name': {
     has: () => [named('Read', { resource_scope_type: 'is', resource_entity_type: 'cloud_storage_bucket' })],
     draft: ({ cleo }) => [{ effect: 'permit', ...of('User', cleo) }],
+    hasOthers: true,
     changes: ['gains Read by_approval: cleo on play, bank, shop'],
   },
   'only a short duration': {
@@ -115,7 +121,7 @@ const cases: Record<string, Case> = {
 }
 
 suite('who gains and who loses', () => {
-  for (const [name, { has, draft, changes }] of Object.entries(cases))
+  for (const [name, { has, draft, changes, hasOthers = false }] of Object.entries(cases))
     test(name, async () => {
       const on = await office()
       // An auto rule of somebody else, who is not there.
@@ -123,7 +129,7 @@ suite('who gains and who loses', () => {
       const answer = await on.gains(on.created(...draft(on)))
       assert.deepEqual(answer.changes.map(inWords), changes)
       assert.deepEqual(answer.examined, answer.total)
-      assert.deepEqual([answer.is_complete, answer.has_other_resources], [true, false])
+      assert.deepEqual([answer.is_complete, answer.has_other_resources], [!hasOthers, hasOthers])
       assert.deepEqual([answer.total.people, answer.total.accounts], [2, 3])
     })
 
@@ -188,9 +194,9 @@ suite('the people', () => {
     assert.equal(answer.changes[0]?.accounts.names[0]?.id, '100000000003')
   })
 
-  test('and accounts are named only to those who may read both', async () => {
+  test('and accounts are named only to those who may read them, and who is in which group', async () => {
     const on = await office()
-    for (const missing of ['users:read', 'cloud_accounts:read']) {
+    for (const missing of ['users:read', 'groups:read', 'cloud_accounts:read']) {
       const scopes = on.admin.scopes?.filter((scope) => scope !== missing) ?? []
       const answer = await call({ ...on.admin, scopes }, 'POST', '/v1/policies/gains', { draft: { changes: [] } })
       assert.deepEqual([answer.status, answer.body.details], [403, { scope: missing }])
@@ -204,6 +210,17 @@ suite('the people', () => {
       'gains Read by_approval: Ben, cleo on play, bank, shop',
     ])
   })
+})
+
+test('a draft of too many rules is refused before it is read', async () => {
+  const on = await stage()
+  const create = (count: number) => ({
+    changes: [{ create_policy: { name: 'many', rules: Array.from({ length: count }, () => named('Read')) } }],
+  })
+  const send = (count: number) => call(on.admin, 'POST', '/v1/policies/gains', { draft: create(count) })
+  const refused = await send(101)
+  assert.deepEqual([refused.status, refused.body.code], [422, 'unprocessable'])
+  assert.equal((await send(2)).status, 200)
 })
 
 test('the example of the guide answers what the guide says', async () => {

@@ -1,12 +1,15 @@
 import { operation } from '../../http/operation.ts'
 import { beside } from '../../kernel/beside.ts'
 import { newId } from '../../kernel/id.ts'
-import { maxDraftBodyBytes, withoutIgnoredInDraft } from '../../policies/drafts/draft.ts'
+import { withoutIgnoredInDraft } from '../../policies/drafts/draft.ts'
 import { readPresent } from '../../policies/drafts/draft-store.ts'
 import { findLiteralFacts } from '../../policy-facts/policy-facts.flow.ts'
 import { compareDraft, draftGainsModule, readDraft } from './compare-draft.ts'
-import { Gains, GainsInput, requireMayNameThem } from './gains.ts'
+import { Gains, GainsInput, requireFewRules, requireMayNameThem } from './gains.ts'
 import { readField } from './gains-store.ts'
+
+/** Room for as many rules as are compared, some of them as long as a rule may be. */
+const maxBodyBytes = 256 * 1024
 
 /**
  * Who may request more or less by a draft than now. Stores nothing. The draft is read first: its rules say by what accounts are told
@@ -15,16 +18,18 @@ import { readField } from './gains-store.ts'
 export const findGains = operation({
   method: 'POST',
   path: '/v1/policies/gains',
-  summary: 'Find who gains and who loses by a draft of the rules; needs users:read and cloud_accounts:read too',
+  summary:
+    'Find who gains and who loses by a draft of the rules; needs users:read, groups:read and cloud_accounts:read too',
   credential: 'any',
   scope: 'policies:read',
   body: GainsInput,
   withoutIgnored: withoutIgnoredInDraft,
-  bodyLimit: maxDraftBodyBytes,
+  bodyLimit: maxBodyBytes,
   replies: { 200: Gains },
   errors: ['invalid_policy', 'unprocessable'],
   async run({ tx, actor, now, source_ip }, { body: { draft } }): Promise<Gains> {
     requireMayNameThem(actor)
+    requireFewRules(draft)
     const present = await readPresent(tx, draft)
     const of = { id: newId(), author: actor.user_id, pointer: '/draft' }
     const wanted = await beside.run(tx.tenant_id, draftGainsModule, readDraft, [present, draft, of])

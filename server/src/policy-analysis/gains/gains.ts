@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import type { CountedKind } from '../../cloud/cloud-account.ts'
 import { Body, DateTime, OneOf, Uuid } from '../../http/schema.ts'
 import { Problem } from '../../kernel/errors.ts'
-import { Draft } from '../../policies/drafts/draft.ts'
+import { type Change, Draft } from '../../policies/drafts/draft.ts'
 import type { Principal } from '../../policy-engine/cedar/question.ts'
 import type { AccountTraits } from '../../policy-engine/cedar/reading.ts'
 
@@ -77,7 +77,7 @@ export const Gains = Type.Object(
     ),
     has_other_resources: Type.Boolean({
       description:
-        'whether a new, changed or deleted rule is about resources of other types only, which are not examined',
+        'whether a new, changed or deleted rule may concern resources other than accounts, as what lies in them: these are not examined',
     }),
     is_complete: Type.Boolean({ description: 'false: more may change than what is shown' }),
   },
@@ -96,7 +96,7 @@ export type Field = {
 export type Wanted = { traits: AccountTraits & { names: boolean }; actions: readonly string[]; any_action: boolean }
 
 /** The scopes without which the answer, which names people and accounts, is refused. */
-const needed = ['users:read', 'cloud_accounts:read'] as const
+const needed = ['users:read', 'groups:read', 'cloud_accounts:read'] as const
 
 /** @throws Problem 403 naming the first scope that is missing */
 export function requireMayNameThem(actor: { scopes: ReadonlySet<string> }): void {
@@ -105,4 +105,18 @@ export function requireMayNameThem(actor: { scopes: ReadonlySet<string> }): void
   throw new Problem('forbidden', `who gains by a draft is shown only with the scope \`${scope}\` too`, {
     details: { scope },
   })
+}
+
+/** Reading a rule takes the thread for long computations some 10 ms: a draft of so many keeps other drafts of the tenant from it for a second. */
+export const maxRules = 100
+
+/** @throws Problem 422 where the draft has more rules than are compared at once */
+export function requireFewRules({ changes = [], policies = [] }: Draft): void {
+  const ofChange = ({ create_rule, update_rule, create_policy }: Change) =>
+    (create_rule || update_rule ? 1 : 0) + (create_policy?.rules?.length ?? 0)
+  const ofPolicies = policies.map(({ rules }) => rules.length)
+  const count = [...changes.map(ofChange), ...ofPolicies].reduce((sum, one) => sum + one, 0)
+  if (count <= maxRules) return
+  const why = `a draft is compared with at most ${maxRules} rules at a time; this one has ${count}: replay it instead`
+  throw new Problem('unprocessable', why)
 }

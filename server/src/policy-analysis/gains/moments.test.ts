@@ -23,6 +23,8 @@ const read = (conditions: string): RuleInput => ({
   effect: 'permit',
   action_scope_type: 'eq',
   action_ids: ['Read'],
+  resource_scope_type: 'is',
+  resource_entity_type: 'cloud_account',
   conditions,
 })
 
@@ -71,7 +73,12 @@ suite('where nobody gains now', () => {
     const on = await oneOfEach()
     await on.rule(read('when { true }'))
     const { hour, words } = inHours(5)
-    const answer = await on.gains(on.created({ effect: 'forbid', conditions: `when { ${words} }` }))
+    const answer = await on.gains(
+      on.created({
+        ...{ effect: 'forbid', resource_scope_type: 'is', resource_entity_type: 'cloud_account' },
+        conditions: `when { ${words} }`,
+      }),
+    )
     assert.deepEqual(answer.changes.map(inWords), ['loses Read by_approval: Ben on shop'])
     assert.equal(new Date(answer.at).getUTCHours(), hour)
   })

@@ -56,11 +56,9 @@ export function takesPartIn({ effect, mode: approval_mode }: AskRule, emergency:
   return subsets.some((subset) => takesPart({ effect, approval_mode }, subset))
 }
 
-/** Whether the rule can concern no account, because its scope is about resources of another type. */
-export function isOfOtherResources({ scope: { resource } }: AskRule): boolean {
-  const { type, is, within } = resource
+/** Whether the rule can concern resources other than accounts: its scope does not say that it is about accounts alone. */
+export function mayConcernOthers({ scope: { resource } }: AskRule): boolean {
+  const { type, is } = resource
   const typeOf = (key: string) => key.slice(0, key.indexOf(' '))
-  if (type !== undefined && type !== 'cloud_account') return true
-  if (is !== undefined && typeOf(is) !== 'cloud_account') return true
-  return within !== undefined && !['cloud_account', 'cloud_organizational_unit'].includes(typeOf(within))
+  return (type ?? (is === undefined ? undefined : typeOf(is))) !== 'cloud_account'
 }
