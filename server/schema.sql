@@ -133,7 +133,7 @@ create table access_request (
 );
 CREATE INDEX access_request_break_glass_ix ON access_request USING btree (tenant_id, created_at, id) WHERE break_glass;
 CREATE INDEX access_request_created_at_ix ON access_request USING btree (tenant_id, created_at, id);
-CREATE INDEX access_request_decided_by_ix ON access_request USING btree (tenant_id, decided_by);
+CREATE INDEX access_request_decided_by_ix ON access_request USING btree (tenant_id, decided_by, created_at, id) WHERE decided_by IS NOT NULL;
 CREATE INDEX access_request_due_ix ON access_request USING btree (next_look_at) WHERE next_look_at IS NOT NULL;
 CREATE UNIQUE INDEX access_request_extending_uq ON access_request USING btree (tenant_id, extends) WHERE extends IS NOT NULL AND status = 'pending'::text;
 CREATE INDEX access_request_extends_ix ON access_request USING btree (tenant_id, extends) WHERE extends IS NOT NULL;

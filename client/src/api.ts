@@ -5562,12 +5562,14 @@ export interface operations {
                 status?: ("pending" | "approved" | "denied" | "expired" | "cancelled")[];
                 /** @description ids of users, or `me` */
                 requester_id?: string[];
+                /** @description who approved or denied it: ids of users, or `me` */
+                decided_by?: string[];
                 /** @description several are separated by commas */
                 resource_type?: ("cloud_account" | "cloud_permission_set" | "cloud_storage_bucket" | "cloud_db_instance" | "cloud_compute_instance" | "cloud_organizational_unit")[];
                 resource_id?: string;
                 /** @description whether they were emergencies */
                 break_glass?: boolean;
-                /** @description `me`: pending requests that you may decide now, those with a high risk first, then the oldest; a page may be short, or empty, though more follow. Without `status`, `q` and `sort` */
+                /** @description `me`: pending requests that you may decide now, those with a high risk first, then the oldest; a page may be short, or empty, though more follow. Without `status`, `decided_by`, `q` and `sort` */
                 decidable_by?: "me";
                 /** @description created at this moment or later */
                 created_after?: string;
@@ -5891,12 +5893,14 @@ export interface operations {
                 status?: ("pending" | "approved" | "denied" | "expired" | "cancelled")[];
                 /** @description ids of users, or `me` */
                 requester_id?: string[];
+                /** @description who approved or denied it: ids of users, or `me` */
+                decided_by?: string[];
                 /** @description several are separated by commas */
                 resource_type?: ("cloud_account" | "cloud_permission_set" | "cloud_storage_bucket" | "cloud_db_instance" | "cloud_compute_instance" | "cloud_organizational_unit")[];
                 resource_id?: string;
                 /** @description whether they were emergencies */
                 break_glass?: boolean;
-                /** @description `me`: pending requests that you may decide now. Without `status` and `q` */
+                /** @description `me`: pending requests that you may decide now. Without `status`, `decided_by` and `q` */
                 decidable_by?: "me";
                 /** @description created at this moment or later */
                 created_after?: string;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { decidedToday } from './decided-today.ts'
 import { neighbour } from './neighbour.ts'
 import { type Shown, withLeaving } from './with-leaving.ts'
 
@@ -38,4 +39,25 @@ suite('a request that leaves the inbox', () => {
   for (const [before, listed, expected] of cases)
     test(`${before || 'nothing'}, then ${listed || 'nothing'}: ${expected}`, () =>
       assert.equal(read(withLeaving(shown(listed), shown(before))), expected))
+})
+
+suite('what was decided today', () => {
+  const [yesterday, morning, noon] = ['2026-03-01T23:59:59Z', '2026-03-02T08:00:00Z', '2026-03-02T11:59:00.5Z']
+  const isToday = (at: string) => at.startsWith('2026-03-02')
+  const cases: [name: string, decided: string[], expected: string[]][] = [
+    ['nothing is nothing', [], []],
+    ['what was decided yesterday is left out', [yesterday], []],
+    ['the last decision is first, whichever request is newer', [morning, yesterday, noon], [noon, morning]],
+  ]
+  for (const [name, decided, expected] of cases)
+    test(name, () => {
+      const shown = decidedToday(
+        decided.map((updated_at) => ({ updated_at })),
+        isToday,
+      )
+      assert.deepEqual(
+        shown.map(({ updated_at }) => updated_at),
+        expected,
+      )
+    })
 })

@@ -10,7 +10,9 @@ import { type AccessRequest, nameOf } from '../requests/request.ts'
 import { RequestView } from '../requests/request-view.tsx'
 import { useTick } from '../time/ticks.ts'
 import { useWords } from '../words/words.ts'
+import { DecidedToday } from './decided.tsx'
 import { useInboxKeys } from './inbox-keys.ts'
+import { InboxLink } from './inbox-link.tsx'
 import { useLeaving } from './leaving.ts'
 
 /** What the person may decide now: the list, and beside it, where there is room, the chosen request. */
@@ -40,26 +42,32 @@ export function Inbox(): ReactNode {
           <LoadFailure error={error} retry={refetch} />
         )
       ) : shown.length === 0 && id === undefined ? (
-        <Empty>{inbox.empty}</Empty>
+        <>
+          <Empty>{inbox.empty}</Empty>
+          <DecidedToday id={id} />
+        </>
       ) : (
         <div className="grid items-start gap-6 lg:grid-cols-[360px_1fr]">
-          <nav aria-label={inbox.toDecide} className={`grid gap-2 ${id === undefined ? '' : 'hidden lg:grid'}`}>
-            <h2 className="font-semibold">{inbox.toDecide}</h2>
-            {shown.length === 0 && <p className="text-text-2">{inbox.empty}</p>}
-            <ul className="overflow-hidden rounded-card border border-line bg-surface divide-y divide-line">
-              {shown.map((request) => (
-                <li key={request.id}>
-                  <Item request={request} isChosen={request.id === id} isGone={request.isGone} />
-                </li>
-              ))}
-            </ul>
-            {hasNextPage && (
-              <Button isPending={isFetchingNextPage} onClick={() => fetchNextPage()}>
-                {words.lists.loadMore}
-              </Button>
-            )}
-            <p className="hidden text-meta text-text-2 lg:block">{inbox.keys}</p>
-          </nav>
+          <div className={`grid gap-6 ${id === undefined ? '' : 'hidden lg:grid'}`}>
+            <nav aria-label={inbox.toDecide} className="grid gap-2">
+              <h2 className="font-semibold">{inbox.toDecide}</h2>
+              {shown.length === 0 && <p className="text-text-2">{inbox.empty}</p>}
+              <ul className="overflow-hidden rounded-card border border-line bg-surface divide-y divide-line">
+                {shown.map((request) => (
+                  <li key={request.id}>
+                    <Item request={request} isChosen={request.id === id} isGone={request.isGone} />
+                  </li>
+                ))}
+              </ul>
+              {hasNextPage && (
+                <Button isPending={isFetchingNextPage} onClick={() => fetchNextPage()}>
+                  {words.lists.loadMore}
+                </Button>
+              )}
+              <p className="hidden text-meta text-text-2 lg:block">{inbox.keys}</p>
+            </nav>
+            <DecidedToday id={id} />
+          </div>
           {id === undefined ? <p className="hidden text-text-2 lg:block">{inbox.choose}</p> : <Chosen id={id} />}
         </div>
       )}
@@ -91,12 +99,7 @@ function Item({
   const created = Date.parse(request.created_at) / 1_000
   const ago = useTick((seconds) => words.time.ago(Math.max(0, seconds - created)))
   return (
-    <Link
-      to="/inbox/$id"
-      params={{ id: request.id }}
-      aria-current={isChosen ? 'true' : undefined}
-      className={`grid gap-0.5 px-4 py-3 -outline-offset-2! ${isChosen ? 'bg-accent-tint' : 'hover:bg-sunken'}`}
-    >
+    <InboxLink id={request.id} isChosen={isChosen}>
       <span className="flex flex-wrap items-center justify-between gap-2">
         <bdi className="font-medium wrap-anywhere">{request.requester_name}</bdi>
         {request.break_glass ? (
@@ -119,7 +122,7 @@ function Item({
           {inbox.ago(words.time.duration(request.duration_seconds ?? 0), ago)}
         </span>
       )}
-    </Link>
+    </InboxLink>
   )
 }
 

@@ -1,6 +1,7 @@
 import { answerOf, type Schemas } from '@sallyport/client'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api, once } from '../api/api.ts'
+import { now } from '../time/clock.ts'
 
 const pageSize = 50
 
@@ -40,6 +41,19 @@ export const inboxQuery = infiniteQueryOptions({
 export const inboxCountQuery = queryOptions({
   queryKey: ['request', 'list', 'count'],
   queryFn: () => answerOf(api.GET('/v1/requests/count', { params: { query: { decidable_by: 'me' } } })),
+})
+
+const decidedWithinMs = 7 * 86_400_000
+
+/** What the person decided lately. The list is in the order of the requests, not of the decisions, so it reaches back some days. */
+export const decidedQuery = queryOptions({
+  queryKey: ['request', 'list', 'decided'],
+  queryFn: () => {
+    const created_after = new Date(now() - decidedWithinMs).toISOString()
+    return answerOf(
+      api.GET('/v1/requests', { params: { query: { decided_by: ['me'], created_after, limit: pageSize } } }),
+    )
+  },
 })
 
 /** The person's own requests that wait: 100 are the most that a user may have. */

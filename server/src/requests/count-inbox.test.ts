@@ -42,7 +42,7 @@ suite('the count of the inbox', () => {
     assert.deepEqual(await count(byToken(owner), 'resource_id=100000000002&'), all(0))
     assert.deepEqual(await count(byToken(owner), `requester_id=${people.approver.user_id}&`), all(1))
     assert.deepEqual(await count(byToken(owner), 'requester_id=me&'), all(0))
-    for (const query of ['status=pending&', 'q=account&']) {
+    for (const query of ['status=pending&', 'decided_by=me&', 'q=account&']) {
       const { status, body } = await call(byToken(owner), `/count?${query}`)
       assert.deepEqual([status, body.code], [400, 'invalid_input'], query)
     }

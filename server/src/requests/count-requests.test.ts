@@ -14,9 +14,15 @@ const insert = (one: InsertedRequest, { tenant_id } = ours) => insertRequests(ho
 const by = ({ user_id }: Person, day: number) => ({ requester_id: user_id, created_at: `2026-01-0${day}T08:00:00Z` })
 
 await insert({ ...by(ada, 1), reason: 'Fix INC-4711' })
-await insert({ ...by(ben, 2), action: 'ReadOnlyAccess', status: 'approved' })
+await insert({ ...by(ben, 2), action: 'ReadOnlyAccess', status: 'approved', decided_by: owner.user_id })
 await insert({ ...by(ada, 3), id: 'payments-prod', type: 'cloud_db_instance', status: 'denied' })
-await insert({ ...by(ada, 4), break_glass: true, reason: 'production is down', status: 'approved' })
+await insert({
+  ...by(ada, 4),
+  break_glass: true,
+  reason: 'production is down',
+  status: 'approved',
+  decided_by: owner.user_id,
+})
 await insert({ ...by(owner, 5), id: 'payments-test', type: 'cloud_db_instance', count: 2 })
 await insert({ ...by(ben, 6), status: 'cancelled' })
 await insert({ ...by(theirs.owner, 1), id: 'payments-theirs', type: 'cloud_db_instance' }, theirs)
@@ -39,6 +45,8 @@ const queries = [
   'requester_id=me',
   `requester_id=${ada.user_id}`,
   `requester_id=${ada.user_id},${ben.user_id}&status=denied,cancelled`,
+  'decided_by=me',
+  `decided_by=${owner.user_id}&status=approved`,
   'resource_type=cloud_db_instance',
   'resource_id=payments-prod',
   'break_glass=true',
@@ -67,6 +75,8 @@ suite('a count', () => {
     assert.deepEqual(await counted(owner, 'status=pending&requester_id=me'), all(2))
     assert.deepEqual(await counted(owner, `requester_id=${ada.user_id}`), all(3))
     assert.deepEqual(await counted(ada, 'status=approved'), all(1))
+    assert.deepEqual(await counted(owner, 'decided_by=me'), all(2))
+    assert.deepEqual(await counted(ada, `decided_by=${owner.user_id}`), all(1))
   })
 
   test('ends at 100, and says whether these are all', async () => {

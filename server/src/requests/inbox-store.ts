@@ -69,7 +69,7 @@ function isInTime(r: Statement): Statement {
 }
 
 /** The filters of the inbox. All of its requests are pending, and in its order. */
-export type InboxFilters = Omit<RequestFilters, 'status' | 'q' | 'sort'>
+export type InboxFilters = Omit<RequestFilters, 'status' | 'decided_by' | 'q' | 'sort'>
 
 type WaitingRow = RecordedRow & Names & { approver: Approver | null; page_key: string[] }
 

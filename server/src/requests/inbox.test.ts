@@ -63,7 +63,7 @@ suite('the inbox', () => {
     assert.deepEqual(await inbox(owner, '&requester_id=me'), [])
     assert.deepEqual(await inbox(owner, '&resource_type=cloud_storage_bucket'), [])
     assert.deepEqual(await inbox(owner, '&created_before=2020-01-01T00:00:00Z'), [])
-    for (const query of ['status=pending', 'q=account', 'sort=created_at']) {
+    for (const query of ['status=pending', 'decided_by=me', 'q=account', 'sort=created_at']) {
       const { status, body } = await get(owner, `/v1/requests?decidable_by=me&${query}`)
       assert.deepEqual([status, body.code], [400, 'invalid_input'], query)
     }

@@ -17,22 +17,32 @@ type Seed = {
   reason?: string
   status?: string
   break_glass?: boolean
+  decider?: Person
   at: string
 }
 
 /** Requests by their names, the oldest first. */
 const seeds: Record<string, Seed> = {
   first: { by: ada, reason: 'Fix INC-4711, as Zoë asked', at: '2026-01-01T08:00:00Z' },
-  second: { by: ben, action: 'ReadOnlyAccess', at: '2026-01-02T08:00:00Z', status: 'approved' },
-  third: { by: ada, id: 'payments-prod', type: 'cloud_db_instance', at: '2026-01-03T08:00:00Z', status: 'denied' },
-  fourth: { by: ada, break_glass: true, reason: 'production is down', at: '2026-01-04T08:00:00Z', status: 'approved' },
+  second: { by: ben, action: 'ReadOnlyAccess', at: '2026-01-02T08:00:00Z', status: 'approved', decider: owner },
+  third: {
+    ...{ by: ada, id: 'payments-prod', type: 'cloud_db_instance', at: '2026-01-03T08:00:00Z' },
+    ...{ status: 'denied', decider: ben },
+  },
+  fourth: {
+    ...{ by: ada, break_glass: true, reason: 'production is down', at: '2026-01-04T08:00:00Z' },
+    ...{ status: 'approved', decider: owner },
+  },
   fifth: { by: owner, id: 'payments-test', type: 'cloud_db_instance', at: '2026-01-05T08:00:00.000001Z' },
   sixth: { by: ben, at: '2026-01-05T08:00:00.000002Z', status: 'cancelled' },
 }
 const ids = new Map<string, string>()
 
-const seed = (tenant: string, { by, at, ...one }: Seed) =>
-  insertRequests(house, tenant, { ...one, requester_id: by.user_id, created_at: at })
+const seed = (tenant: string, { by, at, decider, ...one }: Seed) =>
+  insertRequests(house, tenant, {
+    ...{ ...one, requester_id: by.user_id, created_at: at },
+    ...(decider !== undefined && { decided_by: decider.user_id }),
+  })
 
 for (const [name, one] of Object.entries(seeds)) ids.set(await seed(tenant_id, one), name)
 await seed(theirs.tenant_id, {
@@ -70,6 +80,16 @@ suite('the list of requests', () => {
     [`requester_id=${ada.user_id.toUpperCase()}&sort=created_at`, ['first', 'third', 'fourth']],
     [`requester_id=${ada.user_id},${ben.user_id}&status=denied,cancelled`, ['sixth', 'third']],
     [`requester_id=${theirs.owner.user_id}`, []],
+    ['decided_by=me', ['fourth', 'second']],
+    ['decided_by=me&sort=created_at', ['second', 'fourth']],
+    [`decided_by=${ben.user_id.toUpperCase()}`, ['third']],
+    [`decided_by=me,${ben.user_id}`, ['fourth', 'third', 'second']],
+    [`decided_by=${ada.user_id}`, []],
+    [`decided_by=${theirs.owner.user_id}`, []],
+    ['decided_by=me&status=denied', []],
+    [`decided_by=me&requester_id=${ada.user_id}`, ['fourth']],
+    ['decided_by=me&created_before=2026-01-03T08:00:00Z', ['second']],
+    [`decided_by=${ben.user_id}&q=prod`, ['third']],
     ['resource_type=cloud_db_instance', ['fifth', 'third']],
     ['resource_type=cloud_db_instance,cloud_account&status=pending', ['fifth', 'first']],
     ['resource_id=payments-prod', ['third']],
@@ -116,6 +136,8 @@ suite('a requester', () => {
     assert.deepEqual(await found(ada, ''), ['fourth', 'third', 'first'])
     assert.deepEqual(await found(ada, 'requester_id=me&status=approved'), ['fourth'])
     assert.deepEqual(await found(ada, `requester_id=${ben.user_id}`), [])
+    assert.deepEqual(await found(ada, `decided_by=${owner.user_id}`), ['fourth'])
+    assert.deepEqual(await found(ada, 'decided_by=me'), [])
     assert.deepEqual(await found(ada, `requester_id=${ben.user_id},me`), ['fourth', 'third', 'first'])
     assert.deepEqual(await found(ada, 'resource_type=cloud_db_instance'), ['third'])
     assert.deepEqual(await found(ada, 'q=payments'), ['third'])
@@ -125,9 +147,9 @@ suite('a requester', () => {
   test('learns nothing from how far a page reads: requests of others end no page early', async () => {
     await house.asSuperuser(
       `insert into access_request select (jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid(),
-          'requester_id', $2::text, 'resource_id', 'payments-many'))).*
+          'requester_id', $2::text, 'decided_by', $3::text, 'resource_id', 'payments-many'))).*
         from access_request r, generate_series(1, 2500) where r.id = $1`,
-      [[...ids].find(([, name]) => name === 'fifth')?.[0], ben.user_id],
+      [[...ids].find(([, name]) => name === 'fifth')?.[0], ben.user_id, owner.user_id],
     )
     for (const query of [
       'q=payments',
@@ -145,6 +167,8 @@ suite('a requester', () => {
       )
       assert.deepEqual(unknown.body, { data: [], has_more: false })
     }
+    const decided = await get(ada, `?limit=1&decided_by=${owner.user_id}&status=denied`)
+    assert.deepEqual(decided.body, { data: [], has_more: false })
   })
 })
 
@@ -187,6 +211,7 @@ suite('bad input', () => {
     [`status=${Array(11).fill('pending').join(',')}`, '/status'],
     ['requester_id=you', '/requester_id/0'],
     ['requester_id=me,0', '/requester_id/1'],
+    ['decided_by=you', '/decided_by/0'],
     ['created_after=yesterday', '/created_after'],
     ['sort=name', '/sort'],
     ['q=', '/q'],

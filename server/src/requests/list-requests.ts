@@ -19,7 +19,7 @@ export const listRequests = operation({
       ...requestFilters,
       decidable_by: DecidableBy(
         '`me`: pending requests that you may decide now, those with a high risk first, then the oldest; a page may be short, ' +
-          'or empty, though more follow. Without `status`, `q` and `sort`',
+          'or empty, though more follow. Without `status`, `decided_by`, `q` and `sort`',
       ),
       sort: SortBy(['created_at', '-created_at'], '-created_at'),
     },

@@ -47,6 +47,7 @@ export async function findNamedRequest(tx: Tx, id: string): Promise<CountedReque
 /** Several values of a filter: a request has one of them. */
 export type RequestFilters = {
   requester_id?: readonly string[] | undefined
+  decided_by?: readonly string[] | undefined
   status?: readonly string[]
   resource_type?: readonly string[]
   resource_id?: string
@@ -73,7 +74,7 @@ export async function countRequestsListed(tx: Tx, filters: RequestFilters): Prom
 }
 
 function requestList(filters: RequestFilters, columns: Statement): List {
-  const { requester_id, status, resource_type, resource_id, break_glass, q } = filters
+  const { requester_id, decided_by, status, resource_type, resource_id, break_glass, q } = filters
   return {
     table: sql`access_request r`,
     columns,
@@ -86,6 +87,7 @@ function requestList(filters: RequestFilters, columns: Statement): List {
     filters: [
       // INVARIANT: first. How far a page reads must not depend on requests that the caller may not see.
       filterOf(sql`r.requester_id`, sql`uuid`, requester_id),
+      filterOf(sql`r.decided_by`, sql`uuid`, decided_by),
       filterOf(sql`r.resource_id`, sql`text`, resource_id === undefined ? undefined : [resource_id]),
       break_glass === true ? [{ partial: sql`r.break_glass` }] : [],
       filterOf(sql`r.status`, sql`text`, status),

@@ -35,8 +35,12 @@ suite('asking and approving, in three browsers', { skip: skipChromium }, async (
     const seenByAda = ada.page.getByText('Approved by Ben Marsh').waitFor()
     await ben.page.getByRole('button', { name: 'Approve for 1 h' }).click()
     await ben.page.getByText(/Ben Marsh approved this at/).waitFor()
+    const decided = ben.page.locator('details', { hasText: 'Decided today (1)' })
+    await decided.locator('summary').click()
+    await decided.getByRole('link', { name: /Dana Lee.*Approved.*AdministratorAccess on payments-prod/ }).waitFor()
 
     await seenByAda
+    assert.equal(await ada.page.getByText('Decided today').count(), 0)
     await ada.page.getByText(/Ben Marsh approved this at .*Nothing left to do\./).waitFor()
     await dana.page.getByText(/^(1 h|59 min) left$/).waitFor()
     await dana.page.getByText('Go ahead; I watch the dashboard.').first().waitFor()
@@ -109,6 +113,9 @@ suite('asking and approving, in three browsers', { skip: skipChromium }, async (
     assert.ok(await isOnPhone(ben.page.getByRole('button', { name: 'Deny' })))
     await approve.click()
     await ben.page.getByText(/Ben Marsh approved this at/).waitFor()
+    await ben.page.getByRole('link', { name: 'Back to the inbox' }).click()
+    await ben.page.getByText('Decided today (2)').click()
+    await ben.page.getByRole('link', { name: /Dana Lee.*Approved.*ReadOnlyAccess on identity-prod/ }).waitFor()
   })
 })
 

@@ -8,6 +8,7 @@ const db = await testDatabase()
 const { tenant_id, users } = await seedManyRequests(db.asSuperuser, manyRecords)
 await seedManyRequests(db.asSuperuser, 1_000)
 const [often = '', , seldom = '', , , , , , , recent = ''] = users
+const [decider = '', former = ''] = users.slice(499)
 
 const requests =
   (filters: RequestFilters): Pages =>
@@ -21,6 +22,11 @@ const single: Record<string, RequestFilters> = {
   'requests of one user who made few': { requester_id: [seldom] },
   'the oldest requests of a user who made only recent ones': { requester_id: [recent], sort: 'created_at' },
   'requests of several users': { requester_id: users.slice(0, 5) },
+  'requests that a user decided, who decided many': { decided_by: [decider] },
+  'the newest requests that a user decided, who decided old ones alone': { decided_by: [former] },
+  'requests that a user decided from a day on': { decided_by: [decider], created_after: '2024-03-01T00:00:00Z' },
+  'requests that a user decided, who decided none': { decided_by: [seldom], sort: 'created_at' },
+  'requests that one of several users decided': { decided_by: [decider, former] },
   'pending requests': { status: ['pending'] },
   'expired requests, which are all old': { status: ['expired'] },
   'requests of several rare statuses': { status: ['expired', 'denied', 'pending'] },
@@ -49,6 +55,9 @@ const inbox: Pages = async (tx, { after }) => {
 
 const combined: Record<string, RequestFilters> = {
   'emergencies of one user': { break_glass: true, requester_id: [seldom] },
+  'one user’s requests that another decided': { requester_id: [often], decided_by: [former] },
+  'denied requests that a user decided': { decided_by: [decider], status: ['denied'] },
+  'a word among the requests that a user decided': { q: 'because', decided_by: [former] },
   'requests that are no emergencies': { break_glass: false },
   'denied requests of several users': { status: ['denied'], requester_id: [seldom, recent] },
   'several statuses of several users': { status: ['denied', 'expired'], requester_id: [seldom, recent] },

@@ -7,8 +7,8 @@ type Query = (text: string, values?: unknown[]) => Promise<unknown>
 export type ManyRequests = { tenant_id: string; users: readonly string[] }
 
 /**
- * Inserts a tenant of a thousand users with `count` requests: half of them made by the first user, and the newest tenth by the last. Resources,
- * actions and reasons have few words, so that many requests share each.
+ * Inserts a tenant of a thousand users with `count` requests: half of them made by the first user, and the newest tenth by the last. The 500th user
+ * decided a third, and the 501st a few of the oldest. Resources, actions and reasons have few words, so that many requests share each.
  */
 export async function seedManyRequests(query: Query, count: number): Promise<ManyRequests> {
   const tenant_id = newId()
@@ -33,7 +33,9 @@ export async function seedManyRequests(query: Query, count: number): Promise<Man
           else 'approved' end,
         'require', n % 5000 = 3, 3600, '{}', false, '[]', 'token', '127.0.0.1',
         '2024-01-01'::timestamptz + make_interval(secs => n * 300),
-        null, case when n % 200 = 3 then 'infinity'::timestamptz end
+        case when n < 100 or n % 200 = 3 then null when n < $3::integer * 0.02 and n % 10 = 5 then ($2::uuid[])[501]
+          when n % 3 = 0 then ($2::uuid[])[500] end,
+        case when n % 200 = 3 then 'infinity'::timestamptz end
       from generate_series($4::integer, $5::integer) n`,
       [tenant_id, users, count, from, until],
     ),

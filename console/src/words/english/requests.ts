@@ -133,6 +133,7 @@ export const requests = {
   inbox: {
     title: 'Inbox',
     toDecide: 'To decide',
+    decidedToday: (count: number) => `Decided today (${count})`,
     empty: 'Nothing waits for you. We notify you when something does.',
     choose: 'Choose a request to read it.',
     ago: (duration: string, ago: string) => `${duration} · ${ago}`,

@@ -130,6 +130,7 @@ export const requests: Words['requests'] = {
   inbox: {
     title: 'Eingang',
     toDecide: 'Zu entscheiden',
+    decidedToday: (count) => `Heute entschieden (${count})`,
     empty: 'Nichts wartet auf Sie. Wir benachrichtigen Sie, sobald sich das ändert.',
     choose: 'Wählen Sie einen Antrag, um ihn zu lesen.',
     ago: (duration, ago) => `${duration} · ${ago}`,
