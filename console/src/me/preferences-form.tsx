@@ -44,7 +44,7 @@ function PreferencesForm({ stored: { record, tag } }: { stored: Tagged<Preferenc
     await queries.invalidateQueries({ queryKey: ['me'] })
     if (!isSaved) return
     setEdited({})
-    toast(words.saved)
+    toast(({ me }) => me.preferences.saved)
   }
   return (
     <Form className="grid gap-4" submit={save}>

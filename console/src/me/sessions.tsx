@@ -21,7 +21,8 @@ type OwnSession = Schemas['Session']
 export function SessionsSection(): ReactNode {
   const { me, lists } = useWords()
   const words = me.sessions
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(sessionsQuery)
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } =
+    useInfiniteQuery(sessionsQuery)
   const sessions = data?.pages.flatMap((page) => page.data)
   return (
     <Section title={words.title}>
@@ -41,7 +42,8 @@ export function SessionsSection(): ReactNode {
             ))}
           </ul>
         )}
-        {hasNextPage && (
+        {isFetchNextPageError && error !== null && <LoadFailure error={error} retry={fetchNextPage} />}
+        {hasNextPage && !isFetchNextPageError && (
           <div>
             <Button isPending={isFetchingNextPage} onClick={() => fetchNextPage()}>
               {lists.loadMore}

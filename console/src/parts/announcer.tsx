@@ -1,6 +1,10 @@
 import { type ReactNode, useEffect, useSyncExternalStore } from 'react'
+import { useWords, type Words } from '../words/words.ts'
 
-type Said = { id: number; text: string; shown: boolean }
+/** A text, or one in the language that the console has when it is shown: the act may have been to choose another. */
+type Line = string | ((words: Words) => string)
+
+type Said = { id: number; text: Line; shown: boolean }
 
 let said: readonly Said[] = []
 let lastId = 0
@@ -11,13 +15,13 @@ function change(next: readonly Said[]): void {
   for (const listener of listeners) listener()
 }
 
-function say(text: string, shown: boolean): void {
+function say(text: Line, shown: boolean): void {
   lastId += 1
   change([...said, { id: lastId, text, shown }].slice(-3))
 }
 
 /** Shows one line for some seconds, and reads it out. */
-export const toast = (text: string): void => say(text, true)
+export const toast = (text: Line): void => say(text, true)
 
 /** Reads a line out, and shows nothing: the page shows it already. */
 export const announce = (text: string): void => say(text, false)
@@ -31,6 +35,7 @@ function subscribe(listener: () => void): () => void {
 
 /** The one place for lines that come and go. */
 export function Announcer(): ReactNode {
+  const words = useWords()
   const lines = useSyncExternalStore(subscribe, () => said)
   const first = lines[0]?.id
   useEffect(() => {
@@ -45,7 +50,7 @@ export function Announcer(): ReactNode {
           key={id}
           className={shown ? 'rounded-control border border-line bg-surface px-3 py-2 shadow-over' : 'sr-only'}
         >
-          {text}
+          {typeof text === 'string' ? text : text(words)}
         </p>
       ))}
     </div>

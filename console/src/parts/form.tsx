@@ -25,5 +25,7 @@ export function Form({ submit, ...props }: FormProps): ReactNode {
 
 /** Puts the focus on the first faulty field, which may be far from the button, once the page shows what is wrong with it. */
 export function focusFault(form: HTMLFormElement | null): void {
-  requestAnimationFrame(() => form?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus())
+  const focus = () => form?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
+  // React shows what the service refused in a task of its own, which the next frame may precede.
+  requestAnimationFrame(() => setTimeout(focus))
 }
