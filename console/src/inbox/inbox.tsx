@@ -20,7 +20,8 @@ export function Inbox(): ReactNode {
   const words = useWords()
   const { inbox } = words.requests
   const { id } = useParams({ strict: false })
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(inboxQuery)
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } =
+    useInfiniteQuery(inboxQuery)
   const listed = useMemo(() => data?.pages.flatMap((page) => page.data), [data])
   const shown = useLeaving(listed)
   useInboxKeys(
@@ -30,8 +31,9 @@ export function Inbox(): ReactNode {
   useFirstChoice(shown, id)
   // A page examines so many requests and no more: it may be short though more follows.
   useEffect(() => {
-    if (hasNextPage && !isFetchingNextPage && (listed?.length ?? 0) < 20) fetchNextPage().catch(() => undefined)
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage, listed?.length])
+    const mayGoOn = hasNextPage && !isFetchingNextPage && !isFetchNextPageError
+    if (mayGoOn && (listed?.length ?? 0) < 20) fetchNextPage().catch(() => undefined)
+  }, [hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage, listed?.length])
 
   return (
     <Page title={inbox.title} wide>
@@ -59,7 +61,8 @@ export function Inbox(): ReactNode {
                   </li>
                 ))}
               </ul>
-              {hasNextPage && (
+              {isFetchNextPageError && error !== null && <LoadFailure error={error} retry={fetchNextPage} />}
+              {hasNextPage && !isFetchNextPageError && (
                 <Button isPending={isFetchingNextPage} onClick={() => fetchNextPage()}>
                   {words.lists.loadMore}
                 </Button>

@@ -108,7 +108,7 @@ export function requireMayNameThem(actor: { scopes: ReadonlySet<string> }): void
 }
 
 /** Reading a rule takes the thread for long computations some 10 ms: a draft of so many keeps other drafts of the tenant from it for a second. */
-export const maxRules = 100
+const maxRules = 100
 
 /** @throws Problem 422 where the draft has more rules than are compared at once */
 export function requireFewRules({ changes = [], policies = [] }: Draft): void {
