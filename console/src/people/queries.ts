@@ -34,7 +34,7 @@ export const invitedQuery = queryOptions({
     const events = await answerOf(api.GET('/v1/audit-events', { params: { query }, signal }))
     const ids = invitedUsers(events.data)
     const found = await Promise.all(ids.slice(0, maxInvited).map((id) => newestInvitation(id, signal)))
-    const invited = found.filter((one) => one?.state === 'pending' || one?.state === 'expired') as Invitation[]
+    const invited = found.filter((one) => one !== undefined && one.state !== 'used') as Invitation[]
     return { invited, hasMore: ids.length > maxInvited || events.next_cursor !== undefined }
   },
 })

@@ -22,7 +22,7 @@ export function ContinueAs({ requestId }: { requestId: string }): ReactNode {
       target="_blank"
       rel="noopener"
       onClick={() => noteOpening(colleague.id)}
-      className={`${buttonClass('outline')} h-auto min-h-8 justify-self-start py-1 whitespace-normal`}
+      className={`${buttonClass('outline')} h-auto! min-h-8 justify-self-start py-1 whitespace-normal!`}
     >
       {words.continueAs(colleague.name)}
       <ExternalLink size={16} strokeWidth={1.75} aria-hidden="true" />
