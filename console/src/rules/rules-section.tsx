@@ -5,6 +5,7 @@ import { Choice } from '../parts/choice.tsx'
 import { EnglishText } from '../parts/english-text.tsx'
 import { LoadFailure, Loading } from '../parts/list-states.tsx'
 import { Card, Section } from '../parts/page.tsx'
+import { rehearsalQuery } from '../rehearsal/stand-in-calls.ts'
 import { useSetUpWords } from '../words/set-up-words.ts'
 import { useFacts } from './facts.ts'
 import { type AccessPolicy, accessPoliciesQuery } from './queries.ts'
@@ -39,7 +40,7 @@ type RulesOfProps = { policies: readonly AccessPolicy[]; facts: ReturnType<typeo
 function RulesOf({ policies, facts }: RulesOfProps): ReactNode {
   const words = useSetUpWords().rules
   const rules = policies.flatMap((policy) => policy.rules)
-  const { tenant } = useMe()
+  const isRehearsing = useIsRehearsing()
   const [chosen, choose] = useState<Template | undefined>(rules.length === 0 ? templates[0] : undefined)
   const [warnings, setWarnings] = useState<readonly string[]>([])
   const heading = useRef<HTMLHeadingElement>(null)
@@ -47,7 +48,7 @@ function RulesOf({ policies, facts }: RulesOfProps): ReactNode {
     <>
       {rules.length === 0 ? (
         <p className="text-text-2">
-          {words.none} {tenant.mode === 'rehearsal' && words.notOfRehearsal}
+          {words.none} {isRehearsing && words.notOfRehearsal}
         </p>
       ) : (
         <Card>
@@ -86,6 +87,14 @@ function RulesOf({ policies, facts }: RulesOfProps): ReactNode {
       </Card>
     </>
   )
+}
+
+/** Whether there are rules of a rehearsal, which stand in a policy of their own. */
+function useIsRehearsing(): boolean {
+  const { tenant, scopes } = useMe()
+  const isPossible = tenant.mode === 'rehearsal' && scopes.includes('users:read')
+  const { data } = useQuery({ ...rehearsalQuery, enabled: isPossible })
+  return isPossible && data?.policy_id != null
 }
 
 /** What the service notes about the rule that was just added. */
