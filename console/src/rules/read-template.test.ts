@@ -13,12 +13,13 @@ const odd = [
   '(bracket)',
   ') || (',
   '&& "',
-  'zwei\nZeilen',
-  '\u202eesrever',
   'Zürich 🏔',
   'resource.getTag("env") == "other"',
   '{who}',
 ]
+
+/** Texts that look like others. */
+const deceptive = ['zwei\nZeilen', '\u202eesrever', 'production\u200b', ' production']
 
 const people: Who[] = [
   { kind: 'everyone' },
@@ -43,6 +44,18 @@ const stored = (rule: StoredRule): StoredRule => ({
   resource_scope_type: 'any',
   audit_session: false,
   ...rule,
+})
+
+test('a text that looks like another is shown in no sentence', () => {
+  const base = startingSlots('at_once', { tags: [], longest: 86_400 })
+  for (const value of deceptive) {
+    const variants: Slots[] = [
+      { ...base, action: value },
+      { ...base, where: { kind: 'tag', value } },
+      { ...base, who: { kind: 'group', id: value } },
+    ]
+    for (const slots of variants) assert.equal(readTemplate(stored(ruleOf('at_once', slots))), undefined)
+  }
 })
 
 suite('a sentence, its rule, and the sentence again', () => {

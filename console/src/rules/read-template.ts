@@ -26,13 +26,19 @@ export type FilledTemplate = { template: Template; slots: Slots }
 export function readTemplate(rule: StoredRule): FilledTemplate | undefined {
   if (rule.notice !== undefined || rule.audit_session === true) return undefined
   const slots = readSlots(rule)
-  if (slots.where.kind === 'tag' && looksLikeAnother(slots.where.value)) return undefined
+  if (textsOf(slots).some(looksLikeAnother)) return undefined
   const wanted = meaningOf(rule)
   const template = templates.find((each) => meaningOf(ruleOf(each, slots)) === wanted)
   return template === undefined ? undefined : { template, slots }
 }
 
-/** A value with signs that cannot be seen looks like another: in a sentence, it would hide what the rule says. */
+/** What a sentence shows as it stands in the rule. */
+function textsOf({ action, where, who }: Slots): string[] {
+  const place = where.kind === 'tag' ? where.value : where.kind === 'account' ? where.id : ''
+  return [action, place, who.kind === 'everyone' ? '' : who.id]
+}
+
+/** A text with signs that cannot be seen looks like another: in a sentence, it would hide what the rule says. */
 const looksLikeAnother = (value: string) => /[\p{C}\p{Zl}\p{Zp}]/u.test(value) || value !== value.trim()
 
 /** The slots as far as a rule seems to have them: whether they are right, `readTemplate` finds out. */

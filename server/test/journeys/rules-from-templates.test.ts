@@ -27,7 +27,7 @@ async function call<Body>(who: Person, method: string, url: string, body?: unkno
 
 const shop = '111122223333'
 const play = '444455556666'
-const oddTag = 'x" || true || "\\ \n ä'
+const oddTag = 'x" || true || "\\ ä'
 const odd = '777788889999'
 const databaseOf = (account: string) => `arn:aws:rds:eu-central-1:${account}:db:orders`
 
