@@ -8,7 +8,6 @@ import { type Gains, gainsLines } from './gains.ts'
 import type { Template } from './templates.ts'
 
 const german = { ...germanCore, ...germanSetUp }
-
 const english = { ...englishCore, ...englishSetUp }
 
 const named = (count: number, ...names: string[]) => ({ count, names: names.map((name) => ({ id: name, name })) })
@@ -75,7 +74,7 @@ suite('who gains', () => {
     ],
     [
       'as far as it was looked at',
-      { ...gains({}), is_complete: false },
+      { ...gains({}), total: { people: 600, accounts: 3, actions: 1 }, is_complete: false },
       [
         '12 people gain ReadOnlyAccess on 3 accounts, at once: Ada, Ben and 10 more.',
         english.rules.gains.partly(20, 3),
