@@ -60,7 +60,10 @@ suite('the console of a service that starts for the first time', { skip }, () =>
       assert.ok(files.length >= 2, page)
       for (const file of files) {
         const { status, headers } = await get(service, file)
-        assert.deepEqual([status, headers.get('content-encoding')], [200, 'br'], file)
+        assert.equal(status, 200, file)
+        // A smaller file fits into the packets that its headers need anyway.
+        const isSmall = Number(headers.get('content-length') ?? Number.POSITIVE_INFINITY) < 1_024
+        if (!isSmall) assert.equal(headers.get('content-encoding'), 'br', file)
         assert.equal(headers.get('cache-control'), 'public, max-age=31536000, immutable')
       }
     })
