@@ -17,18 +17,18 @@ const tones = { ok: 'text-ok', wait: 'text-wait', bad: 'text-bad' }
 
 type VerdictLineProps = { input: RequestInput; apply: (change: Suggestion['change']) => void }
 
-/** The answer before the request is sent. Its height is fixed, so that nothing jumps. */
+/** The answer before the request is sent. It has room for a line about risk too, so that nothing jumps. */
 export function VerdictLine({ input, apply }: VerdictLineProps): ReactNode {
   const words = useWords()
   const { verdict: said } = words.requests
   const { data, error, isPlaceholderData } = useQuery({ ...previewQuery(input), placeholderData: keepPreviousData })
   if (error !== null) return <Problem error={error} />
-  if (data === undefined) return <p className="min-h-12 text-text-2">{said.asking}</p>
+  if (data === undefined) return <p className="min-h-16 text-text-2">{said.asking}</p>
   const verdict = verdictOf(data, input, words)
   const Icon = icons[verdict.tone]
   const { suggestion } = verdict
   return (
-    <div aria-live="polite" className={`grid min-h-12 content-start gap-2 ${isPlaceholderData ? 'opacity-60' : ''}`}>
+    <div aria-live="polite" className={`grid min-h-16 content-start gap-2 ${isPlaceholderData ? 'opacity-60' : ''}`}>
       <div className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-1">
         <p className={`flex items-center gap-2 font-medium ${tones[verdict.tone]}`}>
           <Icon size={16} strokeWidth={1.75} aria-hidden="true" className="shrink-0" />

@@ -84,6 +84,8 @@ suite('asking and approving, in three browsers', { skip: skipChromium }, async (
     await touch(page.getByLabel('What do you need access to?'))
     await page.keyboard.type('prod payments')
     await touch(page.getByRole('option', { name: /payments-prod.*AdministratorAccess/ }))
+    // Until the answer stands there, what is below it may still move.
+    await page.getByText('Needs 1 of').waitFor()
     await touch(page.getByRole('button', { name: 'Emergency access' }))
     await touch(page.getByLabel('What is the emergency?'))
     await page.keyboard.type('the shop is down')
