@@ -44,7 +44,7 @@ export const interactions: Bench = {
         rows: [...measured].map(([name, took]) => [name, ...spread(took), `${Math.round(Math.max(...took))} %`]),
         notes: [
           `${scale.accounts} accounts, ${scale.requests} requests, ${scale.pending} of them waiting; ${effort.rounds} rounds, each in a new browser window.`,
-          `The browser’s own trace says how long each key and click took until the next picture (\`EventTiming\`, in steps of 8 ms). The limit is ${limitMs} ms.`,
+          `The browser’s own trace says how long each key and click took until the next picture (\`EventTiming\`). The limit is ${limitMs} ms.`,
           `Chromium ${browser.version()} without a graphics card; it, the service and its database share the machine.`,
         ],
       }
