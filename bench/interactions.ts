@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connectAlone } from '../server/src/db/client/connect.ts'
-import { readRunningEmbedded } from '../server/src/embedded-postgres/start.ts'
 import { type Browser, launchChromium, type Page } from '../server/test/support/chromium.ts'
+import { fillInSignIn } from '../server/test/support/sign-in-form.ts'
 import type { Bench } from './bench.ts'
+import { embeddedTarget } from './embedded.ts'
 import { spread } from './ends.ts'
 import { callerOf } from './meanwhile.ts'
 import { firstNumber, firstPending, idHead } from './rows.ts'
@@ -128,10 +129,7 @@ async function measure(
   const page = await context.newPage()
   context.setDefaultTimeout(20_000)
   await page.goto(`${base_url}/console/`)
-  await page.getByLabel('E-mail address').fill(account.email)
-  await page.getByLabel('Passphrase').fill(account.password)
-  await page.getByLabel('Organization').fill(account.tenant_id)
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await fillInSignIn(page, account)
   await page.getByText('That is the normal state').waitFor()
   await browser.startTracing(page, { categories: ['devtools.timeline'] })
   await story(page, `${base_url}/console/`)
@@ -187,12 +185,10 @@ async function furnish(base_url: string, folder: string, scale: Scale) {
     name: `account-team-${rank % 40}-${rank % 3 === 0 ? 'production' : 'test'}-${rank}`,
     metadata: { env: rank % 3 === 0 ? 'production' : 'test' },
   }))
-  const put = { 'content-type': 'application/json', 'x-tenant-id': tenant_id, authorization: `Bearer ${token}` }
-  const body = JSON.stringify({ resources })
-  const reply = await fetch(`${base_url}/v1/cloud/accounts`, { method: 'PUT', headers: put, body })
-  if (!reply.ok) throw new Error(`the accounts: ${reply.status} ${await reply.text()}`)
+  await call(owner, 'PUT', '/v1/cloud/accounts', { resources })
   const signedIn = await call<{ token: string }>(anyone, 'POST', '/v1/auth/login', {
-    ...{ email: others.email, password: others.password },
+    email: others.email,
+    password: others.password,
   })
   await call({ tenant_id, token: signedIn.token }, 'POST', '/v1/requests', {
     resource: { type: 'cloud_account', id: numberOf(0) },
@@ -206,10 +202,7 @@ const numberOf = (rank: number) => String(200_000_000_000 + rank)
 
 /** Copies the one request that there is: most of them are over, and for different accounts. */
 async function multiplyRequest(folder: string, { accounts, requests, pending }: Scale): Promise<void> {
-  const endpoint = await readRunningEmbedded(folder)
-  if (endpoint === undefined) throw new Error('the embedded database does not run')
-  const { host, port, superuser: user, password } = endpoint
-  const client = await connectAlone({ host, port, user, database: 'sallyport', ...(password && { password }) })
+  const client = await connectAlone(await embeddedTarget(folder))
   const copy = (first: number, count: number, set: string) =>
     client.query(
       `insert into access_request

@@ -24,7 +24,7 @@ export async function meanwhile(work: () => Promise<void>, during: Promise<unkno
 export function callerOf(base_url: string) {
   return async <Body>(
     { tenant_id, token }: Caller,
-    method: 'GET' | 'POST',
+    method: 'GET' | 'POST' | 'PUT',
     path: string,
     body?: object,
   ): Promise<Body> => {

@@ -12,6 +12,7 @@ import { gather, type Person, type Place, production, setUp } from '../src/comma
 import { openStage } from '../src/commands/demo/stage.ts'
 import { approveByRule, breakGlass, requestAndApprove } from '../src/commands/demo/story.ts'
 import { launchChromium, type Page, skipChromium } from './support/chromium.ts'
+import { fillInSignIn } from './support/sign-in-form.ts'
 import { until } from './support/wait.ts'
 
 const folder = fileURLToPath(new URL('../../docs/pictures/', import.meta.url))
@@ -113,10 +114,7 @@ async function open(
   const context = await browser.newContext({ viewport, colorScheme })
   const page = await context.newPage()
   await page.goto(`${base_url}/console/${path}`)
-  await page.getByLabel('E-mail address').fill(email)
-  await page.getByLabel('Passphrase').fill(password)
-  await page.getByLabel('Organization').fill(tenant_id)
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await fillInSignIn(page, { email, password, tenant_id })
   await page.getByRole('navigation', { name: 'Main' }).first().waitFor()
   return page
 }

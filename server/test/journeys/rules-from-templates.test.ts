@@ -240,6 +240,7 @@ suite('the rule that the service stores', () => {
           assert.equal(read?.template, template)
           assert.deepEqual(ruleOf(template, read.slots), rule)
         })
+        // The text that the page shows, in place of the fields.
         await withRules([{ policy_text: cedarOf(rule) } as unknown as RuleFields], async ([made]) => {
           assert.ok(made)
           const read = readTemplate(made)

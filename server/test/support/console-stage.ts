@@ -4,6 +4,7 @@ import { after } from 'node:test'
 import { openChromium, type Window } from './chromium.ts'
 import type { Client } from './client.ts'
 import { type Person, startOnTestServer } from './sallyport.ts'
+import { fillInSignIn } from './sign-in-form.ts'
 import { requireSound } from './sound-page.ts'
 
 /** PICTURES: a folder for a picture of each state of each screen. */
@@ -67,10 +68,7 @@ export async function openConsoleStage(env: Record<string, string> = {}) {
   /** Fills in the sign-in that a window shows. */
   async function enter({ page }: Window, who: Who): Promise<void> {
     const { email, password } = typeof who === 'string' ? people[who] : who
-    await page.getByLabel('E-mail address').fill(email)
-    await page.getByLabel('Passphrase').fill(password)
-    await page.getByLabel('Organization').fill(sallyport.bootstrap.tenant_id)
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await fillInSignIn(page, { email, password, tenant_id: sallyport.bootstrap.tenant_id })
   }
 
   /** A request of Dana's that waits. */
