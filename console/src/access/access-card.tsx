@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { Badge } from '../parts/badge.tsx'
 import { buttonClass } from '../parts/button.tsx'
 import { Countdown, RemainingBar } from '../parts/countdown.tsx'
 import { EnglishText } from '../parts/english-text.tsx'
@@ -17,23 +16,11 @@ import type { Choice } from './choice.ts'
 import { Connect } from './connect.tsx'
 import { type Grant, grantState } from './grant.ts'
 import { grantQuery } from './queries.ts'
+import { StateBadges } from './state-badges.tsx'
 
-/** The state of access, as a badge. */
+/** The state of access, as badges. */
 function GrantBadge({ grant }: { grant: Grant }): ReactNode {
-  const words = useWords()
-  const { word, tone, icon } = grantState(grant, words)
-  return (
-    <span className="flex flex-wrap gap-1">
-      <Badge tone={tone} icon={icon}>
-        {word}
-      </Badge>
-      {grant.break_glass && (
-        <Badge tone="emergency" icon="siren">
-          {words.access.emergency}
-        </Badge>
-      )}
-    </span>
-  )
+  return <StateBadges state={grantState(grant, useWords())} isEmergency={grant.break_glass} />
 }
 
 /** Access that the person has: what, for how long still, how to use it, and how to end it. */

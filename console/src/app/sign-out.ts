@@ -10,7 +10,15 @@ import { readLogoutUrl } from './logout-url.ts'
  * @param userId who signs out, if it is known
  */
 export async function signOut(userId: string | undefined): Promise<void> {
-  const url = await answerOf(api.POST('/v1/auth/logout')).then(
+  const url = await endSession()
+  clearDrafts()
+  if (userId !== undefined) saySignedOut(userId)
+  location.assign(readLogoutUrl(url) ?? import.meta.env.BASE_URL)
+}
+
+/** Ends the session by which this window calls. @returns where the identity provider has a sign-out of its own; null: nowhere */
+export function endSession(): Promise<string | null> {
+  return answerOf(api.POST('/v1/auth/logout')).then(
     ({ provider_logout_url }) => provider_logout_url,
     (error: unknown) => {
       // The session ended already.
@@ -18,7 +26,4 @@ export async function signOut(userId: string | undefined): Promise<void> {
       throw error
     },
   )
-  clearDrafts()
-  if (userId !== undefined) saySignedOut(userId)
-  location.assign(readLogoutUrl(url) ?? import.meta.env.BASE_URL)
 }

@@ -1,8 +1,9 @@
-import { type ReactNode, Suspense, useEffect, useState } from 'react'
+import { type ReactNode, Suspense, useEffect } from 'react'
 import { zoneOfDevice } from '../me/device.ts'
 import { Announcer } from '../parts/announcer.tsx'
 import { FormatsContext, makeFormats } from '../time/formats.ts'
 import { english } from '../words/english.ts'
+import { useLoaded } from '../words/use-loaded.ts'
 import { loadWords, type Words, WordsContext } from '../words/words.ts'
 
 /** What surrounds a page for somebody whose preferences are not known: the language is the browser's. */
@@ -21,20 +22,10 @@ export function WithoutPreferences({ children }: { children: ReactNode }): React
   )
 }
 
-/** The words of a language, once they are loaded. The page says its language to screen readers. */
+/** The words of a language, once they are loaded; those in English are part of the page. The page says its language to screen readers. */
 export function useWordsOf(locale: string): Words | undefined {
-  const [words, setWords] = useState<Words>()
   useEffect(() => {
-    let isCurrent = true
     document.documentElement.lang = /^de\b/i.test(locale) ? 'de' : 'en'
-    loadWords(locale).then(
-      (loaded) => isCurrent && setWords(() => loaded),
-      // The words in English are part of the page.
-      () => isCurrent && setWords(() => english),
-    )
-    return () => {
-      isCurrent = false
-    }
   }, [locale])
-  return words
+  return useLoaded(loadWords, locale, english)
 }

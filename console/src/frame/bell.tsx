@@ -7,6 +7,7 @@ import { api } from '../api/api.ts'
 import { useMe } from '../me/me.ts'
 import { Button, IconButton } from '../parts/button.tsx'
 import { Empty, LoadFailure, Loading } from '../parts/list-states.tsx'
+import { LoadMore } from '../parts/load-more.tsx'
 import { Moment } from '../time/moment.tsx'
 import { useWords } from '../words/words.ts'
 
@@ -58,10 +59,10 @@ export function Bell(): ReactNode {
 }
 
 function Notifications({ unread, close }: { unread: number; close: () => void }): ReactNode {
-  const { frame: words, lists } = useWords()
+  const words = useWords().frame
   const queries = useQueryClient()
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } =
-    useInfiniteQuery(notificationsQuery)
+  const list = useInfiniteQuery(notificationsQuery)
+  const { data, error, refetch, isFetchNextPageError } = list
   const notifications = data?.pages.flatMap((page) => page.data)
   const [unmarked, setUnmarked] = useState<Error>()
   const readAll = async () => {
@@ -91,12 +92,7 @@ function Notifications({ unread, close }: { unread: number; close: () => void })
           </li>
         ))}
       </ul>
-      {isFetchNextPageError && error !== null && <LoadFailure error={error} retry={fetchNextPage} />}
-      {hasNextPage && !isFetchNextPageError && (
-        <Button isPending={isFetchingNextPage} onClick={() => fetchNextPage()}>
-          {lists.loadMore}
-        </Button>
-      )}
+      <LoadMore list={list} />
     </>
   )
 }

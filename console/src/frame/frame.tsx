@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet } from '@tanstack/react-router'
-import { Inbox as InboxIcon, KeyRound, ListChecks, type LucideIcon, UserRound } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { useIsLost } from '../live/connection.ts'
-import { mayApprove, maySetUp, useMe } from '../me/me.ts'
+import { useMe } from '../me/me.ts'
 import { SignOut } from '../me/sign-out.tsx'
 import { Announcer } from '../parts/announcer.tsx'
 import { LeaveStandIn } from '../rehearsal/leave-stand-in.tsx'
@@ -12,6 +11,7 @@ import { inboxCountQuery } from '../requests/queries.ts'
 import { useWords } from '../words/words.ts'
 import { Bell } from './bell.tsx'
 import { Go } from './go.tsx'
+import { type Place, usePlaces } from './places.ts'
 
 /** What surrounds every page: the navigation, the bell, and lines about rehearsal and about a service that does not answer. */
 export function Frame(): ReactNode {
@@ -66,30 +66,19 @@ export function Frame(): ReactNode {
   )
 }
 
-/** The places that the person may use. */
 function Places(): ReactNode {
-  const words = useWords().frame
-  const me = useMe()
-  return (
-    <>
-      <Place to="/" icon={KeyRound} label={words.access} />
-      {mayApprove(me) && <InboxPlace />}
-      {maySetUp(me) && <Place to="/start" icon={ListChecks} label={words.setUp} />}
-      {standIn === undefined && <Place to="/me" icon={UserRound} label={words.you} />}
-    </>
+  return usePlaces().map((place) =>
+    place.to === '/inbox' ? <InboxPlace key={place.to} {...place} /> : <PlaceLink key={place.to} {...place} />,
   )
 }
 
-function InboxPlace(): ReactNode {
-  const words = useWords().frame
+function InboxPlace(place: Place): ReactNode {
   const { data } = useQuery(inboxCountQuery)
   const count = data === undefined || data.count === 0 ? undefined : `${data.count}${data.is_complete ? '' : '+'}`
-  return <Place to="/inbox" icon={InboxIcon} label={words.inbox} count={count} />
+  return <PlaceLink {...place} count={count} />
 }
 
-type PlaceProps = { to: '/' | '/inbox' | '/start' | '/me'; icon: LucideIcon; label: string; count?: string | undefined }
-
-function Place({ to, icon: Icon, label, count }: PlaceProps): ReactNode {
+function PlaceLink({ to, icon: Icon, name, count }: Place & { count?: string | undefined }): ReactNode {
   const words = useWords().frame
   return (
     <Link
@@ -99,7 +88,7 @@ function Place({ to, icon: Icon, label, count }: PlaceProps): ReactNode {
     >
       <Icon size={16} strokeWidth={1.75} aria-hidden="true" />
       <span>
-        {label}
+        {name}
         {count !== undefined && (
           <>
             {' '}

@@ -5,13 +5,12 @@ import { Answer } from '../access/answer.tsx'
 import { type Entry, keyOf } from '../access/entry.ts'
 import { type Grant, grantState, isLive } from '../access/grant.ts'
 import { catalogueQuery, ownGrantsQuery } from '../access/queries.ts'
-import { mayApprove, maySetUp, useMe } from '../me/me.ts'
 import { useSettled } from '../parts/settled.ts'
-import { standIn } from '../rehearsal/stand-in.ts'
 import { waitingQuery } from '../requests/queries.ts'
 import { type AccessRequest, nameOf } from '../requests/request.ts'
 import { useWords } from '../words/words.ts'
 import { matches } from './go-matches.ts'
+import { usePlaces } from './places.ts'
 
 /** Somewhere to go. */
 export type Option = { key: string; name: string; about?: ReactNode; go: () => Promise<void> }
@@ -28,7 +27,7 @@ export function useGoOptions(text: string): { groups: readonly Group[]; isSearch
   const isCurrent = text !== '' && asked === text
   const requested = useCatalogueOptions(isCurrent ? (data?.found ?? []) : [])
   const groups: Group[] = [
-    { title: words.go.pages, options: usePlaces().filter(({ name }) => matches(name, text)) },
+    { title: words.go.pages, options: usePageOptions().filter(({ name }) => matches(name, text)) },
     ...useOwnOptions(text),
     { title: words.access.search.results, options: requested },
   ]
@@ -39,18 +38,9 @@ export function useGoOptions(text: string): { groups: readonly Group[]; isSearch
   }
 }
 
-/** The pages that the person may use, as in the navigation. */
-function usePlaces(): Option[] {
-  const words = useWords().frame
-  const me = useMe()
+function usePageOptions(): Option[] {
   const navigate = useNavigate()
-  const places = [
-    { to: '/', name: words.access },
-    ...(mayApprove(me) ? [{ to: '/inbox', name: words.inbox } as const] : []),
-    ...(maySetUp(me) ? [{ to: '/start', name: words.setUp } as const] : []),
-    ...(standIn === undefined ? [{ to: '/me', name: words.you } as const] : []),
-  ] as const
-  return places.map(({ to, name }) => ({ key: to, name, go: () => navigate({ to }) }))
+  return usePlaces().map(({ to, name }) => ({ key: to, name, go: () => navigate({ to }) }))
 }
 
 type Named = Pick<Grant | AccessRequest, 'resource' | 'resource_name' | 'action'>

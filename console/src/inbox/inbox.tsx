@@ -1,9 +1,10 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useMemo } from 'react'
+import { EmergencyBadge } from '../access/state-badges.tsx'
 import { Badge } from '../parts/badge.tsx'
-import { Button } from '../parts/button.tsx'
 import { Empty, LoadFailure, Loading } from '../parts/list-states.tsx'
+import { LoadMore } from '../parts/load-more.tsx'
 import { Page } from '../parts/page.tsx'
 import { inboxQuery, requestQuery } from '../requests/queries.ts'
 import { type AccessRequest, nameOf } from '../requests/request.ts'
@@ -17,11 +18,10 @@ import { useLeaving } from './leaving.ts'
 
 /** What the person may decide now: the list, and beside it, where there is room, the chosen request. */
 export function Inbox(): ReactNode {
-  const words = useWords()
-  const { inbox } = words.requests
+  const { inbox } = useWords().requests
   const { id } = useParams({ strict: false })
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } =
-    useInfiniteQuery(inboxQuery)
+  const list = useInfiniteQuery(inboxQuery)
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } = list
   const listed = useMemo(() => data?.pages.flatMap((page) => page.data), [data])
   const shown = useLeaving(listed)
   useInboxKeys(
@@ -61,12 +61,7 @@ export function Inbox(): ReactNode {
                   </li>
                 ))}
               </ul>
-              {isFetchNextPageError && error !== null && <LoadFailure error={error} retry={fetchNextPage} />}
-              {hasNextPage && !isFetchNextPageError && (
-                <Button isPending={isFetchingNextPage} onClick={() => fetchNextPage()}>
-                  {words.lists.loadMore}
-                </Button>
-              )}
+              <LoadMore list={list} />
               <p className="hidden text-meta text-text-2 lg:block">{inbox.keys}</p>
             </nav>
             <DecidedToday id={id} />
@@ -106,9 +101,7 @@ function Item({
       <span className="flex flex-wrap items-center justify-between gap-2">
         <bdi className="font-medium wrap-anywhere">{request.requester_name}</bdi>
         {request.break_glass ? (
-          <Badge tone="emergency" icon="siren">
-            {words.access.emergency}
-          </Badge>
+          <EmergencyBadge />
         ) : (
           request.risk === 'high' && (
             <Badge tone="wait" icon="alert">

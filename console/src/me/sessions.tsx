@@ -6,6 +6,7 @@ import { Badge } from '../parts/badge.tsx'
 import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/confirm.tsx'
 import { LoadFailure, Loading } from '../parts/list-states.tsx'
+import { LoadMore } from '../parts/load-more.tsx'
 import { Card, Section } from '../parts/page.tsx'
 import { now } from '../time/clock.ts'
 import { useFormats } from '../time/formats.ts'
@@ -19,10 +20,9 @@ type OwnSession = Schemas['Session']
 
 /** Where the person is signed in. */
 export function SessionsSection(): ReactNode {
-  const { me, lists } = useWords()
-  const words = me.sessions
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } =
-    useInfiniteQuery(sessionsQuery)
+  const words = useWords().me.sessions
+  const list = useInfiniteQuery(sessionsQuery)
+  const { data, error, refetch } = list
   const sessions = data?.pages.flatMap((page) => page.data)
   return (
     <Section title={words.title}>
@@ -42,14 +42,7 @@ export function SessionsSection(): ReactNode {
             ))}
           </ul>
         )}
-        {isFetchNextPageError && error !== null && <LoadFailure error={error} retry={fetchNextPage} />}
-        {hasNextPage && !isFetchNextPageError && (
-          <div>
-            <Button isPending={isFetchingNextPage} onClick={() => fetchNextPage()}>
-              {lists.loadMore}
-            </Button>
-          </div>
-        )}
+        <LoadMore list={list} className="justify-self-start" />
         {sessions !== undefined && sessions.length > 1 && <EndOthers />}
       </Card>
     </Section>

@@ -47,13 +47,20 @@ export function Field({ label, hint, error, lines, onChange, ...props }: FieldPr
         />
       )}
       {said !== undefined && (
-        <p id={`${id}-said`} className={`flex gap-1 text-meta ${error === undefined ? 'text-text-2' : 'text-bad'}`}>
-          {error !== undefined && (
-            <CircleAlert size={14} strokeWidth={1.75} aria-hidden="true" className="mt-px shrink-0" />
-          )}
+        <Said id={`${id}-said`} isFault={error !== undefined}>
           {said}
-        </p>
+        </Said>
       )}
     </div>
+  )
+}
+
+/** What is said of an entry, below it: a hint, or what is wrong with it. */
+export function Said({ id, isFault, children }: { id: string; isFault: boolean; children: ReactNode }): ReactNode {
+  return (
+    <p id={id} className={`flex gap-1 text-meta ${isFault ? 'text-bad' : 'text-text-2'}`}>
+      {isFault && <CircleAlert size={14} strokeWidth={1.75} aria-hidden="true" className="mt-px shrink-0" />}
+      {children}
+    </p>
   )
 }

@@ -1,6 +1,6 @@
 import { answerOf, Refusal, type Schemas } from '@sallyport/client'
 import { queryOptions } from '@tanstack/react-query'
-import { readPages } from '../access/pages.ts'
+import { pageOf, readPages } from '../access/pages.ts'
 import { api, once } from '../api/api.ts'
 import { invitationEvents, invitedUsers } from './invited.ts'
 
@@ -16,11 +16,9 @@ export const signInSettingsQuery = queryOptions({
 export const rolesQuery = queryOptions({
   queryKey: ['role', 'list', 'to-choose'],
   queryFn: () =>
-    readPages<Schemas['Role']>(
-      (cursor) =>
-        answerOf(api.GET('/v1/roles', { params: { query: { limit: 200, ...(cursor !== undefined && { cursor }) } } })),
-      { maxPages: 5 },
-    ),
+    readPages<Schemas['Role']>((cursor) => answerOf(api.GET('/v1/roles', { params: { query: pageOf(cursor) } })), {
+      maxPages: 5,
+    }),
 })
 
 /** How many people are shown: each is a call. */

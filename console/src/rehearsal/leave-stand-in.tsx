@@ -1,16 +1,9 @@
-import { answerOf, Refusal } from '@sallyport/client'
 import type { ReactNode } from 'react'
-import { api } from '../api/api.ts'
+import { endSession } from '../app/sign-out.ts'
 import { useAct } from '../parts/act.ts'
 import { Button } from '../parts/button.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { useWords } from '../words/words.ts'
-
-/** The session may have ended already. */
-function unlessOver(error: unknown): void {
-  if (error instanceof Refusal && error.status === 401) return
-  throw error
-}
 
 /** Ends the session of the colleague, and this window. */
 export function LeaveStandIn({ className = '' }: { className?: string }): ReactNode {
@@ -18,7 +11,7 @@ export function LeaveStandIn({ className = '' }: { className?: string }): ReactN
   const act = useAct()
   const leave = () =>
     act.run(async () => {
-      await answerOf(api.POST('/v1/auth/logout')).catch(unlessOver)
+      await endSession()
       window.close()
       // A window that no click in the console opened does not close.
       location.assign(import.meta.env.BASE_URL)

@@ -5,9 +5,10 @@ import { AccessCard } from '../access/access-card.tsx'
 import type { Grant } from '../access/grant.ts'
 import { grantsOfRequestQuery } from '../access/queries.ts'
 import { useMe } from '../me/me.ts'
-import { Button, buttonClass } from '../parts/button.tsx'
+import { buttonClass } from '../parts/button.tsx'
 import { EnglishText } from '../parts/english-text.tsx'
 import { LoadFailure } from '../parts/list-states.tsx'
+import { LoadMore, type Paged } from '../parts/load-more.tsx'
 import { Card, Section } from '../parts/page.tsx'
 import { ContinueAs } from '../rehearsal/continue-as.tsx'
 import { now } from '../time/clock.ts'
@@ -59,34 +60,21 @@ export function RequestView({ request }: { request: RequestDetail }): ReactNode 
   )
 }
 
-type GrantsProps = {
-  list: Pick<
-    UseInfiniteQueryResult,
-    'data' | 'error' | 'refetch' | 'hasNextPage' | 'fetchNextPage' | 'isFetchingNextPage' | 'isFetchNextPageError'
-  >
-  grants: readonly Grant[]
-}
+type GrantsProps = { list: Paged & Pick<UseInfiniteQueryResult, 'data' | 'refetch'>; grants: readonly Grant[] }
 
 /** What a request gave. A request for a unit gives access to each of its accounts. */
 function Grants({ list, grants }: GrantsProps): ReactNode {
-  const words = useWords()
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } = list
+  const words = useWords().requests.detail
+  const { data, error, refetch } = list
   const hasFailed = data === undefined && error !== null
   if (grants.length === 0 && !hasFailed) return null
   return (
-    <Section title={words.requests.detail.grants}>
+    <Section title={words.grants}>
       {grants.map((grant) => (
         <AccessCard key={grant.id} grant={grant} />
       ))}
       {hasFailed && <LoadFailure error={error} retry={refetch} />}
-      {isFetchNextPageError && error !== null && <LoadFailure error={error} retry={fetchNextPage} />}
-      {hasNextPage && !isFetchNextPageError && (
-        <div>
-          <Button isPending={isFetchingNextPage} onClick={() => fetchNextPage()}>
-            {words.lists.loadMore}
-          </Button>
-        </div>
-      )}
+      <LoadMore list={list} className="justify-self-start" />
     </Section>
   )
 }

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { Badge } from '../parts/badge.tsx'
+import { StateBadges } from '../access/state-badges.tsx'
 import { LoadFailure } from '../parts/list-states.tsx'
 import { Card } from '../parts/page.tsx'
 import { ContinueAs } from '../rehearsal/continue-as.tsx'
@@ -12,20 +12,7 @@ import { type AccessRequest, requestState } from './request.ts'
 import { Sentence } from './sentence.tsx'
 
 export function RequestBadge({ request }: { request: Pick<AccessRequest, 'status' | 'break_glass'> }): ReactNode {
-  const words = useWords()
-  const { word, tone, icon } = requestState(request.status, words)
-  return (
-    <span className="flex flex-wrap gap-1">
-      <Badge tone={tone} icon={icon}>
-        {word}
-      </Badge>
-      {request.break_glass && (
-        <Badge tone="emergency" icon="siren">
-          {words.access.emergency}
-        </Badge>
-      )}
-    </span>
-  )
+  return <StateBadges state={requestState(request.status, useWords())} isEmergency={request.break_glass} />
 }
 
 /** The person's own request that waits: who can approve it, and how to remind them or give it up. */

@@ -2,8 +2,8 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { useMe } from '../me/me.ts'
 import { Badge } from '../parts/badge.tsx'
-import { Button } from '../parts/button.tsx'
 import { LoadFailure, Loading } from '../parts/list-states.tsx'
+import { LoadMore } from '../parts/load-more.tsx'
 import { Card, Section } from '../parts/page.tsx'
 import { readableId } from '../requests/request.ts'
 import { useSetUpWords } from '../words/set-up-words.ts'
@@ -28,9 +28,9 @@ export function AccountsSection({ title }: { title: string }): ReactNode {
 }
 
 function Accounts(): ReactNode {
-  const { resources: words, lists } = useSetUpWords()
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } =
-    useInfiniteQuery(accountsQuery)
+  const words = useSetUpWords().resources
+  const list = useInfiniteQuery(accountsQuery)
+  const { data, error, refetch } = list
   const accounts = data?.pages.flatMap((page) => page.data)
   if (accounts === undefined) return error === null ? <Loading /> : <LoadFailure error={error} retry={refetch} />
   if (accounts.length === 0) return <p className="text-text-2">{words.none}</p>
@@ -41,14 +41,7 @@ function Accounts(): ReactNode {
           <Row key={account.id} account={account} />
         ))}
       </ul>
-      {isFetchNextPageError && error !== null && <LoadFailure error={error} retry={fetchNextPage} />}
-      {hasNextPage && !isFetchNextPageError && (
-        <div>
-          <Button isPending={isFetchingNextPage} onClick={() => fetchNextPage()}>
-            {lists.loadMore}
-          </Button>
-        </div>
-      )}
+      <LoadMore list={list} className="justify-self-start" />
     </div>
   )
 }

@@ -1,6 +1,6 @@
 import { answerOf } from '@sallyport/client'
 import { infiniteQueryOptions } from '@tanstack/react-query'
-import { readPages } from '../access/pages.ts'
+import { pageOf, readPages } from '../access/pages.ts'
 import { api } from '../api/api.ts'
 import { type Account, isSameAccount } from './account.ts'
 
@@ -22,7 +22,7 @@ const maxPages = 20
  */
 export async function addAccount(account: Account): Promise<Account | undefined> {
   const read = (cursor: string | undefined) => {
-    const query = { q: account.account_id, limit: 200, ...(cursor !== undefined && { cursor }) }
+    const query = { q: account.account_id, ...pageOf(cursor) }
     return answerOf(api.GET('/v1/cloud/accounts', { params: { query } }))
   }
   const { found } = await readPages(read, { maxPages })

@@ -1,15 +1,12 @@
 import { answerOf, type Schemas } from '@sallyport/client'
 import { queryOptions } from '@tanstack/react-query'
-import { type Reading, readPages } from '../access/pages.ts'
+import { pageOf, type Reading, readPages } from '../access/pages.ts'
 import { api, once } from '../api/api.ts'
 import { type Draft, policyName } from './draft.ts'
 import { type RuleFields, tag } from './templates.ts'
 
-const pageSize = 200
 /** More entries than that are of no use in a list to choose from. */
 const maxPages = 5
-
-const pageOf = (cursor: string | undefined) => ({ limit: pageSize, ...(cursor !== undefined && { cursor }) })
 
 export type AccessPolicy = Schemas['Policy']
 export type AccessRule = AccessPolicy['rules'][number]

@@ -1,10 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { CircleAlert } from 'lucide-react'
 import { Fragment, type ReactNode, useId, useState } from 'react'
 import { ActProblem } from '../me/act-problem.tsx'
 import { useAct } from '../parts/act.ts'
 import { toast } from '../parts/announcer.tsx'
 import { Button } from '../parts/button.tsx'
+import { Said } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
 import { useSetUpWords } from '../words/set-up-words.ts'
 import { CedarDetails } from './cedar-details.tsx'
@@ -99,10 +99,9 @@ function Sentence({ template, fault, ...props }: SentenceProps): ReactNode {
         )}
       </p>
       {fault !== undefined && (
-        <p id={id} className="flex gap-1 text-meta text-bad">
-          <CircleAlert size={14} strokeWidth={1.75} aria-hidden="true" className="mt-px shrink-0" />
+        <Said id={id} isFault>
           {words.faults[fault]}
-        </p>
+        </Said>
       )}
     </div>
   )
