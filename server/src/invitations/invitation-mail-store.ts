@@ -5,8 +5,9 @@ import { readSettingValues } from '../settings/setting.ts'
 import { settingsAsJson } from '../settings/setting-store.ts'
 import type { Mode } from '../tenants/mode.ts'
 import { isActive } from '../users/active-store.ts'
+import { neverJoined } from '../users/joined-store.ts'
 import { personName } from '../users/person-name-store.ts'
-import { isLive, neverJoined } from './invitation-store.ts'
+import { isLive } from './invitation-store.ts'
 
 /** A mail that is due, and what it says. */
 export type DueMail = {

@@ -4,8 +4,8 @@ import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import type { PageRequest, PageRows } from '../kernel/page.ts'
 import { mailEnd } from '../mail/due-mail-store.ts'
 import { groupsHeld } from '../roles/holding-store.ts'
-import { hasSecondFactor } from '../second-factors/second-factor-store.ts'
 import { isActive } from '../users/active-store.ts'
+import { neverJoined } from '../users/joined-store.ts'
 import type { EndAccess } from '../users/lifecycle.ts'
 import { scopesAsArray } from '../users/user-store.ts'
 import {
@@ -16,13 +16,6 @@ import {
   maxMails,
   type StoredInvitation,
 } from './invitation.ts'
-
-/** Whether nobody could ever sign in as `u`, a row of tenant_user: by no password, second factor or account at a provider. */
-export function neverJoined(u: Statement): Statement {
-  return sql`(${u}.deleted_at is null and (${u}.auth_provider = 'oidc' and ${u}.subject is null
-    or ${u}.auth_provider = 'local' and not ${hasSecondFactor(u)}
-      and not exists (select from user_password p where p.tenant_id = ${u}.tenant_id and p.user_id = ${u}.id)))`
-}
 
 /** The person can join as `u`: with a password as a local user, or by the tenant's own provider. A user of a provider gets no password. */
 export function hasWayIn(u: Statement): Statement {

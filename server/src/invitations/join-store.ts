@@ -8,8 +8,9 @@ import { passwordMinLength } from '../settings/setting.ts'
 import { settingsAsJson } from '../settings/setting-store.ts'
 import { providerIsStill } from '../settings/sign-in-setting-store.ts'
 import { isActive } from '../users/active-store.ts'
+import { neverJoined } from '../users/joined-store.ts'
 import { scopesAsArray } from '../users/user-store.ts'
-import { hasWayIn, isLive, mailStop, neverJoined } from './invitation-store.ts'
+import { hasWayIn, isLive, mailStop } from './invitation-store.ts'
 
 /** The sign-in provider of the tenant's own, as far as an invitation asks. */
 export type OwnProvider = { version: string; redirect_uris: string[] }

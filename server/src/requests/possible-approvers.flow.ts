@@ -56,7 +56,7 @@ export async function* whoMayDecide(tx: Tx, request_id: string, at: Date): Async
 export async function findDeciders(tx: Tx, evaluated: EvaluatedRequest): Promise<Deciders> {
   const { requester, requester_id, ruleSet, when } = evaluated
   const request = { ...evaluated.requested, id: newId() }
-  const approvers = await readApprovers(tx, requester_id, { after: null, limit: maxShown.examined + 1 })
+  const { approvers } = await readApprovers(tx, requester_id, { after: null, limit: maxShown.examined + 1 })
   const questions = approvers.map((approver) =>
     approveQuestion(
       { counting: approver, whole: approver },
@@ -143,12 +143,15 @@ export async function* possibleApprovers(tx: Tx, request_id: string): AsyncGener
 /** The sizes of the first and the second batch: the first permitted approver is nearly always in the first batch. */
 const warningBatchSizes = [50, 450]
 
+/** `not_joined`: nobody who has joined holds the right to decide requests, and somebody who was invited does. */
+export type Unapprovable = 'by_nobody' | 'not_joined'
+
 /**
  * Whether it is certain that no user may decide this new request, by the current rules and roles. One round trip; two where no
- * approver of the first batch may. False, because nothing is certain, in these cases: there are more possible approvers than the
+ * approver of the first batch may. Undefined, because nothing is certain, in these cases: there are more possible approvers than the
  * two batches hold or than can be evaluated, the engine failed, or a rule tests when, how or from where an approver decides.
  */
-export async function isUnapprovable(tx: Tx, evaluated: EvaluatedRequest): Promise<boolean> {
+export async function whyUnapprovable(tx: Tx, evaluated: EvaluatedRequest): Promise<Unapprovable | undefined> {
   const { requester, requester_id, ruleSet } = evaluated
   const when = approvalCircumstances(evaluated.when, evaluated.when.now)
   const request = { ...evaluated.requested, id: newId() }
@@ -156,21 +159,26 @@ export async function isUnapprovable(tx: Tx, evaluated: EvaluatedRequest): Promi
   let [count, evaluations] = [0, 0]
   let after: string | null = null
   for (const limit of warningBatchSizes) {
-    const approvers = await readApprovers(tx, requester_id, { after, limit })
+    const { approvers, awaits } = await readApprovers(tx, requester_id, { after, limit })
     for (const approver of approvers) {
       // Nobody gave anything after a request that is not made yet.
       const question = approveQuestion({ counting: approver, whole: approver }, requester, request, when, evaluated)
       evaluations += evaluationsOf(question)
-      if (evaluations > maxEvaluations) return false
+      if (evaluations > maxEvaluations) return undefined
       const { allowed, errors } = await decideApproveInPieces(ruleSet, question)
-      if (allowed || errors.some(({ rule_id }) => rule_id === null)) return false
+      if (allowed || errors.some(({ rule_id }) => rule_id === null)) return undefined
       await yieldToEventLoop()
     }
     count += approvers.length
     after = approvers.at(-1)?.id ?? null
-    if (approvers.length < limit) return count === 0 || !checksApproval(ruleSet)
+    if (count === 0) return awaits ? 'not_joined' : 'by_nobody'
+    if (approvers.length < limit) return byNobodyUnlessTimed(ruleSet)
   }
-  return false
+  return undefined
+}
+
+function byNobodyUnlessTimed(ruleSet: RuleSet): Unapprovable | undefined {
+  return checksApproval(ruleSet) ? undefined : 'by_nobody'
 }
 
 /** Attributes that are known only when an approver decides. */

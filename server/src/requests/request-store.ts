@@ -17,7 +17,13 @@ import { readSettingValues } from '../settings/setting.ts'
 import { settingsAsJson } from '../settings/setting-store.ts'
 import type { Mode } from '../tenants/mode.ts'
 import { tenantMode } from '../tenants/mode-store.ts'
-import { approverAsJson, approversAsJson, principalAsJson, principalsAsJson } from '../users/principal-store.ts'
+import {
+  approverAsJson,
+  approversAsJson,
+  approverWaitsToJoin,
+  principalAsJson,
+  principalsAsJson,
+} from '../users/principal-store.ts'
 import { namedAccounts, type Place, typeOfPlaces } from './place.ts'
 import { type Circumstances, heldInAll, type Known, type RequestedAccess } from './policy-question.ts'
 import type { AccessRequest, NamedAccessRequest, ResourceReference } from './request.ts'
@@ -197,8 +203,8 @@ export async function readDeciding(tx: Tx, request_id: string, approver_id: stri
 export type Batch = { after: string | null; limit: number }
 
 /**
- * A request, and a batch of the people who might decide it: active people other than the requester who hold the scope, ignoring
- * roles that the requester gave after the request. Undefined where the request does not exist. One round trip.
+ * A request, and a batch of the people who might decide it: active people other than the requester who hold the scope and do not wait
+ * to join, ignoring roles that the requester gave after the request. Undefined where the request does not exist. One round trip.
  */
 export async function readWithApprovers(
   tx: Tx,
@@ -212,9 +218,16 @@ export async function readWithApprovers(
   const { approvers, ...recorded } = row
   return { ...asRecorded(recorded), approvers }
 }
-/** A batch of the people who might decide a request that is not stored yet. */
-export async function readApprovers(tx: Tx, requester_id: string, { after, limit }: Batch): Promise<Principal[]> {
-  const batch = { except: sql`${requester_id}::uuid`, after, limit }
-  const [row] = await tx.read(sql<{ approvers: Principal[] }>`select ${principalsAsJson(tx, batch)} as approvers`)
-  return row?.approvers ?? []
+
+/** `awaits`: there is nobody, but somebody who was invited could be one once they join. */
+type PossibleApprovers = { approvers: Principal[]; awaits: boolean }
+
+/** A batch of the people who might decide a request that is not stored yet. One round trip. */
+export async function readApprovers(tx: Tx, requester_id: string, { after, limit }: Batch): Promise<PossibleApprovers> {
+  const except = sql`${requester_id}::uuid`
+  const [row] = await tx.read(sql<PossibleApprovers>`with found as materialized (
+      select ${principalsAsJson(tx, { except, after, limit })} as approvers)
+    select approvers, case when approvers = '[]' then ${approverWaitsToJoin(tx, except)} else false end as awaits
+    from found`)
+  return row ?? { approvers: [], awaits: false }
 }

@@ -3,6 +3,7 @@ import type { Statement, Tx } from '../kernel/context.ts'
 import type { Approver, Principal } from '../policy-engine/cedar/question.ts'
 import { type Discounted, groupsHeld, holdersOf, rolesHeld, scopesHeld } from '../roles/holding-store.ts'
 import { isActive } from './active-store.ts'
+import { waitsToJoin } from './joined-store.ts'
 
 /**
  * A common table expression in place of the table, for a database that may be of an earlier version: there every membership lasts. To
@@ -34,7 +35,7 @@ export function approverAsJson(tx: Tx, user_id: Statement, discounted: Discounte
 /** A page of holders: not `except`, with ids after `after` (null: from the first), at most `limit`. */
 export type HolderPage = { except: Statement; after: string | null; limit: number }
 
-/** A page of the active users who may decide requests, in the order of their ids, as one value. */
+/** A page of the active users who may decide requests and have joined, in the order of their ids, as one value. */
 export function approversAsJson(tx: Tx, page: HolderPage, discounted: Discounted): Statement<Approver[]> {
   return pageAsJson(tx, page, approverAsJson(tx, sql`holder.id`, discounted), discounted)
 }
@@ -57,6 +58,11 @@ export function requestersAsJson(tx: Tx, limit: number): Statement<{ total: numb
       order by person.name_key, person.id limit ${limit}) holder)`
 }
 
+/** Whether a user who may decide requests waits to join, other than `except`: as one value. */
+export function approverWaitsToJoin(tx: Tx, except: Statement): Statement<boolean> {
+  return sql<boolean>`exists (select from ${approvers(tx, except)} and ${waitsToJoin(sql`person`)})`
+}
+
 function pageAsJson<Person>(
   tx: Tx,
   { except, after, limit }: HolderPage,
@@ -64,9 +70,17 @@ function pageAsJson<Person>(
   discounted?: Discounted,
 ): Statement<Person[]> {
   return sql<Person[]>`(select coalesce(jsonb_agg(${person} order by holder.id), '[]')
-    from (select person.id from tenant_user person
-      where person.tenant_id = ${tx.tenant_id}::uuid and ${isActive(sql`person`)} and person.id <> ${except}
+    from (select person.id from ${approvers(tx, except, discounted)} and not ${waitsToJoin(sql`person`)}
         and (${after}::uuid is null or person.id > ${after}::uuid)
-        and person.id in (${holdersOf(tx, ['requests:approve'], discounted)})
       order by person.id limit ${limit}) holder)`
+}
+
+/**
+ * The table and the conditions of the active users `person` who may decide requests, joined or not. The holders are an array: as a join,
+ * a plan made before the tenant grew compares each of them with each person.
+ */
+function approvers(tx: Tx, except: Statement, discounted?: Discounted): Statement {
+  return sql`tenant_user person
+    where person.tenant_id = ${tx.tenant_id}::uuid and ${isActive(sql`person`)} and person.id <> ${except}
+      and person.id = any(array(${holdersOf(tx, ['requests:approve'], discounted)}))`
 }

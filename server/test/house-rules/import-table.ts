@@ -140,7 +140,6 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'invitations → messages': 'the words of the mail',
   'invitations → mail': 'an invitation is mailed where mail is set up',
   'invitations → roles': 'the inviter must hold what the user gets',
-  'invitations → second-factors': 'who has a second factor has joined',
   'invitations → sessions': 'the secret of a link has the form of a session’s, and its use begins one',
   'invitations → settings': 'whether a tenant has a provider, and the minimum length of a password',
   'invitations → tenants': 'a mail says whether the tenant rehearses',
@@ -217,7 +216,8 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'users → groups': 'a user is a member of groups',
   'users → policy-engine/cedar': 'a user as policy sees them',
   'users → roles': 'a user holds roles',
-  'users → second-factors': 'second factors end with their user, and can be removed for them',
+  'users → second-factors':
+    'who has a second factor has joined; second factors end with their user, and can be removed for them',
   'users → sessions': 'sessions end with a changed password, and when their user leaves',
   'users → settings': 'the minimum length of a password, and the zone of the first owner’s browser',
 }
