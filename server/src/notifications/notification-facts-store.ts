@@ -1,3 +1,4 @@
+import { accountName } from '../cloud/cloud-account-store.ts'
 import { sql } from '../db/sql.ts'
 import type { DeliveredEvent } from '../events/deliver.ts'
 import { extendedUntil, extensionNow } from '../grants/extension-store.ts'
@@ -5,8 +6,8 @@ import type { Statement, Tx } from '../kernel/context.ts'
 import type { GrantFacts, RecordFacts, RequestFacts } from '../messages/event-facts.ts'
 import { actorOf } from '../messages/record-words.ts'
 
-/** Facts that notifications leave out. The names of accounts, for example, need a scope that not every notified user holds. */
-const withheld = { zone: 'UTC', accounts: [], account_count: 0 }
+/** Facts that notifications leave out, or do not have. */
+const withheld = { zone: 'UTC' }
 export const withheldOfRequest = { ...withheld, audit_session: false, data: {} }
 export const withheldOfGrant = { ...withheld, reason: null, last_error: null, provisioner: null, corrects_drift: null }
 
@@ -24,6 +25,7 @@ export async function findRequestFacts(
   const [found] = await tx.read(
     sql<Read<RequestFacts, typeof withheldOfRequest> & { requester_id: string }>`select request.requester_id,
       ${person(sql`requester`)} as requester, request.resource_type, request.resource_id, request.action,
+      ${accountColumns(tx, sql`request`)},
       request.reason, request.created_at as asked_at, request.approval_mode, request.duration_seconds, request.status,
       request.approved_duration_seconds, request.extends is not null as is_extension,
       request.decision_reasoning, decider.name as decided_by, coalesce(actor.name, ${ourselves}::text) as actor,
@@ -52,6 +54,7 @@ export async function findGrantFacts(
   const found = await tx.read(
     sql<GrantRow>`select event.id as event_id, held.user_id as holder_id, ${person(sql`holder`)} as holder,
       held.resource_type, held.resource_id, held.action, held.permission_set, held.status, held.provisioning_status,
+      ${accountColumns(tx, sql`held`)},
       held.expires_at, held.end_reason, coalesce(actor.name, ${ourselves}::text) as actor,
       event.actor_id is not distinct from held.user_id as is_own, ${extendedUntil(sql`held`)} as extended_until,
       case when event.type = 'grant.expiring' then ${extensionNow(tx, sql`held`)} end as extension,
@@ -96,6 +99,17 @@ export async function findUserFacts(
   if (found === undefined) return undefined
   const event = { at, subject_type: 'user', subject_id, zone: 'UTC', data, people: {}, roles: {} }
   return { ...event, name: found.name, actor: actorOf(actor_kind, found.actor_name ?? ourselves) }
+}
+
+/**
+ * The columns `accounts` and `account_count` of `row`, a request or a grant: the account that it is for, as its record names it to
+ * everybody who may see it. Those of a permission set are left out.
+ */
+function accountColumns(tx: Tx, row: Statement): Statement {
+  const isAccount = sql`${row}.resource_type = 'cloud_account'`
+  return sql`(${isAccount})::integer as account_count,
+      case when ${isAccount} then jsonb_build_array(jsonb_build_object('account_id', ${row}.resource_id,
+        'name', ${accountName(tx, sql`${row}.resource_id`)})) else '[]' end as accounts`
 }
 
 function withAddress(row: Statement): Statement {

@@ -159,6 +159,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'notification-channels/email → settings': 'the time zone of the tenant',
   'notification-channels/email → tenants': 'whether the tenant rehearses',
   'notification-channels/webhook → audit': 'a message carries an entry of the audit log',
+  'notifications → cloud': 'the name of the account that a notification is about',
   'notifications → grants': 'whether access that ends was extended',
   'notifications → mail': 'notifications are mailed where mail is set up',
   'notifications → messages': 'the text about an event',

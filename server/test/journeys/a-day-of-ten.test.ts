@@ -122,7 +122,7 @@ let changed = { id: '' }
 
 test('Ada asks, Kim asks back, narrows and approves, and each has it by mail', async () => {
   change = await ask('Ada', 'Change')
-  for (const name of approvers) await mailTo(name, 'Ada requests Change on account 111122223333')
+  for (const name of approvers) await mailTo(name, 'Ada requests Change on account shop (111122223333)')
   await answered(201, as('Kim')('POST', `/v1/requests/${change}/comments`, { text: 'For how long, really?' }))
   assert.match((await mailTo('Ada', 'Kim commented')).text ?? '', /“For how long, really\?”/)
   await answered(201, as('Ada')('POST', `/v1/requests/${change}/comments`, { text: 'Twenty minutes will do.' }))
@@ -209,7 +209,7 @@ test('before her access ends, Ada has a mail, extends it, and it goes on until s
   const subjects = await Promise.all(peer.taken.map(async (taken) => (await readMail(taken)).subject ?? ''))
   assert.deepEqual(
     subjects.filter((subject) => /^(Ben|Gus) has Look/.test(subject)),
-    ['Ben has Look on account 111122223333'],
+    ['Ben has Look on account shop (111122223333)'],
   )
 })
 

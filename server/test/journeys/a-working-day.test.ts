@@ -132,7 +132,7 @@ test('a user requests access, an approver by group approves, and the access is a
 
   const request = await make('Ada', '/v1/requests', asking('Change', { reason: 'a fix' }), 'Ada’s change')
   const notification = await untilNotified('Ben', 'request.created', request)
-  assert.match(notification.body, /^Ada requests Change on account 111122223333 for 10 min\. Reason: “a fix”/)
+  assert.match(notification.body, /^Ada requests Change on account shop \(111122223333\) for 10 min\. Reason: “a fix”/)
   const read = await answered(
     200,
     as('Ben')<{ read_at?: string }>('POST', `/v1/users/me/notifications/${notification.id}/read`),
