@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMe } from '../me/me.ts'
-import { preferencesHere } from '../me/preferences.ts'
 import { rolesQuery } from '../people/queries.ts'
-import { makeFormats } from '../time/formats.ts'
+import { useSetUpWords } from '../words/set-up-words.ts'
+import { clockOf } from './clock.ts'
 import { accountsToChooseQuery, actionsQuery, groupsQuery, type Named } from './queries.ts'
 import type { Names } from './slot-texts.ts'
 
@@ -26,6 +26,7 @@ export type Facts = {
 const byId = (list: readonly Named[]) => new Map(list.map(({ id, name }) => [id, name]))
 
 export function useFacts(): Facts {
+  const words = useSetUpWords().rules
   const { scopes, limits, preferences } = useMe()
   const groups = useQuery({ ...groupsQuery, enabled: scopes.includes('groups:read') })
   const roles = useQuery({ ...rolesQuery, enabled: scopes.includes('roles:read') })
@@ -33,8 +34,6 @@ export function useFacts(): Facts {
   const actions = useQuery(actionsQuery)
   const all = [groups, roles, accounts, actions]
   const failed = all.filter(({ error }) => error !== null)
-  // A rule names the minutes of a day, in no zone.
-  const { time } = makeFormats({ ...preferencesHere(preferences, 'UTC'), timezone: 'UTC' })
   const lists = {
     groups: groups.data?.found ?? [],
     roles: roles.data?.found ?? [],
@@ -48,7 +47,7 @@ export function useFacts(): Facts {
       groups: byId(lists.groups),
       roles: byId(lists.roles),
       accounts: byId(lists.accounts),
-      clock: (minutes) => time(minutes * 60_000),
+      clock: clockOf(preferences, words.midnight),
     },
     hasMore: all.some(({ data }) => data?.hasMore === true),
     isReady: all.every(({ isLoading, error }) => !isLoading && error === null),

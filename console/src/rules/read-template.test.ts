@@ -179,6 +179,17 @@ suite('a stored rule', () => {
       undefined,
     ],
   ]
+  const hours = (from: number, until: number) => ({
+    ...base,
+    resource_entity_type: 'cloud_db_instance',
+    conditions: `when { context.weekday <= 5 && context.minute >= ${from} && context.minute < ${until} && ${limit} }`,
+  })
+  cases.push(
+    ['until the end of a day', hours(0, 1_440), 'working_hours'],
+    ['until a minute after it', hours(540, 1_441), undefined],
+    ['until 5000 minutes after midnight', hours(540, 5_000), undefined],
+    ['from five to nine', hours(1_020, 540), undefined],
+  )
   for (const [name, rule, template] of cases)
     test(`${name} is ${template ?? 'no sentence'}`, () => assert.equal(readTemplate(rule)?.template, template))
 })

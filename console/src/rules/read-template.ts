@@ -1,5 +1,6 @@
 /** The sentence of a stored rule. */
 import { tokensOf, unquoted } from './cedar-text.ts'
+import { minutesOfDay } from './clock.ts'
 import {
   type RuleFields,
   ruleOf,
@@ -29,8 +30,13 @@ export function readTemplate(rule: StoredRule): FilledTemplate | undefined {
   if (textsOf(slots).some(looksLikeAnother)) return undefined
   const wanted = meaningOf(rule)
   const template = templates.find((each) => meaningOf(ruleOf(each, slots)) === wanted)
-  return template === undefined ? undefined : { template, slots }
+  return template === undefined || (template === 'working_hours' && !isWithinDay(slots))
+    ? undefined
+    : { template, slots }
 }
+
+/** Minutes after the end of a day look like those of its beginning, and a time that ends before it begins never comes. */
+const isWithinDay = ({ from, until }: Slots) => from < until && until <= minutesOfDay
 
 /** What a sentence shows as it stands in the rule. */
 function textsOf({ action, where, who }: Slots): string[] {

@@ -1,6 +1,7 @@
 import { type ReactNode, useId } from 'react'
 import type { Option } from '../parts/select.tsx'
 import { useSetUpWords } from '../words/set-up-words.ts'
+import { minutesOfDay } from './clock.ts'
 import type { Facts } from './facts.ts'
 import { whereText, whoText } from './slot-texts.ts'
 import { offeredLimits, type Slot, type Slots, type Where, type Who } from './templates.ts'
@@ -150,7 +151,7 @@ function LimitSlot({ slots, change, facts }: SlotProps): ReactNode {
   )
 }
 
-const hours = Array.from({ length: 25 }, (_hour, index) => index * 60)
+const hours = Array.from({ length: minutesOfDay / 60 + 1 }, (_hour, index) => index * 60)
 
 function ClockSlot({ slot, slots, change, facts, faultId }: SlotProps & { slot: 'from' | 'until' }): ReactNode {
   const words = useSetUpWords().rules

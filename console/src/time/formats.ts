@@ -24,7 +24,7 @@ type Moment = string | number
 /** Formats by a person's preferences; what they have not chosen follows the tenant, and then their language. */
 export function makeFormats({ locale, timezone, date_format, time_format }: Preferences): Formats {
   const zone = { timeZone: timezone }
-  const hourCycle = time_format === null ? cycleOf(locale) : time_format === '12h' ? 'h12' : 'h23'
+  const hourCycle = hourCycleOf({ locale, time_format })
   const hour = hourCycle === 'h12' ? ('numeric' as const) : ('2-digit' as const)
   const hours = { ...zone, hourCycle, hour, minute: '2-digit' } as const
   const timeOf = new Intl.DateTimeFormat(locale, hours)
@@ -50,6 +50,10 @@ export function makeFormats({ locale, timezone, date_format, time_format }: Pref
     utc: (at) => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`,
   }
 }
+
+/** How a person counts hours. */
+export const hourCycleOf = ({ locale, time_format }: Pick<Preferences, 'locale' | 'time_format'>): 'h12' | 'h23' =>
+  time_format === null ? cycleOf(locale) : time_format === '12h' ? 'h12' : 'h23'
 
 /** How people count hours where this language is spoken. */
 const cycleOf = (locale: string) =>

@@ -92,6 +92,8 @@ export const rules = {
   role: (name: string) => `Everyone with the role ${name}`,
   groups: 'Groups',
   roles: 'Roles',
+  /** The end of a day, as in “between 5:00 PM and midnight”. */
+  midnight: 'midnight',
   allAccounts: 'all accounts',
   tagged: (tag: string, value: string) => `accounts with ${tag} = ${value}`,
   byTag: 'Accounts by tag',

@@ -84,6 +84,7 @@ export const rules: SetUpWords['rules'] = {
   role: (name) => `Alle mit der Rolle ${name}`,
   groups: 'Gruppen',
   roles: 'Rollen',
+  midnight: 'Mitternacht',
   allAccounts: 'allen Konten',
   tagged: (tag, value) => `Konten mit ${tag} = ${value}`,
   byTag: 'Konten nach Tag',
