@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
+import type { Tagged } from '../api/tagged.ts'
 import { useAct } from '../parts/act.ts'
 import { toast } from '../parts/announcer.tsx'
 import { Button } from '../parts/button.tsx'
@@ -8,7 +9,7 @@ import { LoadFailure, Loading } from '../parts/list-states.tsx'
 import { Card, Section } from '../parts/page.tsx'
 import { useWords } from '../words/words.ts'
 import { ActProblem } from './act-problem.tsx'
-import { type Mails, mailsQuery, saveMails, type Tagged } from './queries.ts'
+import { type Mails, mailsQuery, saveMails } from './queries.ts'
 
 type Kind = keyof Mails['kinds']
 

@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useMemo, useState } from 'react'
+import type { Tagged } from '../api/tagged.ts'
 import { useAct } from '../parts/act.ts'
 import { toast } from '../parts/announcer.tsx'
 import { Button } from '../parts/button.tsx'
@@ -15,7 +16,7 @@ import { ActProblem } from './act-problem.tsx'
 import { zoneOfDevice } from './device.ts'
 import { useMe } from './me.ts'
 import { changesIn, languageName, offeredLanguages, type Preferences, previewed, zonesByRegion } from './preferences.ts'
-import { preferencesQuery, savePreferences, type Tagged } from './queries.ts'
+import { preferencesQuery, savePreferences } from './queries.ts'
 
 /** How the person reads words and times: what they have not chosen follows their organization, device or language. */
 export function PreferencesSection(): ReactNode {

@@ -1,19 +1,8 @@
 import { answerOf, type Schemas } from '@sallyport/client'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api } from '../api/api.ts'
+import { ifMatch, withTag } from '../api/tagged.ts'
 import type { Preferences } from './preferences.ts'
-
-type Outcome<Data> = { data?: Data; error?: Schemas['Error']; response: Response }
-
-/** A record with the tag of its version, to send back as `If-Match`. */
-export type Tagged<Data> = { record: Data; tag: string | null }
-
-async function withTag<Data>(call: Promise<Outcome<Data>>): Promise<Tagged<Data>> {
-  const record = await answerOf(call)
-  return { record, tag: (await call).response.headers.get('ETag') }
-}
-
-const ifMatch = (tag: string | null) => ({ header: tag === null ? {} : { 'If-Match': tag } })
 
 export const profileQuery = queryOptions({
   queryKey: ['me', 'profile'],

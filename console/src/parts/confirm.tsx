@@ -10,6 +10,8 @@ type ConfirmProps = {
   title: string
   /** What follows from it, with names and counts. */
   consequences: string
+  /** What it is about, where the consequences do not name it. */
+  children?: ReactNode
   /** Verb and noun. */
   act: string
   close: () => void
@@ -18,7 +20,7 @@ type ConfirmProps = {
 }
 
 /** Asks before what cannot be undone. The focus is on Cancel. */
-export function Confirm({ title, consequences, act: label, close, run }: ConfirmProps): ReactNode {
+export function Confirm({ title, consequences, children, act: label, close, run }: ConfirmProps): ReactNode {
   const words = useWords()
   const act = useAct()
   const go = async () => {
@@ -27,6 +29,7 @@ export function Confirm({ title, consequences, act: label, close, run }: Confirm
   return (
     <Modal title={title} role="alertdialog" close={close}>
       <p>{consequences}</p>
+      {children}
       {act.error !== undefined && <Problem error={act.error} />}
       <div className="flex flex-wrap justify-end gap-2">
         <Button autoFocus onClick={close}>

@@ -2,6 +2,8 @@ import { answerOf, type Schemas } from '@sallyport/client'
 import { queryOptions } from '@tanstack/react-query'
 import { pageOf, type Reading, readPages } from '../access/pages.ts'
 import { api, once } from '../api/api.ts'
+import { ifMatch, withTag } from '../api/tagged.ts'
+import { isOutdated } from '../me/faults.ts'
 import { type Draft, policyName } from './draft.ts'
 import { type RuleFields, tag } from './templates.ts'
 
@@ -78,5 +80,21 @@ export async function addRule(policy: AccessPolicy | null, rule: RuleFields, key
   return answerOf(api.POST('/v1/policies/{id}/rules', { params: { path: { id } }, body: rule, ...once(key) }))
 }
 
-export const removeRule = ({ id, policy_id }: AccessRule) =>
-  answerOf(api.DELETE('/v1/policies/{id}/rules/{rule_id}', { params: { path: { id: policy_id, rule_id: id } } }))
+/**
+ * Removes a rule as it was shown. One that has changed since then stays.
+ * @returns the rule as it is now, where it has changed; undefined where it was removed
+ */
+export async function removeRule({ id, policy_id, updated_at }: AccessRule): Promise<AccessRule | undefined> {
+  const path = { id: policy_id, rule_id: id }
+  const read = () => withTag(api.GET('/v1/policies/{id}/rules/{rule_id}', { params: { path } }))
+  // A policy shows its rules without their tags.
+  const { record, tag } = await read()
+  if (record.updated_at !== updated_at) return record
+  try {
+    await answerOf(api.DELETE('/v1/policies/{id}/rules/{rule_id}', { params: { path, ...ifMatch(tag) } }))
+    return undefined
+  } catch (error) {
+    if (!isOutdated(error as Error)) throw error
+    return (await read()).record
+  }
+}

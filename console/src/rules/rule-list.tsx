@@ -14,31 +14,40 @@ import { type Names, sentenceText, slotText } from './slot-texts.ts'
 export function RuleList({ rules, names }: { rules: readonly AccessRule[]; names: Names }): ReactNode {
   const words = useSetUpWords()
   const queries = useQueryClient()
-  const [leaving, setLeaving] = useState<AccessRule>()
-  const remove = async (rule: AccessRule) => {
-    await removeRule(rule)
-    toast(words.rules.removed)
+  const [question, ask] = useState<Question>()
+  const remove = async ({ rule }: Question) => {
+    const now = await removeRule(rule)
+    if (now === undefined) toast(words.rules.removed)
+    else ask({ rule: now, isChanged: true })
     await queries.invalidateQueries({ queryKey: ['policy'] })
   }
   return (
     <>
       <ul className="divide-y divide-line">
         {rules.map((rule) => (
-          <RuleRow key={rule.id} rule={rule} names={names} remove={() => setLeaving(rule)} />
+          <RuleRow key={rule.id} rule={rule} names={names} remove={() => ask({ rule, isChanged: false })} />
         ))}
       </ul>
-      {leaving !== undefined && (
+      {question !== undefined && (
         <Confirm
-          title={words.rules.removeTitle}
-          consequences={consequencesOf(leaving, names, words)}
+          // Another question begins with the focus on Cancel.
+          key={question.rule.updated_at}
+          title={question.isChanged ? words.rules.removeChangedTitle : words.rules.removeTitle}
+          consequences={consequencesOf(question.rule, names, words)}
           act={words.rules.removeRule}
-          close={() => setLeaving(undefined)}
-          run={() => remove(leaving)}
-        />
+          // It closes the question that was answered, not the one that follows from the answer.
+          close={() => ask((now) => (now === question ? undefined : now))}
+          run={() => remove(question)}
+        >
+          {readTemplate(question.rule) === undefined && <CedarText>{question.rule.policy_text}</CedarText>}
+        </Confirm>
       )}
     </>
   )
 }
+
+/** Whether to remove a rule as it is shown. `isChanged`: it was asked before, about the rule as it was then. */
+type Question = { rule: AccessRule; isChanged: boolean }
 
 type RuleRowProps = { rule: AccessRule; names: Names; remove: () => void }
 

@@ -76,4 +76,48 @@ suite('rules as sentences in the console', { skip: skipChromium }, async () => {
     await rules.nth(before - 2).waitFor()
     assert.equal(await rules.count(), before - 1)
   })
+
+  /** Changes the rule that stands last in the policy of the console, as another person does. */
+  async function changeLast(action_id: string) {
+    const { body } = await olga.call<{ data: { id: string; name: string; rules: { id: string }[] }[] }>(
+      'GET',
+      '/v1/policies?q=Access',
+    )
+    const policy = body.data.find(({ name }) => name === 'Access')
+    const path = `/v1/policies/${policy?.id}/rules/${policy?.rules.at(-1)?.id}`
+    const changed = await olga.call('PATCH', path, { action_ids: [action_id] })
+    assert.equal(changed.status, 200, JSON.stringify(changed.body))
+    return path
+  }
+
+  test('a rule that another person changes while it is to be removed is shown as it is now, and asked about again', async () => {
+    const rules = page.getByRole('button', { name: /^Remove: / })
+    const before = await rules.count()
+    await rules.last().click()
+    const dialog = page.getByRole('alertdialog')
+    const again = page.getByRole('alertdialog', { name: 'This rule was changed meanwhile. Remove it as it is now?' })
+    const remove = dialog.getByRole('button', { name: 'Remove rule' })
+    await dialog.getByText(/may get read on/).waitFor()
+
+    const path = await changeLast('write')
+    await remove.click()
+    await again.getByText(/may get write on/).waitFor()
+    await sound(window, 'rules-changed')
+
+    // The change comes between what the console reads and what it sends.
+    const later = ['list']
+    await page.route(`**${path}`, async (route) => {
+      const [action] = route.request().method() === 'DELETE' ? later.splice(0) : []
+      if (action !== undefined) await changeLast(action)
+      await route.continue()
+    })
+    await remove.click()
+    await again.getByText(/may get list on/).waitFor()
+    assert.equal((await olga.call('GET', path)).status, 200)
+
+    await remove.click()
+    await dialog.waitFor({ state: 'detached' })
+    await rules.nth(before - 2).waitFor()
+    assert.equal((await olga.call('GET', path)).status, 404)
+  })
 })

@@ -41,6 +41,7 @@ export const rules = {
   remove: 'Remove',
   removeNamed: (sentence: string) => `Remove: ${sentence}`,
   removeTitle: 'Remove this rule?',
+  removeChangedTitle: 'This rule was changed meanwhile. Remove it as it is now?',
   removeConsequences: {
     permit: (sentence: string) =>
       `“${sentence}” This ends for new requests, unless another rule permits the same. Access that people have now stays until it ends.`,

@@ -33,6 +33,7 @@ export const rules: SetUpWords['rules'] = {
   remove: 'Entfernen',
   removeNamed: (sentence) => `Entfernen: ${sentence}`,
   removeTitle: 'Diese Regel entfernen?',
+  removeChangedTitle: 'Diese Regel wurde inzwischen geändert. Entfernen, wie sie jetzt ist?',
   removeConsequences: {
     permit: (sentence) =>
       `„${sentence}“ Das endet für neue Anträge, wenn keine andere Regel dasselbe erlaubt. Zugriff, den jemand jetzt hat, bleibt bis zu seinem Ende.`,
