@@ -3,6 +3,7 @@ import { standIn } from '../rehearsal/stand-in.ts'
 import { concerns, type Hint, type Key } from './changes.ts'
 import { setLost } from './connection.ts'
 import { lead, type Message } from './lead.ts'
+import { refresh } from './refresh.ts'
 
 type LiveOptions = {
   queries: QueryClient
@@ -108,13 +109,4 @@ export function startLive(options: LiveOptions): () => void {
     leading?.abort()
     channel.close()
   }
-}
-
-/** Loads again what is shown, and marks the rest as old. */
-function refresh(queries: QueryClient, isStale: (key: Key) => boolean): void {
-  queries
-    // Each of our queries names its kind first.
-    .invalidateQueries({ predicate: ({ queryKey }) => isStale(queryKey as unknown as Key) })
-    // A query that fails says so where it is shown.
-    .catch(() => undefined)
 }
