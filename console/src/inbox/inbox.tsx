@@ -5,6 +5,7 @@ import { EmergencyBadge } from '../access/state-badges.tsx'
 import { Badge } from '../parts/badge.tsx'
 import { Empty, LoadFailure, Loading } from '../parts/list-states.tsx'
 import { LoadMore } from '../parts/load-more.tsx'
+import { loadNextPage } from '../parts/next-page.ts'
 import { Page } from '../parts/page.tsx'
 import { inboxQuery, requestQuery } from '../requests/queries.ts'
 import { type AccessRequest, nameOf } from '../requests/request.ts'
@@ -32,8 +33,8 @@ export function Inbox(): ReactNode {
   // A page examines so many requests and no more: it may be short though more follows.
   useEffect(() => {
     const mayGoOn = hasNextPage && !isFetchingNextPage && !isFetchNextPageError
-    if (mayGoOn && (listed?.length ?? 0) < 20) fetchNextPage().catch(() => undefined)
-  }, [hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage, listed?.length])
+    if (mayGoOn && (listed?.length ?? 0) < 20) loadNextPage({ data, fetchNextPage }).catch(() => undefined)
+  }, [hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage, data, listed?.length])
 
   return (
     <Page title={inbox.title} wide>

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { InfiniteQueryObserver, QueryClient } from '@tanstack/react-query'
+import { loadNextPage } from '../parts/next-page.ts'
 import { refresh } from './refresh.ts'
 
 /** A list of two pages, of which the first is shown; a call is answered when the test says so. */
@@ -73,6 +74,23 @@ suite('a reload while a further page loads', () => {
     calls[2]?.answer()
     await list.getCurrentQuery().promise
     assert.deepEqual(shown(), [[1, 2]])
+    end()
+  })
+
+  test('a page that is asked for during a reload comes after it, and once', async () => {
+    const { queries, list, calls, called, shown, end } = await openList()
+    refresh(queries, () => true)
+    await called(2)
+    const more = loadNextPage(list.getCurrentResult())
+    calls[1]?.answer()
+    await called(3)
+    calls[2]?.answer()
+    await more
+    assert.deepEqual(shown(), [
+      [1, 1],
+      [2, 2],
+    ])
+    assert.equal(calls.length, 3)
     end()
   })
 })

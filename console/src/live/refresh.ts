@@ -9,9 +9,10 @@ export function refresh(queries: QueryClient, isStale: (key: Key) => boolean): v
   // Each of our queries names its kind first.
   const stale = queries.getQueryCache().findAll({ predicate: ({ queryKey }) => isStale(queryKey as unknown as Key) })
   const growing = new Set(stale.filter(isGrowing))
-  const invalidate = (predicate: (query: Query) => boolean) =>
+  const invalidate = (predicate: (query: Query) => boolean) => {
     // A query that fails says so where it is shown.
     queries.invalidateQueries({ predicate }).catch(() => undefined)
+  }
   const others = new Set(stale.filter((query) => !growing.has(query)))
   invalidate((query) => others.has(query))
   for (const query of growing) {

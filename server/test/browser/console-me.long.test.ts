@@ -111,9 +111,7 @@ suite('what people set of themselves', { skip: skipChromium }, async () => {
     }
     const wanted = 'seven quiet herons over the weir'
     const isFaulty = async (which: typeof present, said: RegExp) => {
-      await until('the field is marked and has the focus', async () =>
-        which.evaluate((field) => field.matches(':focus[aria-invalid=true]')),
-      )
+      await which.and(page.locator(':focus[aria-invalid=true]')).waitFor()
       const [id] = ((await which.getAttribute('aria-describedby')) ?? '').split(' ')
       assert.match((await page.locator(`[id="${id}"]`).textContent()) ?? '', said)
     }

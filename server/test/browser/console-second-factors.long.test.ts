@@ -5,7 +5,6 @@ import { skipChromium } from '../support/chromium.ts'
 import { openConsoleStage } from '../support/console-stage.ts'
 import type { Person } from '../support/sallyport.ts'
 import { type TotpApp, totpApp } from '../support/totp-app.ts'
-import { until } from '../support/wait.ts'
 
 /** A person sets up an authenticator app, and signs in with it and with a recovery code. */
 suite('a second factor in the console', { skip: skipChromium }, async () => {
@@ -56,9 +55,7 @@ suite('a second factor in the console', { skip: skipChromium }, async () => {
     ] as const) {
       await codeField(page).fill(entry)
       await page.getByRole('button', { name: 'Confirm the app' }).click()
-      await until(`${entry} is refused at the field`, () =>
-        codeField(page).evaluate((field) => field.matches(':focus[aria-invalid=true]')),
-      )
+      await codeField(page).and(page.locator(':focus[aria-invalid=true]')).waitFor()
       await page.locator('form').getByText(said).waitFor()
     }
     assert.equal(await confirmed(), 0)
@@ -73,7 +70,7 @@ suite('a second factor in the console', { skip: skipChromium }, async () => {
     assert.equal(await confirmed(), 1)
     assert.equal((await person.call('GET', '/v1/users/me')).status, 401, 'a sign-in without it')
     const heading = page.getByRole('heading', { name: 'Recovery codes' })
-    await until('the codes have the focus', () => heading.evaluate((it) => it.matches(':focus')))
+    await heading.and(page.locator(':focus')).waitFor()
     codes = await page.locator('h3:has-text("Recovery codes") ~ ul > li').allTextContents()
     assert.equal(new Set(codes).size, 10)
     await page.getByText('You have 10 recovery codes left.').waitFor()
