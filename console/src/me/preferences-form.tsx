@@ -49,7 +49,7 @@ function PreferencesForm({ stored: { record, tag } }: { stored: Tagged<Preferenc
   }
   return (
     <Form className="grid gap-4" submit={save}>
-      <div className="grid gap-4 md:grid-cols-2">
+      <div className="grid items-start gap-4 md:grid-cols-2">
         <Language value={choice.locale} set={record.locale} onChange={(locale) => edit({ locale })} />
         <Zone value={choice.timezone} set={record.timezone} onChange={(timezone) => edit({ timezone })} />
         <Choice
