@@ -92,6 +92,17 @@ export function accountName(tx: Tx, account_id: Statement): Statement {
     where tenant_id = ${tx.tenant_id}::uuid and account_id = ${account_id} order by rank, name, id limit 1)`
 }
 
+/** The accounts that a message names, at most. */
+const maxAccountsNamed = 3
+
+/** The columns `accounts`, the first of them with their names, and `account_count` of an array of account numbers, for a message. */
+export function namedAccountColumns(tx: Tx, account_ids: Statement): Statement {
+  return sql`cardinality(${account_ids}) as account_count,
+    (select coalesce(jsonb_agg(jsonb_build_object(
+        'account_id', account_id, 'name', ${accountName(tx, sql`touched.account_id`)})), '[]')
+      from unnest((${account_ids})[1:${maxAccountsNamed}::integer]) as touched (account_id)) as accounts`
+}
+
 function speakingEntries(tx: Tx): Statement {
   return sql`select distinct on (account_id) account_id, name, metadata, rank, id from cloud_account
     where tenant_id = ${tx.tenant_id}::uuid`

@@ -1,4 +1,4 @@
-import { accountName } from '../cloud/cloud-account-store.ts'
+import { namedAccountColumns } from '../cloud/cloud-account-store.ts'
 import { sql } from '../db/sql.ts'
 import type { DeliveredEvent } from '../events/deliver.ts'
 import { extendedUntil, extensionNow } from '../grants/extension-store.ts'
@@ -25,7 +25,7 @@ export async function findRequestFacts(
   const [found] = await tx.read(
     sql<Read<RequestFacts, typeof withheldOfRequest> & { requester_id: string }>`select request.requester_id,
       ${person(sql`requester`)} as requester, request.resource_type, request.resource_id, request.action,
-      ${accountColumns(tx, sql`request`)},
+      ${namedAccountColumns(tx, ownAccount(sql`request`))},
       request.reason, request.created_at as asked_at, request.approval_mode, request.duration_seconds, request.status,
       request.approved_duration_seconds, request.extends is not null as is_extension,
       request.decision_reasoning, decider.name as decided_by, coalesce(actor.name, ${ourselves}::text) as actor,
@@ -54,7 +54,7 @@ export async function findGrantFacts(
   const found = await tx.read(
     sql<GrantRow>`select event.id as event_id, held.user_id as holder_id, ${person(sql`holder`)} as holder,
       held.resource_type, held.resource_id, held.action, held.permission_set, held.status, held.provisioning_status,
-      ${accountColumns(tx, sql`held`)},
+      ${namedAccountColumns(tx, ownAccount(sql`held`))},
       held.expires_at, held.end_reason, coalesce(actor.name, ${ourselves}::text) as actor,
       event.actor_id is not distinct from held.user_id as is_own, ${extendedUntil(sql`held`)} as extended_until,
       case when event.type = 'grant.expiring' then ${extensionNow(tx, sql`held`)} end as extension,
@@ -102,14 +102,11 @@ export async function findUserFacts(
 }
 
 /**
- * The columns `accounts` and `account_count` of `row`, a request or a grant: the account that it is for, as its record names it to
- * everybody who may see it. Those of a permission set are left out.
+ * The number of the account that `row`, a request or a grant, is for, as its record names it to everybody who may see it. Those of a permission
+ * set are left out.
  */
-function accountColumns(tx: Tx, row: Statement): Statement {
-  const isAccount = sql`${row}.resource_type = 'cloud_account'`
-  return sql`(${isAccount})::integer as account_count,
-      case when ${isAccount} then jsonb_build_array(jsonb_build_object('account_id', ${row}.resource_id,
-        'name', ${accountName(tx, sql`${row}.resource_id`)})) else '[]' end as accounts`
+function ownAccount(row: Statement): Statement {
+  return sql`case when ${row}.resource_type = 'cloud_account' then array[${row}.resource_id] else '{}' end`
 }
 
 function withAddress(row: Statement): Statement {

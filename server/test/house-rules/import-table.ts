@@ -155,6 +155,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'me → tenants': 'the tenant of the caller',
   'me → users': 'the preferences of the caller',
   'notification-channels → mail': 'the answer warns of a sender that is not allowed',
+  'notification-channels/email → cloud': 'the names of the accounts that a mail is about',
   'notification-channels/email → grants': 'whether access that ends was extended',
   'notification-channels/email → settings': 'the time zone of the tenant',
   'notification-channels/email → tenants': 'whether the tenant rehearses',

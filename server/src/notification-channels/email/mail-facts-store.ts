@@ -1,3 +1,4 @@
+import { namedAccountColumns } from '../../cloud/cloud-account-store.ts'
 import { sql } from '../../db/sql.ts'
 import { extendedUntil, extensionNow } from '../../grants/extension-store.ts'
 import type { Statement, Tx } from '../../kernel/context.ts'
@@ -8,9 +9,6 @@ import { actorOf } from '../../messages/record-words.ts'
 import { readSettingValues } from '../../settings/setting.ts'
 import { settingsAsJson } from '../../settings/setting-store.ts'
 import type { DeliveredEvent } from '../carrier.ts'
-
-/** The accounts that a mail names, at most. */
-const maxAccountsNamed = 3
 
 /** Of a user. */
 const nameAndAddress = sql`name || ' (' || email || ')'`
@@ -41,7 +39,7 @@ export async function findRequestFacts(tx: Tx, event: DeliveredEvent): Promise<R
     where place ->> 'account_id' is not null order by 1)`
   const [found] = await tx.read(
     sql<Surroundings & Omit<RequestFacts, keyof EventFacts | 'comment'>>`select request.action, request.resource_type,
-        request.resource_id, ${accountColumns(tx, accounts)}, ${person(sql`requester`)} as requester,
+        request.resource_id, ${namedAccountColumns(tx, accounts)}, ${person(sql`requester`)} as requester,
         request.requester_id is not distinct from ${event.actor_id}::uuid as is_own, request.reason,
         request.created_at as asked_at, request.duration_seconds, request.approved_duration_seconds,
         request.extends is not null as is_extension, request.approval_mode, request.status,
@@ -67,7 +65,7 @@ export async function findGrantFacts(
   const accounts = sql`array_remove(array[held.account_id], null)`
   const [found] = await tx.read(
     sql<Surroundings & Omit<GrantFacts, keyof EventFacts>>`select
-        held.action, held.permission_set, held.resource_type, held.resource_id, ${accountColumns(tx, accounts)},
+        held.action, held.permission_set, held.resource_type, held.resource_id, ${namedAccountColumns(tx, accounts)},
         ${person(sql`holder`)} as holder,
         held.user_id is not distinct from ${event.actor_id}::uuid as is_own, request.reason, held.status,
         held.provisioning_status, held.expires_at, held.end_reason, held.last_error,
@@ -126,16 +124,6 @@ function recordName(tx: Tx, subject_type: string, subject_id: string): Statement
   }
   const table = Object.hasOwn(recordTables, subject_type) ? recordTables[subject_type] : undefined
   return table === undefined ? sql`null::text` : sql`(select name from ${table} where ${mine} and id = ${id}::uuid)`
-}
-
-/** The columns `accounts` and `account_count` of an array of account numbers. */
-function accountColumns(tx: Tx, account_ids: Statement): Statement {
-  return sql`cardinality(${account_ids}) as account_count,
-    (select coalesce(jsonb_agg(jsonb_build_object('account_id', account_id, 'name', (
-        select name from cloud_account known
-        where known.tenant_id = ${tx.tenant_id}::uuid and known.account_id = touched.account_id
-        order by rank, name, id limit 1))), '[]')
-      from unnest((${account_ids})[1:${maxAccountsNamed}::integer]) as touched (account_id)) as accounts`
 }
 
 function person(row: Statement): Statement {
