@@ -2,9 +2,6 @@ import assert from 'node:assert/strict'
 import axe from 'axe-core'
 import { looks, type Window } from './chromium.ts'
 
-/** Its page is made of the parts of the other two, so axe is spared there. */
-const tablet = 768
-
 /**
  * Axe stays in the page for its next look: to load it takes longer than to run it. Only what it finds wrong is described, since
  * describing all that is right takes most of its time.
@@ -17,7 +14,7 @@ async function requireNoViolations(page: Window['page'], state: string): Promise
 }
 
 /**
- * Draws the page at each size and in each scheme, and requires that it fits, and on a phone and a desk that axe finds nothing. `picture`: where a picture of
+ * Draws the page at each size and in each scheme, and requires that it fits and that axe finds nothing. `picture`: where a picture of
  * each is stored; undefined: none is.
  */
 export async function requireSound({ page, complaints }: Window, state: string, picture?: string): Promise<void> {
@@ -26,7 +23,7 @@ export async function requireSound({ page, complaints }: Window, state: string, 
     await page.emulateMedia({ colorScheme: look.colorScheme })
     const wide = await page.evaluate('document.documentElement.scrollWidth')
     assert.ok(Number(wide) <= look.width, `${state}: ${wide} px wide at ${look.width}`)
-    if (look.width !== tablet) await requireNoViolations(page, `${state}, ${look.width} px, ${look.colorScheme}`)
+    await requireNoViolations(page, `${state}, ${look.width} px, ${look.colorScheme}`)
     if (picture === undefined) continue
     await page.screenshot({ path: `${picture}-${look.width}-${look.colorScheme}.png`, fullPage: true })
   }
