@@ -1,7 +1,7 @@
 import { Refusal, Unreachable } from '@sallyport/client'
 import { QueryCache, QueryClient } from '@tanstack/react-query'
+import { lacksFactor } from '../api/faults.ts'
 import { setLost } from '../live/connection.ts'
-import { lacksFactor } from '../me/faults.ts'
 
 const maxRetries = 3
 

@@ -1,11 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
+import { isOutdated, needsSignIn } from '../api/faults.ts'
 import type { Act } from '../parts/act.ts'
 import { Button } from '../parts/button.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { SignInAgain } from '../sign-in/sign-in-again.tsx'
 import { useWords } from '../words/words.ts'
-import { isOutdated, needsSignIn } from './faults.ts'
 import { meQuery } from './me.ts'
 
 /** Why an act did not happen. Where it needs a newer sign-in, the person signs in over the page, and the act goes on. */

@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from 'react'
+import { faultOf } from '../api/faults.ts'
 import { useAct } from '../parts/act.ts'
 import { Button, buttonClass } from '../parts/button.tsx'
 import { Copy } from '../parts/copy.tsx'
@@ -8,7 +9,6 @@ import { Moment } from '../time/moment.tsx'
 import { useWords } from '../words/words.ts'
 import { ActProblem } from './act-problem.tsx'
 import { digitsOf, inFours, isAppLink } from './factor.ts'
-import { faultOf } from './faults.ts'
 import { type BegunFactor, confirmFactor, removeFactor } from './queries.ts'
 
 type AppSetupProps = {

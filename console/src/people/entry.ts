@@ -1,5 +1,5 @@
 import type { Refusal } from '@sallyport/client'
-import { faultOf } from '../me/faults.ts'
+import { faultOf } from '../api/faults.ts'
 import type { SetUpWords } from '../words/set-up-words.ts'
 
 export type Entry = { email: string; name: string; role: string }
