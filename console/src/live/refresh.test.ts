@@ -38,12 +38,18 @@ async function openList() {
   return { queries, list, calls, called, shown, end }
 }
 
+/** The same, loaded again while its second page loads. */
+async function reloadGrowing() {
+  const opened = await openList()
+  const more = opened.list.fetchNextPage()
+  await opened.called(2)
+  refresh(opened.queries, () => true)
+  return { ...opened, more }
+}
+
 suite('a reload while a further page loads', () => {
   test('lets the page come, and then loads the whole list again', async () => {
-    const { queries, list, calls, called, shown, end } = await openList()
-    const more = list.fetchNextPage()
-    await called(2)
-    refresh(queries, () => true)
+    const { list, more, calls, called, shown, end } = await reloadGrowing()
     calls[1]?.answer()
     await called(3)
     assert.deepEqual(shown(), [
@@ -64,10 +70,7 @@ suite('a reload while a further page loads', () => {
   })
 
   test('loads the list again where the page does not come', async () => {
-    const { queries, list, calls, called, shown, end } = await openList()
-    const more = list.fetchNextPage()
-    await called(2)
-    refresh(queries, () => true)
+    const { list, more, calls, called, shown, end } = await reloadGrowing()
     calls[1]?.fail()
     await more
     await called(3)

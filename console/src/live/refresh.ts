@@ -7,14 +7,13 @@ import type { Key } from './changes.ts'
  */
 export function refresh(queries: QueryClient, isStale: (key: Key) => boolean): void {
   // Each of our queries names its kind first.
-  const stale = queries.getQueryCache().findAll({ predicate: ({ queryKey }) => isStale(queryKey as unknown as Key) })
-  const growing = new Set(stale.filter(isGrowing))
+  const isOld = ({ queryKey }: Query) => isStale(queryKey as unknown as Key)
   const invalidate = (predicate: (query: Query) => boolean) => {
     // A query that fails says so where it is shown.
     queries.invalidateQueries({ predicate }).catch(() => undefined)
   }
-  const others = new Set(stale.filter((query) => !growing.has(query)))
-  invalidate((query) => others.has(query))
+  const growing = queries.getQueryCache().findAll({ predicate: (query) => isOld(query) && isGrowing(query) })
+  invalidate((query) => isOld(query) && !growing.includes(query))
   for (const query of growing) {
     const again = () => invalidate((one) => one === query)
     // It joins what is under way.
