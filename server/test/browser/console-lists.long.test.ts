@@ -29,8 +29,12 @@ suite('long lists, and what fails to load', { skip: skipChromium }, async () => 
   }
   const items = (page: Page) => page.getByRole('navigation', { name: 'To decide' }).getByRole('listitem')
   const listed = async (page: Page) => {
-    const links = await items(page).getByRole('link').all()
-    const hrefs = await Promise.all(links.map((link) => link.getAttribute('href')))
+    // In one look: an item may leave the list at any moment.
+    const hrefs = await items(page)
+      .getByRole('link')
+      .evaluateAll((links: { getAttribute(name: string): string | null }[]) =>
+        links.map((link) => link.getAttribute('href')),
+      )
     return hrefs.map((href) => href?.split('/').at(-1) ?? '')
   }
   const more = (page: Page) => page.getByRole('button', { name: 'Load more' })
