@@ -57,7 +57,9 @@ try {
     .getByText(/gains? AdministratorAccess/)
     .first()
     .waitFor()
-  await owner.getByRole('heading', { name: '2. Who gets it, and how' }).evaluate('heading => heading.scrollIntoView()')
+  await owner
+    .getByRole('heading', { name: '2. Who gets it, and how' })
+    .evaluate((heading: { scrollIntoView(): void }) => heading.scrollIntoView())
   await take(owner, 'rules')
 
   const dan = await open(place, cast.dan, desk)
