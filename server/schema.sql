@@ -1663,7 +1663,7 @@ create policy tenant_work on tenant for select to sallyport_work
   using (true);
 grant select, insert on tenant to sallyport_app;
 grant update (name, rule_set_version, mode, live_since, slug) on tenant to sallyport_app;
-grant select (id, slug) on tenant to sallyport_work;
+grant select (id, mode, slug) on tenant to sallyport_work;
 CREATE CONSTRAINT TRIGGER live_without_rehearsal AFTER UPDATE ON tenant DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.mode <> 'live'::text AND new.mode = 'live'::text) EXECUTE FUNCTION live_without_rehearsal();
 CREATE TRIGGER tenant_authority AFTER UPDATE ON tenant FOR EACH ROW WHEN (old.mode <> new.mode) EXECUTE FUNCTION tenant_went_live();
 CREATE TRIGGER tenant_mode BEFORE UPDATE ON tenant FOR EACH ROW WHEN (old.mode = 'live'::text AND new.mode <> 'live'::text) EXECUTE FUNCTION tenant_stays_live();

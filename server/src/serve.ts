@@ -4,6 +4,7 @@ import { authenticateWith } from './auth/authenticate.flow.ts'
 import { openProviderSignIn } from './auth/provider-sign-in.flow.ts'
 import type { TokenKeys } from './auth/token-keys.flow.ts'
 import type { Config } from './config/config.ts'
+import type { Version } from './config/version.ts'
 import type { ConnectionTarget } from './db/client/connect.ts'
 import { type Listening, listen } from './db/listen.ts'
 import type { Database } from './db/transaction.ts'
@@ -21,6 +22,7 @@ import type { ConsoleState } from './kernel/console-state.ts'
 import type { Ctx, Egress, Sealer } from './kernel/context.ts'
 import type { Problem } from './kernel/errors.ts'
 import { throttledLog } from './kernel/throttled-log.ts'
+import type { Log } from './log/log.ts'
 import { openMailer } from './mail/mailer.flow.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { answersInTime } from './metrics/watch.ts'
@@ -36,6 +38,8 @@ import { startLoops } from './workers.ts'
 
 export type AppOptions = {
   config: Config
+  log: Log
+  version: Version
   /** For requests. */
   database: Database
   /** For the check of rights before a change commits, which must not wait for connections that changes hold. */
@@ -73,7 +77,7 @@ export type App = {
 
 /** Builds the service from the lists of `app.ts`. */
 export async function createApp(options: AppOptions): Promise<App> {
-  const { config, database, background, rootKeys, tokenKeys, driverTypes, metrics } = options
+  const { config, log, version, database, background, rootKeys, tokenKeys, driverTypes, metrics } = options
   const { revocation = background, watching = database } = options
   const loops: Loop[] = []
   const streamHub = openStreamHub(background)
@@ -91,6 +95,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     operations,
     outgoing,
     ...serverSettings(config),
+    ...{ log, version },
     console: options.console,
     ...(metrics && counting(metrics)),
     async findUnreadiness() {
@@ -105,7 +110,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       egress,
       public_url: config.public_url,
       sends_mail,
-      ...signInParts({ ...options, sealer, egress, admissions }, () => server.log),
+      ...signInParts({ ...options, sealer, egress, admissions }),
       discovery: await openDiscovery({ database, rootKeys }),
       streams: streamHub,
       dropAdmissions: admissions.drop,
@@ -115,18 +120,15 @@ export async function createApp(options: AppOptions): Promise<App> {
   })
 
   serveFormPages(server, pagesOf(options))
-  listening = followChanges(options, admissions, server.log)
-  const onStreamFault = throttledLog(5_000, (err) =>
-    server.log.error({ err }, 'reading what is new for open streams failed; it is retried'),
-  )
+  listening = followChanges(options, admissions, log)
+  const onStreamFault = throttledLog(5_000, (err) => log.error({ err }, streamFault))
   const [streaming, beating] = [startLoop(streamHub.check, onStreamFault), startLoop(streamHub.beat, onStreamFault)]
 
   return {
     server,
     followsChanges,
     listening: streamHub.listening,
-    startWorkers: () =>
-      loops.push(...startLoops(server.log, { background, revocation }, acting, metrics, streaming.wake)),
+    startWorkers: () => loops.push(...startLoops(log, { background, revocation }, acting, metrics, streaming.wake)),
     async stop() {
       ready = false
       streamHub.close()
@@ -139,6 +141,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   }
 }
 
+const streamFault = 'reading what is new for open streams failed; it is retried'
+
 /** The pages that links in messages open. */
 function pagesOf({ config: { public_url }, rootKeys }: AppOptions) {
   return recordPages({
@@ -149,20 +153,27 @@ function pagesOf({ config: { public_url }, rootKeys }: AppOptions) {
 }
 
 /** How callers prove who they are. */
-function signInParts(
-  { config, database, confirming, rootKeys, tokenKeys: tokens, sealer, egress, admissions }: SignInOptions,
-  log: () => HttpServer['log'],
-) {
+function signInParts({
+  config,
+  log,
+  database,
+  confirming,
+  rootKeys,
+  tokenKeys: tokens,
+  sealer,
+  egress,
+  admissions,
+}: SignInOptions) {
   return {
     sessionCookie: sessionCookie(config.public_url),
     providerSignIn: openProviderSignIn({
       ...{ database, rootKeys, sealer, egress, global: config.oidc },
-      onRefusal: (cause) => log().info({ cause }, 'a sign-in or a sign-out by a provider was refused'),
+      onRefusal: (cause) => log.info({ cause }, 'a sign-in or a sign-out by a provider was refused'),
       dropAdmissions: admissions.drop,
     }),
     ...authenticateWith({
       ...{ database, confirming, tokens, admissions, limitBySource: config.limit_by_source },
-      onFailure: (error) => log().warn(error),
+      onFailure: (error) => log.warn(error),
     }),
   }
 }
@@ -202,7 +213,7 @@ async function recordRefusal(ctx: Ctx, operationId: string, { code }: Problem): 
 function followChanges(
   { listenTo, background }: AppOptions,
   { drop, clear }: AdmissionCache,
-  log: HttpServer['log'],
+  log: Log,
 ): Listening | undefined {
   if (listenTo === undefined) return undefined
   return listen({
@@ -224,7 +235,6 @@ function serverSettings(config: Config) {
   return {
     publicUrl: config.public_url,
     trustProxy: config.trust_proxy,
-    logLevel: config.log_level,
     stopDelayMs: config.stop_delay_seconds * 1_000,
     limits: {
       credential: limitOf('credential', config.rate_limit),

@@ -1,11 +1,11 @@
 import type { Database } from './db/transaction.ts'
-import { deliverQueued, type Subscriber } from './events/deliver.ts'
+import { deliverQueued, type FailedDelivery, type Subscriber } from './events/deliver.ts'
 import { queueEvents, queueParked } from './events/queue-events.ts'
 import { sweepSoon } from './grants/sweep-store.ts'
-import type { HttpServer } from './http/server.ts'
 import { type Loop, startLoop } from './jobs/loop.ts'
 import { type DueWork, type FailedWork, startDueWork } from './jobs/work-list.ts'
 import { throttledLog } from './kernel/throttled-log.ts'
+import type { Log } from './log/log.ts'
 import type { Metrics } from './metrics/metrics.ts'
 
 /** The number of rows of one work list that a process has in flight at once. */
@@ -16,7 +16,7 @@ const betweenBatchesMs = 1_000
 
 /** Starts the loops of due work and of subscribers. `onActed` is called after a subscriber has handled events. */
 export function startLoops(
-  log: HttpServer['log'],
+  log: Log,
   { background, revocation }: { background: Database; revocation: Database },
   { works, subscribers }: { works: readonly DueWork[]; subscribers: readonly Subscriber[] },
   metrics: Metrics | undefined,
@@ -34,9 +34,9 @@ export function startLoops(
     for (const loop of deliveries) loop.wakeSoon()
   }
   const databases = { takes: revocation, others: background }
-  const onFailure = (subscriber: string, event_id: string, err: unknown) => {
-    log.error({ err, subscriber, event_id }, 'a subscriber failed on an event; it is retried')
-    metrics?.count('sallyport_event_failures_total', { subscriber })
+  const onFailure = (failed: FailedDelivery, err: unknown) => {
+    log.error({ err, ...failed }, 'a subscriber failed on an event; it is retried')
+    metrics?.count('sallyport_event_failures_total', { subscriber: failed.subscriber })
   }
   // Rows that subscribers wrote may be due at once.
   const acted = () => {

@@ -165,7 +165,7 @@ const workTables: Record<string, { select: string[]; update: string[] }> = {
     select: ['tenant_id', 'id', 'swept_at', 'next_look_at', 'lease_until', 'generation'],
     update: ['next_look_at', 'lease_until', 'generation'],
   },
-  tenant: { select: ['id', 'slug'], update: [] },
+  tenant: { select: ['id', 'slug', 'mode'], update: [] },
   tenant_key: { select: ['tenant_id', 'root_key_id'], update: [] },
   tenant_mail_domain: { select: ['tenant_id', 'domain'], update: [] },
   user_session: { select: ['tenant_id', 'id', 'provider', 'provider_sub_hash', 'provider_sid_hash'], update: [] },

@@ -6,6 +6,7 @@ import { noDiscovery } from '../../test/support/no-discovery.ts'
 import { noEgress } from '../../test/support/no-egress.ts'
 import { noProviders } from '../../test/support/no-providers.ts'
 import { noStreamHub } from '../../test/support/no-stream-hub.ts'
+import { unlogged } from '../../test/support/unlogged.ts'
 import { cursorCodec } from '../http/cursor.ts'
 import { buildServer } from '../http/server.ts'
 import { sessionCookie } from '../http/session-cookie.ts'
@@ -62,7 +63,7 @@ const server = await buildServer({
   findUnreadiness: async () => undefined,
   trustProxy: false,
   publicUrl,
-  logLevel: 'silent',
+  ...unlogged,
 })
 after(() => server.close())
 

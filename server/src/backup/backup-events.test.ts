@@ -43,7 +43,7 @@ async function deliveredTo(db: TestDatabase, name: string, atLeast: number): Pro
     void received.push(...events.map((event) => event.subject_id))
   const subscriber: Subscriber = { name, on: ['request.created'], handle }
   await until(`${atLeast} events are delivered`, async () => {
-    await deliver(db.database, subscriber, (_name, _id, error) => assert.fail(String(error)))
+    await deliver(db.database, subscriber, (_failed, error) => assert.fail(String(error)))
     return received.length >= atLeast
   })
   return received

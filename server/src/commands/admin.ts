@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { findUnreachableTenants } from '../auth/global-provider-sign-in.flow.ts'
 import { readConfig } from '../config/config.ts'
+import { describeVersion, readVersion } from '../config/version.ts'
 import { type Database, openDatabase } from '../db/transaction.ts'
 import { openForOperator } from '../embedded-postgres/open-database.ts'
 import { tryMail } from '../mail/try-mail.ts'
@@ -45,6 +46,7 @@ const program = new Command('npm run admin --')
     'Commands for the operator of Sallyport. They work directly on its database. The audit log records each act.',
   )
   .option('--json', 'print JSON, for scripts')
+  .version(describeVersion(readVersion()), '--version', 'print the version and the commit')
   .helpCommand(false)
   .showSuggestionAfterError()
   .addHelpText('after', examples)

@@ -3,10 +3,10 @@ import { resolve } from 'node:path'
 import { type MailServer, readMailFrom, readMailServer } from './mail-config.ts'
 import type { Environment } from './variables.ts'
 
-/** The configuration from the environment, read once. */
 /** So many requests a second, and so many at once after a pause. */
 type RateLimit = { per_second: number; burst: number }
 
+/** The configuration from the environment, read once. */
 export type Config = {
   /** The service role on a PostgreSQL of your own; undefined: the embedded one in `data_dir`. */
   database_url: string | undefined
@@ -20,6 +20,8 @@ export type Config = {
   /** 32 bytes in base64 or hex, or several keys, comma-separated; undefined: `secret.key` in `data_dir`. */
   secret_key: string | undefined
   log_level: string
+  /** Undefined: `text` on a terminal, else `json`. */
+  log_format: 'json' | 'text' | undefined
   /** The address of the metrics; undefined: none are served. */
   metrics: { host: string; port: number } | undefined
   /** How long a service that is asked to stop still accepts new connections, in seconds. */
@@ -64,6 +66,10 @@ export function readConfig(env: Environment = process.env): Config {
   if (!logLevels.includes(log_level)) {
     throw new Error(`LOG_LEVEL is \`${log_level}\`; it must be one of ${logLevels.join(', ')}`)
   }
+  const log_format = env.LOG_FORMAT || undefined
+  if (log_format !== undefined && log_format !== 'json' && log_format !== 'text') {
+    throw new Error(`LOG_FORMAT is \`${log_format}\`; it must be \`json\` or \`text\``)
+  }
   if (env.DATABASE_OWNER_URL && !env.DATABASE_URL) {
     throw new Error('DATABASE_OWNER_URL is set without DATABASE_URL; set both, or neither for the embedded database')
   }
@@ -77,6 +83,7 @@ export function readConfig(env: Environment = process.env): Config {
     public_url,
     secret_key: env.SECRET_KEY || undefined,
     log_level,
+    log_format,
     metrics: readMetrics(env),
     stop_delay_seconds: readStopDelay(env.STOP_DELAY_SECONDS || '0'),
     trust_proxy: readTrustProxy(env.TRUST_PROXY || ''),

@@ -104,6 +104,10 @@ export const variableTable = {
     means: 'the sender of mail, one address; a tenant may use its own after `npm run admin -- mail-domain add`',
   },
   LOG_LEVEL: { default: '`info`', means: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`' },
+  LOG_FORMAT: {
+    default: '`text` on a terminal, else `json`',
+    means: '`json`: one object a line, with tenant, actor and request id; `text`: for people',
+  },
   METRICS_PORT: {
     default: 'none: no metrics are served',
     means: 'the port of `/metrics`, for Prometheus; every process needs its own; see docs/guides/metrics.md',

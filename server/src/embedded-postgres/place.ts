@@ -6,7 +6,6 @@ import {
   constants,
   existsSync,
   lstatSync,
-  mkdirSync,
   mkdtempSync,
   readFileSync,
   realpathSync,
@@ -17,6 +16,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { makeFolder } from '../kernel/make-folder.ts'
 
 /** The user that PostgreSQL runs as when Sallyport runs as root: PostgreSQL refuses to run as root. */
 export type RunAs = { uid: number; gid: number }
@@ -63,7 +63,7 @@ export function closedFolder(path: string, user: RunAs): string | undefined {
  */
 export function choosePlace(dataDir: string, log: Log): Place {
   const isRoot = process.getuid?.() === 0
-  const folder = makeFolder(resolve(dataDir), isRoot ? 0o711 : 0o700)
+  const folder = openFolder(resolve(dataDir), isRoot ? 0o711 : 0o700)
   const pointed = followPointer(folder)
   if (pointed !== undefined) return placeIn(pointed)
   const place = placeIn(folder)
@@ -82,7 +82,7 @@ export function choosePlace(dataDir: string, log: Log): Place {
     data_dir: folder,
     kept_in: elsewhere,
   })
-  return placeIn(makeFolder(elsewhere, 0o711))
+  return placeIn(openFolder(elsewhere, 0o711))
 }
 
 /** The place of a database that was started before; undefined if there is none. Creates nothing. */
@@ -129,9 +129,9 @@ function ownerOf(data: string): RunAs {
   return found === undefined || found.uid === 0 ? nobody : { uid: found.uid, gid: found.gid }
 }
 
-function makeFolder(path: string, mode: number): string {
+function openFolder(path: string, mode: number): string {
   try {
-    mkdirSync(path, { recursive: true, mode })
+    makeFolder(path, mode)
     accessSync(path, constants.W_OK | constants.X_OK)
     return realpathSync(path)
   } catch (error) {
@@ -143,7 +143,7 @@ function makeFolder(path: string, mode: number): string {
 
 /** Creates a folder that is private to the user PostgreSQL runs as. */
 export function makePrivateFolder(path: string, runAs: RunAs | undefined): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 })
+  makeFolder(path, 0o700)
   try {
     if (runAs !== undefined) chownSync(path, runAs.uid, runAs.gid)
   } catch (error) {

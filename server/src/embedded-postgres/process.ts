@@ -62,15 +62,24 @@ async function launchOnce(place: Place, binaries: Binaries, transport: Transport
   // `end` reports the end of the database; the child does not keep this process alive.
   child.unref()
   const end = followEnd(child)
+  const goOn = endWithProcess({ pid: child.pid ?? 0, end })
   const ready = await waitFor(
     async () => end() ?? ((await probe(endpoint)).state === 'ready' ? true : undefined),
     readyWithinMs,
     5,
   )
+  goOn()
   if (ready === true && child.pid !== undefined) return { pid: child.pid, endpoint, end }
   if (ready === undefined) child.kill('SIGKILL')
   const messages = readFileSync(place.logFile).subarray(logStart).toString().trim().split('\n').slice(-4).join('; ')
   return `${ready ?? `no answer within ${readyWithinMs / 1000} s`}; ${messages}`
+}
+
+/** Why the server ended, in its own words, such as that no space is left; undefined if its log does not say. */
+export function lastWords({ logFile }: Pick<Place, 'logFile'>): string | undefined {
+  const lines = readFileSync(logFile, 'utf8').split('\n').slice(-50)
+  // A FATAL ends one session, and any may have ended for its own reason.
+  return /(?:PANIC|FATAL): .*/.exec(lines.findLast((line) => /PANIC:|No space left/.test(line)) ?? '')?.[0]
 }
 
 function followEnd(child: ChildProcess): () => string | undefined {
@@ -110,6 +119,20 @@ export async function shutDown(running: Running, place: Place, binaries: Binarie
     if ((await waitFor(() => running.end(), bound, 5)) !== undefined) return
   }
   throw new Error(`the embedded PostgreSQL (pid ${running.pid}) did not stop`)
+}
+
+/**
+ * Has the server end at once if this process exits without a stop, after a second signal or a fault: the next start recovers it from its
+ * log. Returns what undoes that.
+ */
+export function endWithProcess(running: Pick<Running, 'pid' | 'end'>): () => void {
+  const onExit = () => {
+    // Without a pid it never began; 0 would be our own process group.
+    const isRunning = running.pid > 0 && running.end() === undefined
+    if (isRunning && process.platform !== 'win32') signalTo(running.pid, 'SIGQUIT')
+  }
+  process.once('exit', onExit)
+  return () => process.removeListener('exit', onExit)
 }
 
 function signalTo(pid: number, signal: NodeJS.Signals): void {

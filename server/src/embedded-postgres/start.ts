@@ -13,7 +13,15 @@ import {
   probe,
   readPostmasterNote,
 } from './probe.ts'
-import { followPostmaster, launch, type Running, readyWithinMs, shutDown } from './process.ts'
+import {
+  endWithProcess,
+  followPostmaster,
+  lastWords,
+  launch,
+  type Running,
+  readyWithinMs,
+  shutDown,
+} from './process.ts'
 import { waitFor } from './wait.ts'
 
 /** The running embedded PostgreSQL. `host` is the folder of its socket, or 127.0.0.1 with a password. */
@@ -61,10 +69,12 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     const running = found ?? (await launch(place, binaries, transport))
     removeOldCopies(place, binaries)
     const watch = watchFor(running, place, options.onCrash)
+    const goOn = endWithProcess(running)
     let stopping: Promise<void> | undefined
     const stop = async () => {
       clearInterval(watch)
       await shutDown(running, place, binaries)
+      goOn()
       closeSocketFolder(place)
       lock.release()
     }
@@ -106,7 +116,9 @@ function watchFor(running: Running, place: Place, onCrash: (reason: string) => v
     const end = running.end()
     if (end === undefined) return
     clearInterval(watch)
-    onCrash(`the embedded PostgreSQL (pid ${running.pid}) ended by itself (${end}): its log is \`${place.logFile}\``)
+    const said = lastWords(place)
+    const how = said === undefined ? end : `${end}; ${said}`
+    onCrash(`the embedded PostgreSQL (pid ${running.pid}) ended by itself (${how}): its log is \`${place.logFile}\``)
   }, watchEveryMs)
   return watch.unref()
 }

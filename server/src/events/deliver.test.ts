@@ -43,7 +43,8 @@ function listener(on: EventType[] = ['request.created']) {
 
 const failures: string[] = []
 beforeEach(() => failures.splice(0))
-const deliverTo = (subscriber: Subscriber) => deliver(db.database, subscriber, (_name, id) => failures.push(id))
+const deliverTo = (subscriber: Subscriber) =>
+  deliver(db.database, subscriber, ({ event_id }) => failures.push(event_id))
 /** Delivers until so many events have arrived: an open transaction anywhere on the server holds back later events. */
 const untilReceived = (one: ReturnType<typeof listener>, count: number) =>
   until(`${count} events are delivered`, async () => {

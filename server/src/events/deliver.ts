@@ -29,7 +29,9 @@ export type Subscriber = {
   handle(ctx: WorkCtx, events: readonly DeliveredEvent[]): Promise<void>
 }
 
-type OnFailure = (subscriber: string, event_id: string, error: unknown) => void
+/** Which subscriber failed on which event of which tenant. */
+export type FailedDelivery = { subscriber: string; tenant_id: string; event_id: string }
+type OnFailure = (failed: FailedDelivery, error: unknown) => void
 
 /** A place in the order of commits. */
 type Position = { xid: string; seq: string }
@@ -156,7 +158,7 @@ async function handOver(
       for (const event of events) await handOver({ tx, actor, request_id: '' }, subscriber, [event], onFailure)
       return false
     }
-    onFailure(subscriber.name, first.id, error)
+    onFailure({ subscriber: subscriber.name, tenant_id: tx.tenant_id, event_id: first.id }, error)
     await tx.write([park(tx.tenant_id, subscriber.name, first.id, error)])
     return false
   }

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, suite, test } from 'node:test'
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
+import { unlogged } from '../../test/support/unlogged.ts'
 import { until } from '../../test/support/wait.ts'
 import type { ConsoleState } from '../kernel/console-state.ts'
 import { pagePolicy } from './page-policy.ts'
@@ -45,7 +46,7 @@ async function serve(find?: () => ConsoleState) {
     console: find,
     trustProxy: false,
     publicUrl: 'http://127.0.0.1',
-    logLevel: 'silent',
+    ...unlogged,
   })
   after(() => server.close())
   const { port } = new URL(await server.listen({ host: '127.0.0.1', port: 0 }))

@@ -1,21 +1,28 @@
 import { Readable } from 'node:stream'
 import helmet from '@fastify/helmet'
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
 import type { ConsoleState } from '../kernel/console-state.ts'
-import type { Ctx } from '../kernel/context.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
 import { newId } from '../kernel/id.ts'
 import { throttledLog } from '../kernel/throttled-log.ts'
+import type { Log } from '../log/log.ts'
 import type { Answer, KeyedAnswer } from './answer-once.ts'
 import { bodyLimit, readBodiesStrictly } from './body.ts'
+import { callerFields, callerOf, keepCaller } from './caller.ts'
 import { serveConsole } from './console.ts'
 import { drainOnClose } from './drain.ts'
 import { answerBrokenRequest, problemOf, replyProblem, sendText } from './error-reply.ts'
 import { eventStreamHeaders, openEventStream } from './event-stream.ts'
+import { type Health, isProbe, serveHealth } from './health.ts'
 import { countInFlight, requireRoom, stopCounting } from './in-flight.ts'
 import { type Limits, type LimitsOptions, openLimits } from './limits.ts'
 import { linesOf } from './line-stream.ts'
-import { logLines } from './log-lines.ts'
 import { openNodeServer } from './node-server.ts'
 import { serveOneTimeLinkPages } from './one-time-link-pages.ts'
 import { describeApi } from './openapi.ts'
@@ -29,18 +36,16 @@ import { headFault } from './request-head.ts'
 import type { Redirect } from './schema.ts'
 import { callerAddress } from './source.ts'
 
-export type ServerOptions = {
+export type ServerOptions = Health & {
   operations: Record<string, Operation>
   /** The messages sent to receivers, for the reference. */
   outgoing?: Readonly<Record<string, Outgoing>>
   parts: PipelineParts
-  /** Undefined when this process can serve, else a sentence that says what is missing. */
-  findUnreadiness(): Promise<string | undefined>
   /** Where the console is, which can change. Absent: there is none. */
   console?: (() => ConsoleState) | undefined
   trustProxy: string[] | boolean
   publicUrl: string
-  logLevel: string
+  log: Log
   /** Absent: no rate limits. */
   limits?: LimitsOptions
   /** How long a server that shuts down still accepts connections; its answers carry `Connection: close`. */
@@ -82,8 +87,8 @@ export type HttpServer = FastifyInstance
 /** The HTTP server: every operation behind the pipeline, health checks, the OpenAPI document and its reference page. */
 export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   const server = fastify({
-    logger: { level: options.logLevel, stream: logLines },
-    logController: new LogController({ disableRequestLogging: true }),
+    loggerInstance: options.log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     bodyLimit,
     // `true` trusts the proxy that connects, and not what it was told: proxies append, and callers begin the list.
     trustProxy: options.trustProxy === true ? (_address: string, hop: number) => hop === 0 : options.trustProxy,
@@ -124,9 +129,15 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     // Without the query: a credential that a caller put there is not accepted, and must not be logged either.
     const url = request.url.split('?', 1)[0]
     const ms = Math.round(reply.elapsedTime * 10) / 10
-    request.log.info({ method, url, status: reply.statusCode, ms, ip }, 'answered')
+    const { operationId } = request.routeOptions.config
+    const operation = operationId === undefined ? {} : { operation: operationId }
+    const level = isProbe(url) && reply.statusCode < 500 ? 'debug' : 'info'
+    request.log[level](
+      { method, url, status: reply.statusCode, ms, ip, ...operation, ...callerFields(request) },
+      'answered',
+    )
     if (reply.isEvents) return
-    options.onAnswered?.(request.routeOptions.config.operationId, reply.statusCode, reply.elapsedTime / 1000)
+    options.onAnswered?.(operationId, reply.statusCode, reply.elapsedTime / 1000)
   })
   answerErrors(server, options.onLimited)
   server.setNotFoundHandler((_request, reply) => replyProblem(reply, notFound('path')))
@@ -149,7 +160,7 @@ function answerErrors(server: FastifyInstance, onLimited: ServerOptions['onLimit
     const { code, status } = problemOf(thrown)
     // One cause can make every request unavailable, so this log is throttled.
     if (code === 'unavailable') logUnavailable(thrown)
-    else if (status >= 500) request.log.error({ err: thrown, ...more }, code)
+    else if (status >= 500) request.log.error({ err: thrown, ...callerFields(request), ...more }, code)
   })
   server.setErrorHandler((thrown, request, reply) => {
     const problem = problemOf(thrown)
@@ -178,15 +189,6 @@ function requestId(raw: { headers: NodeJS.Dict<string | string[]> }): string {
   return typeof given === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : newId()
 }
 
-function serveHealth(server: FastifyInstance, options: ServerOptions): void {
-  server.get('/livez', async () => ({ status: 'alive' }))
-  server.get('/readyz', async (_request, reply) => {
-    const missing = await options.findUnreadiness()
-    // An answer, not a fault: a load balancer checks every second, and the log has the cause already.
-    return missing === undefined ? { status: 'ready' } : replyProblem(reply, new Problem('unavailable', missing))
-  })
-}
-
 function serveOperations(server: FastifyInstance, options: ServerOptions, limits: Limits): void {
   for (const [operationId, operation] of Object.entries(options.operations)) {
     const url = operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
@@ -207,7 +209,6 @@ function serveOperation(
   { admit, run, mayGoOn }: ReturnType<typeof pipeline>,
   begin: (reply: FastifyReply, events: Readable) => FastifyReply,
 ): void {
-  const admitted = new WeakMap<FastifyRequest, Ctx>()
   server.route({
     method: operation.method,
     url,
@@ -219,11 +220,10 @@ function serveOperation(
         : { response: { [operation.status]: operation.reply } },
     onRequest: async (request, reply) => {
       requireRoom(server)
-      admitted.set(request, await admit(request, reply))
+      keepCaller(request, await admit(request, reply))
     },
     handler: async (request, reply) => {
-      const ctx = admitted.get(request)
-      if (ctx === undefined) throw new Error('an operation ran without admission')
+      const ctx = callerOf(request)
       const isEvents = operation.streams === 'text/event-stream'
       if (isEvents && request.method === 'HEAD') return reply.headers(eventStreamHeaders).send()
       const answer = await run(ctx, request, (body) => finished(operation, reply, body))

@@ -1,9 +1,14 @@
 /**
  * Every metric of the service itself: its kind, its labels, and its meaning. The one table: the metrics and the reference page
- * are generated from it. INVARIANT: a label takes its values from a list in the source (operations, statuses, work lists,
- * subscribers): never a tenant, an id or a caller's input.
+ * are generated from it. INVARIANT: a label takes its values from the source (operations, statuses, work lists,
+ * subscribers, the version): never a tenant, an id or a caller's input.
  */
 export const metricTable = {
+  sallyport_build_info: {
+    kind: 'gauge',
+    labels: ['version', 'commit'],
+    means: 'always 1: the version and the commit of the process, by its labels',
+  },
   sallyport_requests_total: {
     kind: 'counter',
     labels: ['operation', 'status'],

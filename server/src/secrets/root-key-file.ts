@@ -4,7 +4,6 @@ import {
   closeSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -13,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { makeFolder } from '../kernel/make-folder.ts'
 import { type RootKey, type RootKeys, readRootKey, rootKeysOf } from './root-key.ts'
 
 /** A running process checks the file for a new key at most this often, unless it meets an unknown key. */
@@ -98,7 +98,7 @@ function rereads(path: string): Parameters<typeof rootKeysOf>[1] {
  * another process was faster; that process's key is then used.
  */
 function makeKeyFile(path: string, dataDir: string): void {
-  mkdirSync(dataDir, { recursive: true, mode: 0o711 })
+  makeFolder(dataDir, 0o711)
   const draft = `${path}.${randomBytes(6).toString('hex')}`
   try {
     writeDraft(draft, `${newKeyText()}\n`)

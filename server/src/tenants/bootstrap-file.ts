@@ -2,7 +2,6 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -12,6 +11,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { isUuid } from '../kernel/id.ts'
+import { makeFolder } from '../kernel/make-folder.ts'
 
 /** The data that the first start leaves for the operator. */
 export type Bootstrap = {
@@ -53,7 +53,7 @@ export function removeBootstrap(dataDir: string): void {
 
 /** Writes the draft under its tenant's name, readable by its owner only, and syncs it to disk before anything is committed. */
 export function writeDraft(dataDir: string, bootstrap: Bootstrap): void {
-  mkdirSync(dataDir, { recursive: true, mode: 0o711 })
+  makeFolder(dataDir, 0o711)
   const file = openSync(draftPath(dataDir, bootstrap.tenant_id), 'wx', 0o600)
   try {
     writeFileSync(file, `${JSON.stringify(bootstrap, null, 2)}\n`)

@@ -15,3 +15,17 @@ export type LiveCause = 'operator' | 'owner' | 'provisioner'
  * @throws Problem 409 `case_broken` if a case requires a rule of the rehearsal
  */
 export type GoLive = (ctx: WorkCtx, cause: LiveCause, condition?: Statement) => Promise<boolean>
+
+/** How many tenants are in each mode. */
+export type ModeCounts = Record<Mode, number>
+
+/** For the operator. */
+export function describeModes({ live, rehearsal }: ModeCounts): string {
+  const all = live + rehearsal
+  if (all === 0) return 'no tenant yet'
+  const tenants = all === 1 ? '1 tenant' : `${all} tenants`
+  const [are, their] = all === 1 ? ['', 'its'] : ['all ', 'their']
+  if (rehearsal === 0) return `${tenants}, ${are}live: ${their} access is real`
+  if (live === 0) return `${tenants}, ${are}in rehearsal: ${their} access is simulated`
+  return `${tenants}: ${live} live, ${rehearsal} in rehearsal, whose access is simulated`
+}

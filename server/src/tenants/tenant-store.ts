@@ -5,7 +5,7 @@ import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import { startingPolicy, startingRule } from '../policies/starting-rule.ts'
 import { type RuleStatement, statementFromInput } from '../policy-engine/cedar/statement.ts'
-import type { Mode } from './mode.ts'
+import type { Mode, ModeCounts } from './mode.ts'
 import { tenantCreated } from './tenant.ts'
 
 /** The statement that inserts the transaction's tenant and emits the event. */
@@ -38,6 +38,13 @@ export function startingPolicyInsert(tx: Tx): Statement {
 export async function listTenantIds(work: UnrestrictedTx): Promise<string[]> {
   const rows = await work.read(sql<{ id: string }>`select id from tenant order by id`)
   return rows.map((row) => row.id)
+}
+
+/** How many tenants are in each mode. */
+export async function countTenants(work: UnrestrictedTx): Promise<ModeCounts> {
+  const rows = await work.read(sql<{ mode: Mode; tenants: number }>`
+    select mode, count(*)::integer as tenants from tenant group by mode`)
+  return { live: 0, rehearsal: 0, ...Object.fromEntries(rows.map(({ mode, tenants }) => [mode, tenants])) }
 }
 
 /** The lowest id of a tenant; undefined when there are none. */

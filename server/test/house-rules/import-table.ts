@@ -27,15 +27,16 @@ const ofTarget = ['kernel', 'config', 'provisioners']
 export const mayImport: Readonly<Record<string, readonly string[]>> = {
   kernel: [],
   config: ['kernel'],
+  log: ['kernel'],
   egress: ['kernel', 'config'],
   aws: ['kernel', 'config', 'egress'],
   'db/client': ['kernel'],
   db: ['kernel', 'config', 'db/client'],
-  'embedded-postgres': ['config', 'db', 'db/client'],
+  'embedded-postgres': ['kernel', 'config', 'db', 'db/client'],
   backup: ['db', 'db/client'],
   console: ['kernel', 'config'],
   ...Object.fromEntries(['events', 'jobs', 'secrets'].map((layer) => [layer, ['kernel', 'db']])),
-  http: ['kernel', 'config', 'db', 'secrets'],
+  http: ['kernel', 'config', 'log', 'db', 'secrets'],
   // Works on text, statements and questions; knows no tenant and no database.
   'policy-engine/cedar': ['kernel', 'policy-engine'],
   'policy-engine': [],
@@ -226,7 +227,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
 
 /** The composition roots: only they import verbs, jobs and subscribers, and no other file imports them. */
 export const entryPoints = [
-  ...['app', 'operations', 'serve', 'start', 'main', 'workers'],
+  ...['app', 'operations', 'serve', 'start', 'start-report', 'stop-signals', 'main', 'workers'],
   ...['access', 'people', 'sign-in', 'tenant'].map((part) => `${part}-operations`),
 ].map((name) => `server/src/${name}.ts`)
 
@@ -245,6 +246,7 @@ export const libraryEntryPoints: Readonly<Record<string, readonly string[]>> = {
   nodemailer: ['mail'],
   '@aws-sdk/*': ['aws'],
   'prom-client': ['metrics'],
+  pino: ['log'],
   commander: ['commands'],
 }
 
@@ -257,6 +259,7 @@ export const outsideModules: Readonly<Record<string, Listed>> = {
     harmless: ['isIP', 'isIPv6', 'BlockList'],
     at: {
       'server/src/embedded-postgres/process.ts': 'looks for a free port',
+      'server/src/listening.ts': 'tries the ports before a database is made',
       'server/src/db/listen.ts': 'makes the socket of its connection to the database, to drop it without a handshake',
     },
   },

@@ -69,9 +69,10 @@ suite('the console of a service that starts for the first time', { skip }, () =>
     })
 
     await t.test('the start says what it does, and the link to set it up is its last line', async () => {
-      const has = (...patterns: RegExp[]) => patterns.every((pattern) => pattern.test(service.output()))
-      await until('the last lines are there', async () => has(/^Open http/m, /^the console is built/m))
-      const lines = service.output().trim().split('\n').slice(-4)
+      const has = (...patterns: RegExp[]) =>
+        patterns.every((pattern) => service.said().some((said) => pattern.test(said)))
+      await until('the last lines are there', async () => has(/^Open http/, /^the console is built/))
+      const lines = service.said().slice(-4)
       const { base_url } = service
       assert.deepEqual(lines.slice(0, 2), [
         `Sallyport is ready at ${base_url} — console at ${base_url}/console/, reference at ${base_url}/docs`,
@@ -99,7 +100,7 @@ suite('the console of a service that starts for the first time', { skip }, () =>
     assert.equal(await service.stop(), 0, service.output())
     assert.ok(!isAlive(building))
     assert.deepEqual(readdirSync(builds), [])
-    assert.match(service.output(), /SIGTERM: finishing the work in flight\n$/)
+    assert.equal(service.said().at(-1), 'SIGTERM: finishing the work in flight')
   })
 
   test('a service that is killed leaves no build that goes on', async () => {

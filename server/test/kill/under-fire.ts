@@ -164,7 +164,7 @@ export async function endLeases(query: Query, leases: Leases, isDead: boolean): 
 }
 
 function keepComplaints(output: string, complaints: Map<string, number>): void {
-  for (const line of output.split('\n').filter((text) => text.includes('"level":50'))) {
+  for (const line of output.split('\n').filter((text) => text.includes('"level":"error"'))) {
     const { msg, err } = JSON.parse(line) as { msg: string; err?: { message: string } }
     const complaint = `${msg}: ${err?.message ?? ''}`
     complaints.set(complaint, (complaints.get(complaint) ?? 0) + 1)

@@ -23,6 +23,7 @@ import { answersAsDescribed } from './described.ts'
 import { formOf, formType } from './form.ts'
 import { beginSession } from './session.ts'
 import { unlimited } from './unlimited.ts'
+import { unlogged } from './unlogged.ts'
 
 export { operations }
 
@@ -73,11 +74,11 @@ export async function houseOn(
   const database = through(db.database)
   const confirming = openDatabase(db.service, { writes: 1, long: 3 })
   const rootKeys = rootKeysOf([rootKeyOf(rootKey)])
-  const config = readConfig({ LOG_LEVEL: 'silent', ...unlimited, ...env })
+  const config = readConfig({ ...unlimited, ...env })
   const onFailure = (error: unknown) => console.error(error)
   const tokenKeys = await openTokenKeys({ database, rootKeys, issuer: config.public_url, onFailure })
   const databases = { database, confirming, background: database, ...(follows && { listenTo: db.service }) }
-  const app = await createApp({ config, ...databases, rootKeys, tokenKeys, driverTypes })
+  const app = await createApp({ config, ...unlogged, ...databases, rootKeys, tokenKeys, driverTypes })
   db.atEnd(async () => {
     await app.stop()
     await confirming.close()

@@ -7,7 +7,7 @@ import { untilEventsSettle } from './settled.ts'
 /** Writes the notifications of all events so far, with their mails where mail is set up. */
 export async function notifyAll(house: House, mails = false): Promise<void> {
   await untilEventsSettle(house)
-  await deliverAll(house.database, notifyPeople({ whoMayDecide, mails }), (_subscriber, _event, error) => {
+  await deliverAll(house.database, notifyPeople({ whoMayDecide, mails }), (_failed, error) => {
     throw error
   })
 }

@@ -67,7 +67,7 @@ export function openPostRoom(house: House) {
   const sending: { stop(): Promise<void> }[] = []
   /** Creates the deliveries of all events so far. */
   const createDeliveries = async (): Promise<void> => {
-    const failed = (_subscriber: string, _event: string, error: unknown) => {
+    const failed = (_failed: unknown, error: unknown) => {
       throw error
     }
     // An event after a transaction that is still open anywhere on the server is not delivered yet.

@@ -18,6 +18,8 @@ import { until } from './wait.ts'
 export type Started = {
   pid: number
   output(): string
+  /** The same as people read it: of each entry of the log only its message. */
+  said(): string[]
   /** Undefined while it runs; null after a signal that it did not handle. */
   exitCode(): number | null | undefined
   /** Waits for its end. */
@@ -113,11 +115,16 @@ function spawnScript(
   const started: Started = {
     pid: child.pid ?? 0,
     output: () => log,
+    said: () => log.trim().split('\n').map(messageOf),
     exitCode: () => exitCode,
     end: () => ended,
     signal: (signal) => void child.kill(signal),
   }
   return { child, started }
+}
+
+function messageOf(line: string): string {
+  return line.startsWith('{"level"') ? String((JSON.parse(line) as { msg?: string }).msg) : line
 }
 
 async function endChild(child: ChildProcess): Promise<void> {

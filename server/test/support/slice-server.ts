@@ -15,6 +15,7 @@ import { noDiscovery } from './no-discovery.ts'
 import { noEgress } from './no-egress.ts'
 import { noProviders } from './no-providers.ts'
 import { noStreamHub } from './no-stream-hub.ts'
+import { unlogged } from './unlogged.ts'
 
 /** The caller: the facts that a checked credential would have proved. */
 export type Caller = { tenant_id: string; user_id: string; scopes?: readonly string[]; kind?: 'user' | 'api_key' }
@@ -56,7 +57,7 @@ export async function sliceServer(
     findUnreadiness: async () => undefined,
     trustProxy: false,
     publicUrl: 'http://127.0.0.1',
-    logLevel: 'silent',
+    ...unlogged,
   })
   after(() => server.close())
   const { requireDescribed } = answersAsDescribed(operations)

@@ -26,6 +26,6 @@ export async function startTwoProcesses(how?: ServiceStart) {
     faults: () =>
       (one.output() + other.output())
         .split('\n')
-        .filter((line) => line.includes('"level":50') && !line.includes('"code":"unavailable"')),
+        .filter((line) => line.includes('"level":"error"') && !line.includes('"code":"unavailable"')),
   }
 }

@@ -1,0 +1,2 @@
+-- A start says how many tenants are in rehearsal, whose access is simulated, and how many are live.
+grant select (mode) on tenant to sallyport_work;

@@ -1,0 +1,36 @@
+import { createServer } from 'node:net'
+
+/** Where to listen. `prefix`: of the variables HOST and PORT that say so. */
+export type Place = { prefix: '' | 'METRICS_'; host: string; port: number }
+
+/** Says that the port is taken before anything is made that would be left behind. @throws Error with a sentence */
+export async function requireFreePort(place: Place): Promise<void> {
+  const server = createServer()
+  await listenAt(
+    place,
+    () =>
+      new Promise<void>((resolve, reject) => {
+        server.once('error', reject)
+        server.listen(place.port, place.host, resolve)
+      }),
+  )
+  await new Promise((resolve) => server.close(resolve))
+}
+
+/** Begins to listen. @throws Error with a sentence that names the cause */
+export async function listenAt({ prefix, host, port }: Place, begin: () => Promise<unknown>): Promise<void> {
+  try {
+    await begin()
+  } catch (error) {
+    const sentence = sentences[(error as NodeJS.ErrnoException).code ?? '']
+    throw sentence === undefined ? error : new Error(sentence(prefix, host, port))
+  }
+}
+
+const sentences: Readonly<Record<string, (prefix: string, host: string, port: number) => string>> = {
+  EADDRNOTAVAIL: (prefix, host) => `${prefix}HOST is \`${host}\`, which is not an address of this machine`,
+  ENOTFOUND: (prefix, host) => `${prefix}HOST is \`${host}\`, a name that this machine does not know`,
+  EACCES: (prefix, _host, port) => `${prefix}PORT is ${port}, on which this user may not listen: choose one above 1023`,
+  EADDRINUSE: (prefix, host, port) =>
+    `another program listens on \`${host}:${port}\`: stop it, or set ${prefix}PORT to a free port`,
+}
