@@ -7,11 +7,10 @@ import { openForOperator } from '../embedded-postgres/open-database.ts'
 import { tryMail } from '../mail/try-mail.ts'
 import { goLiveWith } from '../rehearsal/go-live.flow.ts'
 import { endAccessOfAll } from '../requests/transition-store.ts'
-import { endBootstrap } from '../tenants/bootstrap.flow.ts'
-import { bootstrapPath } from '../tenants/bootstrap-file.ts'
 import { createTenant } from '../tenants/create-tenant.flow.ts'
 import { issueKey, listTenants, resetOwner, setLive } from '../tenants/operator.flow.ts'
 import { makePassword, readDuration, signInHint } from '../tenants/tenant.ts'
+import { addBootstrapCommands } from './bootstrap.ts'
 import { addMailDomainCommands } from './mail-domain.ts'
 import { columns, type Output } from './output.ts'
 import { withPauses } from './pause.ts'
@@ -35,6 +34,7 @@ Examples:
   $ npm run admin -- mail-domain add 0197… acme.example
   $ npm run admin -- setup-link
   $ npm run admin -- bootstrap done
+  $ npm run admin -- bootstrap again anna@acme.example
   $ npm run admin -- rotate-keys --check
   $ npm run admin -- replay-upgrade --days 90
 
@@ -179,21 +179,6 @@ program
   )
 
 program
-  .command('bootstrap')
-  .description('the file that the first start leaves in DATA_DIR')
-  .helpCommand(false)
-  .command('done')
-  .description('revoke the API key in the file and remove the file; the owner and the password stay')
-  .action(() =>
-    answer(async (database) => {
-      const { revoked, tenant_id } = await endBootstrap({ database, dataDir: config.data_dir })
-      const path = bootstrapPath(config.data_dir)
-      const key = revoked ? 'its API key is revoked' : 'its API key was no longer valid'
-      return { text: `removed \`${path}\`; ${key}`, data: { tenant_id, removed: path, revoked } }
-    }),
-  )
-
-program
   .command('rotate-keys')
   .description('move all sealed data to the first root key; services may run meanwhile; docs/guides/keys.md says when')
   .option('--check', 'change nothing; show which root keys are needed')
@@ -208,6 +193,7 @@ program
     answer((database) => rotateKeys(config, database, options, { log: console.error, withPauses })),
   )
 
+addBootstrapCommands(program, config, answer)
 addSetupLinkCommand(program, config, answer)
 addReplayUpgradeCommand(program, answer)
 

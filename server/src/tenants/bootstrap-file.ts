@@ -13,11 +13,12 @@ import { join } from 'node:path'
 import { isUuid } from '../kernel/id.ts'
 import { makeFolder } from '../kernel/make-folder.ts'
 
-/** The data that the first start leaves for the operator. */
+/** The data that the first start leaves for the operator, or `bootstrap again`. */
 export type Bootstrap = {
   base_url: string
   tenant_id: string
-  admin: { email: string; password: string }
+  /** The first owner; absent in a file that was written again. */
+  admin?: { email: string; password: string }
   api_key: string
   /** When the API key expires. */
   expires_at: string

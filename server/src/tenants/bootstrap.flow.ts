@@ -8,9 +8,9 @@ import { firstOwnerEmail, hasFirstOwner } from '../users/owner-store.ts'
 import * as file from './bootstrap-file.ts'
 import { insertTenant, operatorCtx, readNewTenant, type TenantToInsert } from './create-tenant.flow.ts'
 import { makeTenantId } from './discovery.flow.ts'
-import { issueKeyFor } from './operator.flow.ts'
+import { issueKey, issueKeyFor } from './operator.flow.ts'
 import { makePassword } from './tenant.ts'
-import { hasTenant, lockFirstTenant } from './tenant-store.ts'
+import { findOnlyTenant, hasTenant, lockFirstTenant } from './tenant-store.ts'
 
 export type BootstrapOptions = {
   database: Database
@@ -21,6 +21,7 @@ export type BootstrapOptions = {
 
 const firstTenant = 'default'
 const keyLifetime = 7 * 86_400
+const againLifetime = 86_400
 /** Each attempt waits at most a second for the lock: the database then ends the wait. */
 const attempts = 10
 
@@ -53,14 +54,14 @@ export async function bootstrap(options: BootstrapOptions): Promise<boolean> {
 async function reminderOf({ database, dataDir }: BootstrapOptions): Promise<string> {
   const path = `\`${file.bootstrapPath(dataDir)}\``
   const done = '`npm run admin -- bootstrap done`, which revokes the key and removes the file'
-  const { tenant_id } = file.readBootstrap(dataDir) ?? {}
-  if (tenant_id === undefined || (await hasFirstOwner(database.tenant(tenant_id)))) {
+  const left = file.readBootstrap(dataDir)
+  if (left?.admin !== undefined && (await hasFirstOwner(database.tenant(left.tenant_id)))) {
     return (
       `${path} still holds the first owner's password and an API key: \`npm run admin -- setup-link\` makes a link by which you ` +
       `become the owner, with a password of your own. Or note the password. Then run ${done}`
     )
   }
-  return `${path} still holds an API key of the owner: once nothing needs it, run ${done}`
+  return `${path} still holds an API key of an owner: once nothing needs it, run ${done}`
 }
 
 /** Whether this process created the tenant. */
@@ -131,4 +132,25 @@ export async function endBootstrap({
   const revoked = key === undefined ? undefined : await revokeLiveApiKey(ctx, key.id)
   file.removeBootstrap(dataDir)
   return { tenant_id: found.tenant_id, revoked: revoked !== undefined }
+}
+
+/**
+ * Writes the file again, with a key for a day that acts for this user, so that the lines of the guides work once more. `tenant_id`: left
+ * out, the only tenant.
+ * @throws Error with a message when the file exists, and for a tenant or a user who can have no key
+ */
+export async function beginBootstrapAgain(
+  { database, dataDir, baseUrl }: Omit<BootstrapOptions, 'log'>,
+  { email, tenant_id }: { email: string; tenant_id: string | undefined },
+): Promise<{ tenant_id: string; written: string; expires_at: string }> {
+  const path = file.bootstrapPath(dataDir)
+  if (file.bootstrapExists(dataDir)) throw new Error(`\`${path}\` exists: \`bootstrap done\` removes it and its key`)
+  const tenant = tenant_id ?? (await findOnlyTenant(database.work))
+  if (tenant === undefined) throw new Error('there is not just one tenant; name one with --tenant')
+  const wanted = { tenant_id: tenant, email, name: 'Guides', scopes: 'all' as const, expires_in: againLifetime }
+  const { key, expires_at } = await issueKey(database, wanted)
+  const made = { base_url: baseUrl, tenant_id: tenant, api_key: key, expires_at: expires_at ?? '' }
+  file.writeDraft(dataDir, made)
+  file.publishDraft(dataDir, tenant)
+  return { tenant_id: tenant, written: path, expires_at: made.expires_at }
 }

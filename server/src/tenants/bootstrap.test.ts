@@ -10,7 +10,7 @@ import { newId } from '../kernel/id.ts'
 import { systemRoles } from '../roles/role.ts'
 import { unknownTenants, verifyPassword } from '../users/password.ts'
 import { findSignIn } from '../users/user-store.ts'
-import { bootstrap, endBootstrap } from './bootstrap.flow.ts'
+import { beginBootstrapAgain, bootstrap, endBootstrap } from './bootstrap.flow.ts'
 import { type Bootstrap, readBootstrap, writeDraft } from './bootstrap-file.ts'
 import { insertTenant, operatorCtx, readNewTenant } from './create-tenant.flow.ts'
 import { lockFirstTenant } from './tenant-store.ts'
@@ -53,11 +53,11 @@ const tenants = async () => (await db.asSuperuser<{ id: string }>('select id fro
 const found = () => {
   const bootstrap = readBootstrap(dataDir)
   assert.ok(bootstrap, 'there is no file')
-  return bootstrap
+  return bootstrap as Required<Bootstrap>
 }
 
 /** The password signs the owner in, and the key holds the scopes of the owner. */
-async function requireWayIn({ tenant_id, admin, api_key }: Bootstrap) {
+async function requireWayIn({ tenant_id, admin, api_key }: Required<Bootstrap>) {
   const tx = db.database.tenant(tenant_id)
   const owner = await findSignIn(tx, admin.email)
   assert.ok(await verifyPassword(unknownTenants, admin.password, owner?.hash ?? undefined))
@@ -203,6 +203,26 @@ suite('bootstrap done', () => {
     assert.deepEqual(found(), { ...before, base_url: 'http://127.0.0.1:9999' })
     assert.equal(statSync(join(dataDir, 'bootstrap.json')).mode & 0o777, 0o600)
     await endBootstrap(options)
+  })
+
+  test('the file can be written again, with a key for a day', async () => {
+    await bootstrap(options)
+    const { tenant_id, admin } = found()
+    const wanted = { email: admin?.email ?? '', tenant_id: undefined }
+    await assert.rejects(beginBootstrapAgain(options, wanted), /exists: `bootstrap done` removes it/)
+    await endBootstrap(options)
+    await assert.rejects(beginBootstrapAgain(options, { ...wanted, email: 'nobody@example.com' }), /there is no user/)
+    assert.deepEqual(readdirSync(dataDir), [])
+    const made = await beginBootstrapAgain(options, wanted)
+    const hours = (Date.parse(made.expires_at) - Date.now()) / 3_600_000
+    assert.ok(hours > 23 && hours <= 24, `${hours} hours`)
+    const { api_key, ...rest } = found()
+    assert.deepEqual(rest, { base_url: options.baseUrl, tenant_id, expires_at: made.expires_at })
+    assert.equal(statSync(join(dataDir, 'bootstrap.json')).mode & 0o777, 0o600)
+    const tx = db.database.tenant(tenant_id)
+    assert.ok(await findKeyStatus(tx, readKeyText(api_key)?.id ?? '', 'api'))
+    await endBootstrap(options)
+    assert.equal(await findKeyStatus(tx, readKeyText(api_key)?.id ?? '', 'api'), undefined)
   })
 
   test('without a bootstrap file reports that it was already ended', async () => {
