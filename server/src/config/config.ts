@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { type MailServer, readMailFrom, readMailServer } from './mail-config.ts'
+import { withSecretFiles } from './secret-files.ts'
 import type { Environment } from './variables.ts'
 
 /** So many requests a second, and so many at once after a pause. */
@@ -59,7 +60,8 @@ export type GlobalOidc = {
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
 /** Reads the environment. Throws an Error that names the variable and its valid values. */
-export function readConfig(env: Environment = process.env): Config {
+export function readConfig(given: Environment = process.env): Config {
+  const env = withSecretFiles(given)
   const host = env.HOST || '127.0.0.1'
   const port = readPort('PORT', env.PORT || '8080')
   const log_level = env.LOG_LEVEL || 'info'

@@ -15,16 +15,28 @@ export const variableTable = {
     default: 'the embedded database in `DATA_DIR`',
     means: 'a PostgreSQL of your own, as the service role; `npm run db:setup` prints the line',
   },
+  DATABASE_URL_FILE: {
+    default: 'none',
+    means: 'a file that holds DATABASE_URL, such as a secret that an orchestrator mounts',
+  },
   DATABASE_OWNER_URL: {
     default: 'none: the service does not migrate the database at start',
     means:
       'the same database as the owner role, which migrates its tables to this version; `npm run db:setup` prints it',
+  },
+  DATABASE_OWNER_URL_FILE: {
+    default: 'none',
+    means: 'a file that holds DATABASE_OWNER_URL, such as a secret that an orchestrator mounts',
   },
   SECRET_KEY: {
     default: '`secret.key` in `DATA_DIR`, made at the first start',
     means:
       'the root key, 32 bytes in base64 or hexadecimal; every process on one database needs the same; during a rotation ' +
       'several keys, the newest first, comma-separated; see docs/guides/keys.md',
+  },
+  SECRET_KEY_FILE: {
+    default: 'none',
+    means: 'a file that holds SECRET_KEY, such as a secret that an orchestrator mounts',
   },
   TRUST_PROXY: {
     default: 'none',
@@ -72,6 +84,10 @@ export const variableTable = {
   },
   OIDC_CLIENT_ID: { default: 'none; needed with OIDC_ISSUER', means: 'the client id of the service at that provider' },
   OIDC_CLIENT_SECRET: { default: 'none; needed with OIDC_ISSUER', means: 'the secret of that client' },
+  OIDC_CLIENT_SECRET_FILE: {
+    default: 'none',
+    means: 'a file that holds OIDC_CLIENT_SECRET, such as a secret that an orchestrator mounts',
+  },
   OIDC_REDIRECT_URIS: {
     default: 'none; needed with OIDC_ISSUER',
     means: 'the redirect URIs that such a sign-in may begin with, comma-separated, compared exactly',
@@ -88,6 +104,7 @@ export const variableTable = {
       'the mail server, such as `smtp://user:password@mail.example.com` (port 587) or `smtps://…` (port 465), user and ' +
       'password percent-encoded; see docs/guides/mail.md',
   },
+  SMTP_URL_FILE: { default: 'none', means: 'a file that holds SMTP_URL, such as a secret that an orchestrator mounts' },
   SMTP_TLS: {
     default: '`always`, and `never` if SMTP_URL names this machine',
     means:
