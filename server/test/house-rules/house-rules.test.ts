@@ -9,7 +9,7 @@ import { libraryEntryPoints, listedPairs, mayImport, outsideModules } from './im
 import { trials, verb } from './trials.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
-const workspaces = ['server/src', 'server/test', 'client/src', 'cli/src', 'console/src', 'bench']
+const workspaces = ['server/src', 'server/test', 'client/src', 'cli/src', 'console/src', 'bench', 'packaging']
 
 suite('the house rules', () => {
   const sources = new Map(readSources(root, workspaces).map((source) => [source.path, source]))

@@ -87,10 +87,10 @@ export const nodeModules: Rule = {
 
 export const workspaces: Rule = {
   sentence:
-    'console and cli import only the client, the client imports no workspace, and only bench imports the server',
+    'console and cli import only the client, the client imports no workspace, and only bench and packaging import the server',
   find: (source) => {
     const home = source.path.replace(/\/.*/, '')
-    if (home === 'server' || home === 'bench') return []
+    if (['server', 'bench', 'packaging'].includes(home)) return []
     return importsOf(source).flatMap(({ line, ...imported }) => {
       const stranger =
         'target' in imported ? !imported.target.startsWith(`${home}/`) : imported.library.startsWith('@sallyport/')

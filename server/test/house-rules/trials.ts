@@ -135,6 +135,7 @@ export const trials: [RuleName, string, string, string, number[]][] = [
   ['workspaces', 'refuses the server by its name', 'cli/src/users/list.ts', from('@sallyport/server/a.ts'), [1]],
   ['workspaces', 'refuses the server in the client', 'client/src/client.ts', from('../../server/src/a.ts'), [1]],
   ['workspaces', 'accepts the server in a bench', 'bench/a.ts', from('../server/src/a.ts'), []],
+  ['workspaces', 'accepts the server in a package', 'packaging/a.ts', from('../server/src/a.ts'), []],
   ['workspaces', 'accepts the client', 'cli/src/users/list.ts', from('@sallyport/client') + from('../ask.ts'), []],
   ['names', 'refuses camel case', 'server/src/users/userStore.ts', '', [1]],
   ['names', 'refuses snake case', 'server/src/users/user_store.ts', '', [1]],
