@@ -4,10 +4,15 @@ export type Candidate = {
   changelog: string
   /** Tracked files that differ from the commit, as `git status --porcelain` lists them. */
   changed: string
+  /** The names of the files in `server/test/releases/VERSION/`. */
+  kept: readonly string[]
 }
 
+/** What every later version is tried on. */
+const neededData = ['data-folder.zst', 'holds.json', 'sallyport.backup']
+
 /** Why this is not to be released, in a sentence that says what to do; undefined if it may be. */
-export function findReleaseFault({ version, changelog, changed }: Candidate): string | undefined {
+export function findReleaseFault({ version, changelog, changed, kept }: Candidate): string | undefined {
   const files = changed.split('\n').filter((line) => line !== '')
   if (files.length > 0) {
     return `the tree is not that of its commit; commit or undo what has changed:\n${files.join('\n')}`
@@ -25,6 +30,10 @@ export function findReleaseFault({ version, changelog, changed }: Candidate): st
   }
   if (titles.slice(0, place).some((each) => each !== '## Unreleased')) {
     return `CHANGELOG.md has a newer section than that of ${version}; raise the version in package.json`
+  }
+  const missing = neededData.filter((name) => !kept.includes(name))
+  if (missing.length > 0) {
+    return `server/test/releases/${version} lacks ${missing.join(', ')}; \`node server/test/releases/make.ts\` makes what later versions are tried on`
   }
   return undefined
 }

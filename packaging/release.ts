@@ -108,6 +108,9 @@ const fault = findReleaseFault({
   changelog: readFileSync(join(root, 'CHANGELOG.md'), 'utf8'),
   // Files that git does not know are in no archive of it.
   changed: gitLine('status', '--porcelain', '--untracked-files=no'),
+  kept: gitLine('ls-tree', '--name-only', 'HEAD', `server/test/releases/${version}/`)
+    .split('\n')
+    .map((path) => posix.basename(path)),
 })
 if (fault !== undefined) {
   console.error(`no release: ${fault}`)

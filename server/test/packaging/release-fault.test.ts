@@ -3,7 +3,8 @@ import { suite, test } from 'node:test'
 import { findReleaseFault } from '../../../packaging/release-fault.ts'
 
 const changelog = '# Changelog\n\n## Unreleased\n\n## 1.2.0 - 2026-11-27\n\n### Added\n\n## 1.1.0 - 2026-02-28\n'
-const candidate = { version: '1.2.0', changelog, changed: '' }
+const kept = ['data-folder.zst', 'holds.json', 'sallyport.backup']
+const candidate = { version: '1.2.0', changelog, changed: '', kept }
 const titled = (...titles: string[]) => ({ ...candidate, changelog: titles.map((title) => `${title}\n`).join('') })
 
 suite('a release', () => {
@@ -28,6 +29,11 @@ suite('a release', () => {
     ['whose date is none', titled('## 1.2.0 - 2026-02-29'), /says `## 1\.2\.0 - 2026-02-29`; give/],
     ['whose date has another form', titled('## 1.2.0 - 27.11.2026'), /give the section its date/],
     ['whose date comes after something else', titled('## 1.2.0 of 2026-11-27'), /give the section its date/],
+    [
+      'without its data',
+      { ...candidate, kept: ['holds.json'] },
+      /1\.2\.0 lacks data-folder\.zst, sallyport\.backup; `node/,
+    ],
     ['of an earlier version', { ...candidate, version: '1.1.0' }, /a newer section than that of 1\.1\.0; raise/],
   ]
   for (const [what, each, sentence] of refused) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, suite, test } from 'node:test'
@@ -10,6 +10,7 @@ import { freePort } from '../support/free-port.ts'
 import { until } from '../support/wait.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
 const { PATH = '', HOME = '', TMPDIR = tmpdir() } = process.env
 const run = (cwd: string, program: string, ...args: string[]) =>
   execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
@@ -31,6 +32,10 @@ function commitTree(name: string): string {
     mkdirSync(dirname(join(copy, file)), { recursive: true })
     cpSync(join(root, file), join(copy, file))
   }
+  // Its data is made at the end, when nothing changes any more. It is not in the archive.
+  const data = join(copy, 'server/test/releases', version)
+  mkdirSync(data, { recursive: true })
+  for (const file of ['data-folder.zst', 'holds.json', 'sallyport.backup']) writeFileSync(join(data, file), '')
   run(copy, 'git', 'init', '--quiet')
   run(copy, 'git', 'add', '--all')
   const who = ['-c', 'user.name=a', '-c', 'user.email=a@example.com']

@@ -190,9 +190,23 @@ function start(data_dir: string, env: Record<string, string>, how: ServiceStart)
   return untilReady(data_dir, env, (all) => startScript(how, [], all))
 }
 
-/** Starts with injected faults, for a command that is not a test: the caller ends it. */
-export function startUnattended(data_dir: string, env: Record<string, string>): Promise<Sallyport> {
-  return untilReady(data_dir, env, (all) => spawnScript('startWithFaults', [], all).started)
+/** Starts with injected faults, for a command that is not a test: the caller ends it. `how`: or as an operator starts it. */
+export function startUnattended(
+  data_dir: string,
+  env: Record<string, string>,
+  how: ServiceStart = 'startWithFaults',
+): Promise<Sallyport> {
+  return untilReady(data_dir, env, (all) => spawnScript(how, [], all).started)
+}
+
+/** Runs `npm run <script>` to its end, for a command that is not a test. @throws Error when it fails */
+export async function runUnattended(
+  name: 'demo' | 'backup',
+  args: readonly string[],
+  env: Record<string, string>,
+): Promise<void> {
+  const { started } = spawnScript(name, args, env)
+  if ((await started.end()) !== 0) throw new Error(`${name} failed:\n${started.output()}`)
 }
 
 async function untilReady(
