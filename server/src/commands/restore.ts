@@ -22,7 +22,7 @@ await runFileCommand(
         if (owner === undefined) {
           throw new Error(
             'set DATABASE_OWNER_URL in addition to DATABASE_URL: their owner creates the tables ' +
-              '(`npm run db:setup -- <admin url>` prints the line)',
+              '(the second line that `npm run db:setup` printed)',
           )
         }
         const { tenants, rows } = await restoreBackup({ service, owner }, file, work)

@@ -6,10 +6,25 @@ export const appRole = 'sallyport_app'
 export const workRole = 'sallyport_work'
 
 /**
- * Creates the three roles if they are missing, and restores their required attributes and grants. Run it as a superuser, or as a
- * role that may create roles; it is safe to run again. Passwords are set only if given.
+ * Creates the three roles if they are missing, and restores their required attributes and grants, all or nothing. Run it as a
+ * superuser, or as a role that may create roles; it is safe to run again. Passwords are set only if given.
  */
 export async function setUpRoles(
+  admin: pg.Client,
+  database: string,
+  passwords: { owner: string; app: string } | undefined,
+): Promise<void> {
+  await admin.query('begin')
+  try {
+    await setUpEach(admin, database, passwords)
+    await admin.query('commit')
+  } catch (error) {
+    await admin.query('rollback').catch(() => undefined)
+    throw error
+  }
+}
+
+async function setUpEach(
   admin: pg.Client,
   database: string,
   passwords: { owner: string; app: string } | undefined,

@@ -206,7 +206,7 @@ async function requireReady(service: ConnectionTarget, mayLackMigrations: boolea
   if (missing.length > 0) {
     throw new Error(
       `the database lacks ${missing.join(', ')}; set DATABASE_OWNER_URL, so that this start can migrate it ` +
-        '(`npm run db:setup -- <admin url>` prints the line)',
+        '(the second line that `npm run db:setup` printed)',
     )
   }
 }
@@ -216,7 +216,7 @@ async function requireIsolation(service: ConnectionTarget): Promise<void> {
   if (faults.length > 0) {
     throw new Error(
       `the database is not set up for Sallyport: ${faults.join('; ')}. ` +
-        'Run `npm run db:setup -- <admin url>` and use the lines it prints',
+        'Use the lines that `npm run db:setup` printed; `npm run db:setup -- --help` says how to get them, or to repair grants',
     )
   }
 }
