@@ -897,6 +897,7 @@ create table migration (
   ran_at timestamp with time zone not null default clock_timestamp(),
   constraint migration_pk PRIMARY KEY (name)
 );
+grant select on migration to pg_database_owner;
 grant select on migration to sallyport_app;
 
 create table notification (
@@ -1187,6 +1188,20 @@ create policy tenant_wall on policy_word
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on policy_word to sallyport_app;
+
+create table process (
+  id uuid not null,
+  version text not null,
+  commit text,
+  public_url text not null,
+  host text not null,
+  started_at timestamp with time zone not null default clock_timestamp(),
+  seen_at timestamp with time zone not null default clock_timestamp(),
+  constraint process_pk PRIMARY KEY (id)
+);
+grant select on process to pg_database_owner;
+grant select, insert, delete on process to sallyport_app;
+grant update (seen_at) on process to sallyport_app;
 
 create table provisioner (
   tenant_id uuid not null,

@@ -12,6 +12,8 @@ import { readEgressAllow } from './egress/allow-list.ts'
 import { openEgress } from './egress/egress.ts'
 import { emit } from './events/emit.ts'
 import { sample } from './events/sample.ts'
+import type { Presence } from './health/presence.ts'
+import { openReadiness } from './health/readiness.ts'
 import { cursorCodec } from './http/cursor.ts'
 import { serveFormPages } from './http/form-pages.ts'
 import { buildServer, type HttpServer } from './http/server.ts'
@@ -25,7 +27,6 @@ import { throttledLog } from './kernel/throttled-log.ts'
 import type { Log } from './log/log.ts'
 import { openMailer } from './mail/mailer.flow.ts'
 import type { Metrics } from './metrics/metrics.ts'
-import { answersInTime } from './metrics/watch.ts'
 import type { CarrierOpening } from './notification-channels/carrier.ts'
 import { operations } from './operations.ts'
 import { type DriverTypes, openDrivers } from './provisioners/drivers.ts'
@@ -48,8 +49,8 @@ export type AppOptions = {
   background: Database
   /** For revokes, which neither requests nor other work may delay; undefined: the same as `background`. */
   revocation?: Database
-  /** For health checks, which must answer even during a flood of requests; undefined: the same as `database`. */
-  watching?: Database
+  /** What this process and those that share the database know of each other. Its write shows that the database takes writes. */
+  presence: Presence
   /** The database that notifies of changes by other processes. Left out: every request reads the caller's rights from the database. */
   listenTo?: ConnectionTarget
   rootKeys: RootKeys
@@ -67,6 +68,8 @@ export type App = {
   server: HttpServer
   /** Whether changes of rights by other processes arrive at once. */
   followsChanges(): boolean
+  /** Whether the database takes writes. */
+  isReady(): boolean
   /** The number of open streams. */
   listening(): number
   /** Starts the loops for due work and events. */
@@ -77,8 +80,8 @@ export type App = {
 
 /** Builds the service from the lists of `app.ts`. */
 export async function createApp(options: AppOptions): Promise<App> {
-  const { config, log, version, database, background, rootKeys, tokenKeys, driverTypes, metrics } = options
-  const { revocation = background, watching = database } = options
+  const { config, log, version, database, background, presence, rootKeys, tokenKeys, driverTypes, metrics } = options
+  const { revocation = background } = options
   const loops: Loop[] = []
   const streamHub = openStreamHub(background)
   const sealer = openSealer(rootKeys)
@@ -86,7 +89,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const egressPaths = openEgressPaths({ config, sealer, egress }, driverTypes, metrics)
   const sends_mail = config.mail_server !== undefined
   const acting = { works: egressPaths.works, subscribers: subscribers(sends_mail) }
-  const hasDatabase = answersInTime(() => watching.probe())
+  const readiness = openReadiness({ probe: presence.beat, log: () => server.log })
   let ready = true
   let listening: Listening | undefined
   const followsChanges = () => listening?.isFresh() ?? false
@@ -98,10 +101,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     ...{ log, version },
     console: options.console,
     ...(metrics && counting(metrics)),
-    async findUnreadiness() {
-      if (!ready) return 'the service is stopping'
-      return (await hasDatabase()) ? undefined : 'the database does not answer'
-    },
+    findUnreadiness: async () => (ready ? readiness.check() : 'the service is stopping'),
     parts: {
       database,
       cursors: cursorCodec(derivedKeys(rootKeys, 'cursor')),
@@ -127,10 +127,12 @@ export async function createApp(options: AppOptions): Promise<App> {
   return {
     server,
     followsChanges,
+    isReady: readiness.isReady,
     listening: streamHub.listening,
     startWorkers: () => loops.push(...startLoops(log, { background, revocation }, acting, metrics, streaming.wake)),
     async stop() {
       ready = false
+      readiness.stop()
       streamHub.close()
       await server.close()
       listening?.stop()

@@ -9,6 +9,7 @@ import type { Place as ConsolePlace } from './console/place.ts'
 import { openServedConsole, type ServedConsole } from './console/served-console.ts'
 import { openDatabase } from './db/transaction.ts'
 import { type OpenedDatabase, openForService } from './embedded-postgres/open-database.ts'
+import { openPresence } from './health/presence.ts'
 import { releaseLeases } from './jobs/release-leases.ts'
 import { withinDeadline } from './kernel/deadline.ts'
 import { listenAt, type Place, requireFreePort } from './listening.ts'
@@ -40,9 +41,12 @@ const connections = {
   background: { writes: 2, long: 2 },
   /** Revokes. */
   revocation: { writes: 2, long: 2 },
-  /** Health and metrics. */
-  watching: { writes: 1, long: 1 },
+  /** Health and metrics, which must answer even during a flood of requests, and not wait for each other. */
+  watching: { writes: 2, long: 1 },
 }
+
+/** What this process says of itself to those that share its database. */
+const version = { version: '0.1.0', commit: undefined }
 
 /** A stop that takes longer than this plus its delay is cut short: unfinished work resumes at the next start. */
 const maxStopMs = 25_000
@@ -178,10 +182,12 @@ async function serve({ config, log, version, opened, types: driverTypes, site }:
   metrics?.set('sallyport_build_info', { version: version.version, commit: version.commit ?? 'unknown' }, 1)
   const listenTo = opened.service
   const databases = { database, confirming, background, revocation, watching }
+  const presence = openPresence(watching, { ...version, public_url: config.public_url })
   const app = await createApp({
     config,
     log,
     version,
+    presence,
     ...databases,
     listenTo,
     rootKeys,
@@ -200,6 +206,7 @@ async function serve({ config, log, version, opened, types: driverTypes, site }:
       subscribers: subscribers(config.mail_server !== undefined).map(({ name }) => name),
       underWay: () => app.server.underWay,
       followsChanges: app.followsChanges,
+      isReady: app.isReady,
       listening: app.listening,
     },
   )

@@ -16,7 +16,7 @@ const METRICS_PORT = String(await freePort())
 const sallyport = await startOnTestServer({ METRICS_PORT })
 const page = `http://127.0.0.1:${METRICS_PORT}/metrics`
 
-const idle = { pools: {}, underWay: () => 0, listening: () => 0, followsChanges: () => false }
+const idle = { pools: {}, underWay: () => 0, listening: () => 0, followsChanges: () => false, isReady: () => true }
 
 async function scrape() {
   const reply = await fetch(page)

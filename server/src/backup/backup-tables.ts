@@ -17,7 +17,7 @@ export type BackupColumn = { name: string; type: string; not_null: boolean; iden
 /**
  * Tables that a new database fills itself: its migrations, the words of its records, and the places of the delivery of events, which a
  * restore translates. And what lets somebody in for a while, with the providers' tokens that ended sessions: a restore would bring back what ended since.
- * Failed sign-ins at no tenant count for minutes only.
+ * Failed sign-ins at no tenant count for minutes only, and the processes of the service are those of one place.
  */
 const leftOut = [
   'migration',
@@ -29,6 +29,7 @@ const leftOut = [
   'sign_in_challenge',
   'setup_link',
   'unknown_sign_in_failure',
+  'process',
   'invitation',
   'invitation_mail',
   'notification_mail',

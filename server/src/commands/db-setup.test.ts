@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { dataFolder, startOn, startScript } from '../../test/support/sallyport.ts'
@@ -77,6 +77,8 @@ for (const database of ['sallyport', 'second']) {
     assert.equal(code, 1)
     assert.match(output, /Nothing was changed/)
     assert.match(output, /database sallyport: \d+ migrations, the last one 0\d+_\w+; connections now: [1-9]/)
+    assert.ok(output.includes(`\n    ${sallyport.base_url}, version `), output)
+    assert.ok(output.includes(`, on ${hostname()}, seen `), output)
     assert.match(output, /--keep-passwords.+--new-passwords/s)
     assert.ok(!output.includes(password), 'the output has the password')
     assert.deepEqual(await stateOf(), before)

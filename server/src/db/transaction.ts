@@ -17,8 +17,6 @@ export type Database = {
   work: UnrestrictedTx
   /** Tables that belong to the service itself, as the ordinary role without a tenant. */
   service: UnrestrictedTx
-  /** Throws `unavailable` when the server does not answer. */
-  probe(): Promise<void>
   /** The current state of its connections. */
   load(): Load
   close(): Promise<void>
@@ -31,9 +29,6 @@ export function openDatabase(target: ConnectionTarget, limits: ConnectionLimits)
     tenant: (tenant_id) => openTenant(connections, tenant_id),
     work: openUnrestricted(connections, [takeWorkRole]),
     service: openUnrestricted(connections, []),
-    probe: async () => {
-      await connections.read([], sql`select 1`).catch(translateDatabaseError)
-    },
     load: () => connections.load(),
     close: () => connections.close(),
   }

@@ -54,6 +54,12 @@ export const metricTable = {
     means:
       '1 if the database answered this scrape within 2 seconds, else 0; then metrics read from the database are left out',
   },
+  sallyport_database_writable: {
+    kind: 'gauge',
+    labels: [],
+    means:
+      '1 while the database takes writes, else 0, as on a read-only standby or a full disk; tried at least every 5 seconds, and `/readyz` answers by it',
+  },
   sallyport_rights_heard: {
     kind: 'gauge',
     labels: [],

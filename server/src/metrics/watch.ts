@@ -4,7 +4,7 @@ import { unforeseenSteps } from '../grants/grant-transition-store.ts'
 import { stuckRevokes } from '../grants/stuck-revoke-store.ts'
 import { driftLoad } from '../grants/sweep-store.ts'
 import { dueLoad } from '../jobs/due-load.ts'
-import { withinDeadline } from '../kernel/deadline.ts'
+import { sharedCall } from '../kernel/shared-call.ts'
 import { heldUpQueues, waitingDeliveries } from '../notification-channels/delivery/waiting-store.ts'
 import type { PolicyEvaluator } from '../policy-engine/deciding/evaluate.ts'
 import type { Metrics } from './metrics.ts'
@@ -29,20 +29,29 @@ export type Watched = {
   listening: () => number
   /** Whether changes of rights by other processes arrive at once. */
   followsChanges: () => boolean
+  /** Whether the database takes writes. */
+  isReady: () => boolean
 }
 
 /** Returns a function that reads all metrics. Its text is available even if the database is down. */
 export function watch(watched: Watched): () => Promise<string> {
   const { metrics } = watched
   let readAt = Number.NEGATIVE_INFINITY
-  const read = answersInTime(async () => {
-    await readDatabase(watched)
-    readAt = performance.now()
-  })
+  const onFailure = () => false
+  const read = sharedCall(
+    maxReadMs,
+    async () => {
+      await readDatabase(watched)
+      readAt = performance.now()
+      return true
+    },
+    onFailure,
+  )
   return async () => {
-    const isUp = performance.now() - readAt < freshForMs || (await read())
+    const isUp = performance.now() - readAt < freshForMs || (await read().catch(onFailure))
     if (!isUp) for (const name of knownByDatabase) metrics.leaveOut(name)
     metrics.set('sallyport_database_up', {}, isUp ? 1 : 0)
+    metrics.set('sallyport_database_writable', {}, watched.isReady() ? 1 : 0)
     metrics.set('sallyport_requests_under_way', {}, watched.underWay())
     metrics.set('sallyport_streams_open', {}, watched.listening())
     metrics.set('sallyport_rights_heard', {}, watched.followsChanges() ? 1 : 0)
@@ -56,30 +65,6 @@ export function countQuestions(evaluator: PolicyEvaluator, metrics: Metrics): vo
   evaluator.onAnswer = (seconds, fault) => {
     metrics.observe('sallyport_policy_question_duration_seconds', {}, seconds)
     if (fault !== undefined) metrics.count('sallyport_policy_faults_total', {})
-  }
-}
-
-/**
- * Returns a check whether `call` succeeds in time: a database that hangs counts as down. Only one call runs at a time; checks
- * made meanwhile wait for its result.
- */
-export function answersInTime(call: () => Promise<unknown>): () => Promise<boolean> {
-  let pending: Promise<boolean> | undefined
-  return async () => {
-    pending ??= call()
-      .then(
-        () => true,
-        () => false,
-      )
-      .finally(() => {
-        pending = undefined
-      })
-    const answer = pending
-    return withinDeadline(
-      maxReadMs,
-      () => answer,
-      () => false,
-    )
   }
 }
 

@@ -32,6 +32,8 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   aws: ['kernel', 'config', 'egress'],
   'db/client': ['kernel'],
   db: ['kernel', 'config', 'db/client'],
+  // Whether the process can serve, and which others share its database.
+  health: ['kernel', 'db', 'db/client'],
   'embedded-postgres': ['kernel', 'config', 'db', 'db/client'],
   backup: ['db', 'db/client'],
   console: ['kernel', 'config'],

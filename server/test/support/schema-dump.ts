@@ -24,7 +24,7 @@ type Table = {
 /** The schema of the client's database, as readable SQL. */
 export async function dumpSchema(client: pg.Client): Promise<string> {
   await client.query('set search_path to public')
-  const tables = await client.query<Table>(tablesQuery, [[appRole, workRole]])
+  const tables = await client.query<Table>(tablesQuery, [[appRole, workRole, 'pg_database_owner']])
   const functions = await client.query<{ definition: string }>(functionsQuery)
   const parts = [
     head,
