@@ -144,7 +144,7 @@ async function requireAnswer(variable: string, target: ConnectionTarget): Promis
     const client = await connectAlone(target)
     await client.end()
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = error instanceof Error ? error.message || String((error as { code?: unknown }).code) : String(error)
     throw new Error(
       `cannot connect to the database of ${variable}: ${reason}. Check that it runs, and check the value of ${variable}`,
       {

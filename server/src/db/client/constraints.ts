@@ -47,14 +47,15 @@ const constraintErrors: Record<string, { code: ErrorCode; message: string }> = {
 const textsTheDatabaseCannotKeep = new Set(['22021', '22P05'])
 
 /**
- * Connection lost, server going down or starting up, too many connections, a timeout of ours, a deadlock, a statement that
- * must be prepared again: retry later.
+ * No connection for whatever reason, refused credentials among them; connection lost; server going down or starting up, or without
+ * resources such as room on its disk; a server that only reads; a timeout of ours; a deadlock; a statement that must be prepared again:
+ * retry later.
  */
 function meansUnavailable(error: DatabaseError): boolean {
   const code = error.code ?? ''
   return (
-    /^(08|53|57P0)/.test(code) ||
-    ['55P03', '57014', '40P01', '25006', 'ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT'].includes(code) ||
+    /^(?:08|28|3D|53|57P0|58|25006|25P0[34])/.test(code) ||
+    ['55P03', '57014', '40P01', 'ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT'].includes(code) ||
     mustBePreparedAgain(error) ||
     /connection terminated|timeout expired/i.test(error.message)
   )
@@ -94,7 +95,7 @@ function problemByCode(error: DatabaseError): Problem | undefined {
     return new Problem('invalid_input', 'the text has characters that cannot be stored; remove NUL and lone surrogates')
   }
   if (meansUnavailable(error)) {
-    return new Problem('unavailable', 'the database does not answer; try again in a moment')
+    return new Problem('unavailable', 'the database cannot be used now; try again in a moment')
   }
   return undefined
 }

@@ -6,11 +6,8 @@ export class NoConnection extends Error {
   /** Nothing was sent yet, so every reason for which a connection does not open means: later. */
   static from(cause: unknown): unknown {
     if (!(cause instanceof Error) || cause instanceof NoConnection) return cause
-    return new NoConnection(`no connection to the database: ${cause.message || codeOf(cause)}`, { cause })
+    // The log adds the message of the cause. An error for several addresses at once has none of its own.
+    const code = cause.message === '' ? ` (${String((cause as { code?: unknown }).code ?? cause.name)})` : ''
+    return new NoConnection(`no connection to the database${code}`, { cause })
   }
-}
-
-/** An error for several addresses at once has no message of its own. */
-function codeOf(error: Error): string {
-  return String((error as { code?: unknown }).code ?? error.name)
 }
