@@ -895,6 +895,7 @@ create table migration (
   name text not null,
   checksum text not null,
   ran_at timestamp with time zone not null default clock_timestamp(),
+  oldest_code text,
   constraint migration_pk PRIMARY KEY (name)
 );
 grant select on migration to pg_database_owner;

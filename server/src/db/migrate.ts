@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
-import { type ConnectionTarget, connectAlone } from './client/connect.ts'
+import { type ConnectionTarget, connectAlone, type SingleConnection } from './client/connect.ts'
+import { findTooNew, oldestCodeOf, type RecordedMigration, requireNoneTooNew } from './newer-schema.ts'
 import { type AppliedMigration, inOurTerms } from './past-migrations.ts'
 
 const folder = new URL('../../migrations/', import.meta.url)
@@ -23,21 +24,19 @@ export async function listMigrations(): Promise<Migration[]> {
 
 /**
  * Migrates the database to this version: plain SQL files in order, each in a transaction of its own, under a lock.
- * Returns the names of the migrations that it ran. Throws if a migration was edited after it ran. `last` names the last one to
- * run: a restore fills the tables as they were at the backup, before the later migrations run.
+ * Returns the names of the migrations that it ran. Throws if a migration was edited after it ran, or if the database is too new for this
+ * version. `last` names the last one to run: a restore fills the tables as they were at the backup, before the later migrations run.
  */
 export async function migrate(owner: ConnectionTarget, last?: string): Promise<string[]> {
-  const migrations = (await listMigrations()).filter((migration) => last === undefined || migration.name <= last)
+  const all = await listMigrations()
+  const migrations = all.filter((migration) => last === undefined || migration.name <= last)
   const client = await connectAlone(owner)
   try {
     await client.query('select pg_advisory_lock($1)', [advisoryLock])
-    await client.query(`create table if not exists migration (
-      name text constraint migration_pk primary key,
-      checksum text not null,
-      ran_at timestamptz not null default clock_timestamp())`)
-    await client.query('grant select on migration to sallyport_app')
-    const done = await client.query<AppliedMigration>('select name, checksum from migration')
-    const checksums = new Map(inOurTerms(done.rows, migrations).map(({ name, checksum }) => [name, checksum]))
+    await ensureTable(client)
+    const recorded = await readRecorded(client)
+    requireNoneTooNew(findTooNew(recorded, all))
+    const checksums = new Map(inOurTerms(recorded, migrations).map(({ name, checksum }) => [name, checksum]))
     const ran: string[] = []
     for (const migration of migrations) {
       const before = checksums.get(migration.name)
@@ -47,7 +46,11 @@ export async function migrate(owner: ConnectionTarget, last?: string): Promise<s
       }
       await client.query('begin')
       await client.query(migration.text)
-      await client.query('insert into migration (name, checksum) values ($1, $2)', [migration.name, migration.checksum])
+      await client.query('insert into migration (name, checksum, oldest_code) values ($1, $2, $3)', [
+        migration.name,
+        migration.checksum,
+        oldestCodeOf(migration.text),
+      ])
       await client.query('commit')
       ran.push(migration.name)
     }
@@ -57,18 +60,45 @@ export async function migrate(owner: ConnectionTarget, last?: string): Promise<s
   }
 }
 
-/** The names of the migrations that a database still lacks, read as the service role. */
-export async function findMissingMigrations(service: ConnectionTarget): Promise<string[]> {
+async function ensureTable(client: SingleConnection): Promise<void> {
+  await client.query(`create table if not exists migration (
+    name text constraint migration_pk primary key,
+    checksum text not null,
+    ran_at timestamptz not null default clock_timestamp(),
+    oldest_code text)`)
+  // Not `add column if not exists`, which would wait for a backup that is reading the table.
+  const { rows } = await client.query(
+    `select from pg_attribute where attrelid = 'migration'::regclass and attname = 'oldest_code'`,
+  )
+  if (rows.length === 0) await client.query('alter table migration add column oldest_code text')
+  await client.query('grant select on migration to sallyport_app')
+}
+
+/** Earlier versions recorded nothing about older code. */
+async function readRecorded(client: SingleConnection): Promise<RecordedMigration[]> {
+  const { rows } = await client.query<RecordedMigration>(
+    `select name, checksum, to_jsonb(migration) ->> 'oldest_code' as oldest_code from migration`,
+  )
+  return rows
+}
+
+/**
+ * Compares a database with this version, read as the service role: the migrations that it lacks, and those for which this version is too
+ * old.
+ */
+export async function compareMigrations(service: ConnectionTarget): Promise<{ missing: string[]; too_new: string[] }> {
   const migrations = await listMigrations()
   const client = await connectAlone(service)
   try {
     const { rows } = await client.query<{ exists: boolean }>(
       `select to_regclass('public.migration') is not null as exists`,
     )
-    if (!rows[0]?.exists) return migrations.map((migration) => migration.name)
-    const done = await client.query<AppliedMigration>('select name, checksum from migration')
-    const names = new Set(inOurTerms(done.rows, migrations).map(({ name }) => name))
-    return migrations.map((migration) => migration.name).filter((name) => !names.has(name))
+    const recorded = rows[0]?.exists ? await readRecorded(client) : []
+    const names = new Set(inOurTerms(recorded, migrations).map(({ name }) => name))
+    return {
+      missing: migrations.map((migration) => migration.name).filter((name) => !names.has(name)),
+      too_new: findTooNew(recorded, migrations),
+    }
   } finally {
     await client.end()
   }

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { type ConnectionTarget, connectAlone } from '../db/client/connect.ts'
-import { findMissingMigrations, listMigrations, migrate } from '../db/migrate.ts'
+import { compareMigrations, listMigrations, migrate } from '../db/migrate.ts'
+import { requireNoneTooNew } from '../db/newer-schema.ts'
 import { appRole, ensureDatabase, ownerRole, setUpRoles } from '../db/roles.ts'
 import { findIsolationFaults } from '../db/tenant-isolation.ts'
 import { findPlace } from './place.ts'
@@ -24,7 +25,7 @@ const embeddedDatabase = 'sallyport'
 
 /**
  * Finds the configured database, or starts the embedded one; migrates it to this version; refuses a database without correct
- * tenant isolation.
+ * tenant isolation, or one that is too new for this version.
  * @throws Error with a sentence for the operator.
  */
 export async function openForService(
@@ -51,7 +52,11 @@ export async function openForOperator(config: Config, log: Log): Promise<OpenedD
   const { database_url, data_dir } = config
   if (database_url !== undefined) return openForService(config, log, (reason) => log(reason))
   const running = await readRunningEmbedded(data_dir)
-  if (running !== undefined) return { service: targetsOf(running).service, stop: async () => undefined }
+  if (running !== undefined) {
+    const { service } = targetsOf(running)
+    requireNoneTooNew((await compareMigrations(service)).too_new)
+    return { service, stop: async () => undefined }
+  }
   requireEmbedded(data_dir)
   return openForService(config, log, (reason) => log(reason))
 }
@@ -71,6 +76,7 @@ export async function openAsItIs(config: Config, log: Log, make: boolean): Promi
   const opened = await findAsItIs(config, log, make)
   try {
     await requireIsolation(opened.service)
+    requireNoneTooNew((await compareMigrations(opened.service)).too_new)
     return opened
   } catch (error) {
     await opened.stop()
@@ -94,7 +100,7 @@ export async function openBeforeUpgrade(config: Config, log: Log, needed: string
 }
 
 async function requireMigrated(service: ConnectionTarget, needed: string): Promise<void> {
-  const missing = (await findMissingMigrations(service)).filter((name) => name <= needed)
+  const missing = (await compareMigrations(service)).missing.filter((name) => name <= needed)
   const [first] = missing
   if (first === undefined) return
   if (first === (await listMigrations())[0]?.name)
@@ -134,7 +140,7 @@ async function openGiven(database_url: string, owner_url: string | undefined, lo
     await requireAnswer('DATABASE_OWNER_URL', owner)
     await migrateAndReport(owner, log)
   }
-  await requireReady(service, owner_url === undefined)
+  await requireReady(service)
   return { service, stop: async () => undefined }
 }
 
@@ -157,7 +163,7 @@ async function requireAnswer(variable: string, target: ConnectionTarget): Promis
 async function prepareEmbedded(endpoint: Endpoint, log: Log): Promise<ConnectionTarget> {
   const { owner, service } = await setUpEmbedded(endpoint)
   await migrateAndReport(owner, log)
-  await requireReady(service, false)
+  await requireReady(service)
   return service
 }
 
@@ -200,9 +206,10 @@ async function migrateAndReport(owner: ConnectionTarget, log: Log): Promise<void
   if (ran.length > 0) log(`migrated the database to this version: ${ran.join(', ')}`)
 }
 
-async function requireReady(service: ConnectionTarget, mayLackMigrations: boolean): Promise<void> {
+async function requireReady(service: ConnectionTarget): Promise<void> {
   await requireIsolation(service)
-  const missing = mayLackMigrations ? await findMissingMigrations(service) : []
+  const { missing, too_new } = await compareMigrations(service)
+  requireNoneTooNew(too_new)
   if (missing.length > 0) {
     throw new Error(
       `the database lacks ${missing.join(', ')}; set DATABASE_OWNER_URL, so that this start can migrate it ` +

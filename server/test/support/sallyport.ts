@@ -77,7 +77,7 @@ const programs: Readonly<Record<string, string | undefined>> = {
  * are done.
  */
 export function startScript(
-  name: ServiceStart | 'demo' | 'admin' | 'restore' | 'db:setup',
+  name: ServiceStart | 'demo' | 'admin' | 'backup' | 'restore' | 'db:setup',
   args: readonly string[],
   env: Record<string, string>,
 ): Started {
