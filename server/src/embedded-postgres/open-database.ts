@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts'
 import { type ConnectionTarget, connectAlone } from '../db/client/connect.ts'
+import { describeMigrations } from '../db/describe-migrations.ts'
 import { compareMigrations, listMigrations, migrate } from '../db/migrate.ts'
 import { requireNoneTooNew } from '../db/newer-schema.ts'
 import { appRole, ensureDatabase, ownerRole, setUpRoles } from '../db/roles.ts'
@@ -202,8 +203,8 @@ function targetsOf({ host, port, superuser, password }: Endpoint) {
 }
 
 async function migrateAndReport(owner: ConnectionTarget, log: Log): Promise<void> {
-  const ran = await migrate(owner)
-  if (ran.length > 0) log(`migrated the database to this version: ${ran.join(', ')}`)
+  const said = describeMigrations(await migrate(owner), (await listMigrations())[0]?.name)
+  if (said !== undefined) log(said)
 }
 
 async function requireReady(service: ConnectionTarget): Promise<void> {
