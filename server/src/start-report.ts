@@ -5,6 +5,7 @@ import { describeVersion, type Version } from './config/version.ts'
 import type { ServedConsole } from './console/served-console.ts'
 import { describeServer } from './db/server-version.ts'
 import type { Database } from './db/transaction.ts'
+import type { Presence } from './health/presence.ts'
 import { sessionCookie } from './http/session-cookie.ts'
 import { withinDeadline } from './kernel/deadline.ts'
 import type { Log, Say } from './log/log.ts'
@@ -25,10 +26,16 @@ export function sayVersion(version: Version, log: Log, say: Say): void {
   }
 }
 
-export async function sayDatabase(database: Database, { database_url, data_dir }: Config, say: Say): Promise<void> {
-  const { version, name, host } = await describeServer(database.service)
-  const place = database_url === undefined ? `embedded, in \`${data_dir}\`` : `database \`${name}\` at ${host}`
-  say(`PostgreSQL ${version}, ${place}`, { postgresql: version })
+type Shared = { background: Database; presence: Presence }
+
+/** Says which database it is, on which server, and who else uses it. */
+export async function sayDatabase({ background, presence }: Shared, config: Config, say: Say): Promise<void> {
+  const { version, name, host } = await describeServer(background.service)
+  const isEmbedded = config.database_url === undefined
+  const place = isEmbedded ? `embedded, in \`${config.data_dir}\`` : `database \`${name}\` at ${host}`
+  const others = (await presence.others()).length
+  const shared = others === 0 ? '' : `; ${others} other ${others === 1 ? 'process shares' : 'processes share'} it`
+  say(`PostgreSQL ${version}, ${place}${shared}`, { postgresql: version, other_processes: others })
 }
 
 export async function sayTenants(database: Database, say: Say): Promise<void> {

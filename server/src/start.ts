@@ -45,9 +45,6 @@ const connections = {
   watching: { writes: 2, long: 1 },
 }
 
-/** What this process says of itself to those that share its database. */
-const version = { version: '0.1.0', commit: undefined }
-
 /** A stop that takes longer than this plus its delay is cut short: unfinished work resumes at the next start. */
 const maxStopMs = 25_000
 
@@ -120,7 +117,7 @@ async function openService({ config, log, say, stopping, types, place }: Startin
     const site = await openServedConsole(say, place)
     const running = await serve({ config, log, version, opened, types, site })
     stop = running.stop
-    await sayDatabase(running.background, config, say)
+    await sayDatabase(running, config, say)
     const isNew = await bootstrap({
       database: running.background,
       dataDir: config.data_dir,
@@ -218,7 +215,7 @@ async function serve({ config, log, version, opened, types: driverTypes, site }:
     await withinDeadline<unknown>(maxCloseMs, close, () => undefined)
     await opened.stop()
   }
-  return { app, background, stop }
+  return { app, background, presence, stop }
 }
 
 /** Serves the metrics if they are configured; returns a function that stops it. */
