@@ -1662,13 +1662,17 @@ create table tenant (
   mode text not null default 'rehearsal'::text,
   live_since timestamp with time zone,
   slug text,
+  suspended_at timestamp with time zone,
+  suspended_reason text,
   constraint tenant_pk PRIMARY KEY (id),
   constraint tenant_slug_uq UNIQUE (slug),
   constraint tenant_live_since_ck CHECK ((mode = 'live'::text) = (live_since IS NOT NULL)),
   constraint tenant_mode_ck CHECK (mode = ANY (ARRAY['rehearsal'::text, 'live'::text])),
   constraint tenant_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200),
   constraint tenant_slug_ck CHECK (slug ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'::text),
-  constraint tenant_slug_not_uuid_ck CHECK (slug !~ '^[0-9a-f]{8}(-?[0-9a-f]{4}){4}[0-9a-f]{8}$'::text)
+  constraint tenant_slug_not_uuid_ck CHECK (slug !~ '^[0-9a-f]{8}(-?[0-9a-f]{4}){4}[0-9a-f]{8}$'::text),
+  constraint tenant_suspended_ck CHECK (suspended_reason IS NULL OR suspended_at IS NOT NULL),
+  constraint tenant_suspended_reason_ck CHECK (char_length(suspended_reason) >= 1 AND char_length(suspended_reason) <= 500)
 );
 alter table tenant enable row level security;
 alter table tenant force row level security;
@@ -1678,10 +1682,10 @@ create policy tenant_wall on tenant
 create policy tenant_work on tenant for select to sallyport_work
   using (true);
 grant select, insert on tenant to sallyport_app;
-grant update (name, rule_set_version, mode, live_since, slug) on tenant to sallyport_app;
+grant update (name, rule_set_version, mode, live_since, slug, suspended_at, suspended_reason) on tenant to sallyport_app;
 grant select (id, mode, slug) on tenant to sallyport_work;
 CREATE CONSTRAINT TRIGGER live_without_rehearsal AFTER UPDATE ON tenant DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.mode <> 'live'::text AND new.mode = 'live'::text) EXECUTE FUNCTION live_without_rehearsal();
-CREATE TRIGGER tenant_authority AFTER UPDATE ON tenant FOR EACH ROW WHEN (old.mode <> new.mode) EXECUTE FUNCTION tenant_went_live();
+CREATE TRIGGER tenant_authority AFTER UPDATE ON tenant FOR EACH ROW WHEN (old.mode <> new.mode OR (old.suspended_at IS NULL) <> (new.suspended_at IS NULL)) EXECUTE FUNCTION tenant_authority_changed();
 CREATE TRIGGER tenant_mode BEFORE UPDATE ON tenant FOR EACH ROW WHEN (old.mode = 'live'::text AND new.mode <> 'live'::text) EXECUTE FUNCTION tenant_stays_live();
 
 create table tenant_group (
@@ -2343,6 +2347,16 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.tenant_authority_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('sallyport_authority', new.id::text);
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.tenant_group_words()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2392,16 +2406,6 @@ begin
   delete from user_word where tenant_id = new.tenant_id and user_id = new.id;
   insert into user_word (tenant_id, user_id, word)
     select new.tenant_id, new.id, unnest(search_words(new.name || ' ' || new.email)) where new.deleted_at is null;
-  return null;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION public.tenant_went_live()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  perform pg_notify('sallyport_authority', new.id::text);
   return null;
 end
 $function$;

@@ -3,7 +3,7 @@ import type { Say } from './log/log.ts'
 /** A signal again within this time is the same wish: npm passes on what its child got already, from Ctrl-C or from `timeout`. */
 const sameWishMs = 1_000
 
-export const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** The process, for a test another one. */
 export type Host = {

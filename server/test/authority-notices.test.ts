@@ -250,6 +250,8 @@ const statements: [says: string, text: string, notifies: boolean][] = [
   ['a second factor counts', `update second_factor set confirmed_at = clock_timestamp() ${whose}`, true],
   ['a second factor is removed', `delete from second_factor ${whose}`, true],
   ['a tenant goes live', `update tenant set mode = 'live', live_since = now() where id = '${other.tenant_id}'`, true],
+  ['a tenant is suspended', `update tenant set suspended_at = now() where id = '${other.tenant_id}'`, true],
+  ['a tenant is resumed', `update tenant set suspended_at = null where id = '${other.tenant_id}'`, true],
   ['a tenant has another name', `update tenant set name = 'Z' where id = '${other.tenant_id}'`, false],
 ]
 for (const [says, text, notifies] of statements) {
@@ -261,7 +263,7 @@ for (const [says, text, notifies] of statements) {
 test('requests, approvals and their results send no notice: a notice would make commits wait for each other', async () => {
   const triggers = await house.asSuperuser<{ name: string }>(
     `select distinct tgrelid::regclass::text as name from pg_trigger t join pg_proc f on f.oid = t.tgfoid
-      where f.proname in ('authority_changed', 'tenant_went_live') order by 1`,
+      where f.proname in ('authority_changed', 'tenant_authority_changed') order by 1`,
   )
   const users = ['group_member', 'group_role', 'role', 'second_factor', 'setting', 'tenant', 'tenant_user', 'user_role']
   const tables = ['api_key', ...users, 'user_session']

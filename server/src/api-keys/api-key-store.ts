@@ -3,7 +3,7 @@ import type { UnrestrictedTx } from '../db/transaction.ts'
 import { emit } from '../events/emit.ts'
 import { conferredBySynced } from '../groups/group-member-store.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
-import { isActive } from '../users/active-store.ts'
+import { isActive, isTenantSuspended } from '../users/active-store.ts'
 import { scopesAsArray } from '../users/user-store.ts'
 import { type ApiKey, type ApiKeyRow, apiKeyOf, scimMakerScopes } from './api-key.ts'
 import type { KeyKind } from './api-key-text.ts'
@@ -114,6 +114,7 @@ export type KeyStatus = {
   user_id: string
   user_scopes: string[]
   expires_at: string | null
+  tenant_suspended: boolean
   now: string
   /** Its `last_used_at` is older than a minute. */
   unused_lately: boolean
@@ -126,9 +127,10 @@ export type KeyStatus = {
 export async function findKeyStatus(tx: Tx, id: string, kind: KeyKind): Promise<KeyStatus | undefined> {
   const [status] = await tx.read(sql<KeyStatus>`
     select k.secret_hash, k.scopes as key_scopes, u.id as user_id, ${scopesAsArray(tx)} as user_scopes,
-      k.expires_at, clock_timestamp() as now,
+      k.expires_at, ${isTenantSuspended(sql`t`)} as tenant_suspended, clock_timestamp() as now,
       (k.last_used_at is null or k.last_used_at < clock_timestamp() - interval '1 minute') as unused_lately
-    from api_key k join tenant_user u on u.tenant_id = k.tenant_id and u.id = k.created_by
+    from api_key k join tenant t on t.id = k.tenant_id
+      join tenant_user u on u.tenant_id = k.tenant_id and u.id = k.created_by
     where k.tenant_id = ${tx.tenant_id} and k.id = ${id} and k.kind = ${kind} and k.revoked_at is null
       and (k.expires_at is null or k.expires_at > clock_timestamp())
       and ${isActive(sql`u`)}`)

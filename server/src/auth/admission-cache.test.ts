@@ -16,7 +16,17 @@ function stage({ fresh = always, limit = 100 }: Held = {}) {
   let checks = 0
   const proof = (scopes: string[], isLive: Proof['isLive'] = always, tenant_id = acme): Proof => {
     const actor = { kind: 'user', user_id: newId(), api_key_id: null, scopes: new Set(scopes) } as const
-    return { admission: { tenant_id, actor, via: 'token', session: null, now: new Date(began + clock.ms) }, isLive }
+    return {
+      admission: {
+        tenant_id,
+        actor,
+        via: 'token',
+        session: null,
+        tenant_suspended: false,
+        now: new Date(began + clock.ms),
+      },
+      isLive,
+    }
   }
   const admit = async (digest: string, answer: () => Proof | undefined | Promise<Proof | undefined>) => {
     const admission = await cache.admit(digest, async () => {

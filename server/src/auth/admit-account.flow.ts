@@ -1,11 +1,13 @@
 import { claimedGroupsSync } from '../groups/claimed-member-store.ts'
 import { type GroupsClaim, readGroupsClaim } from '../groups/group-mapping.ts'
 import { type CallerOrigin, type SignInResult, systemActor, type Tx, type WorkCtx } from '../kernel/context.ts'
+import { tenantSuspended } from '../kernel/errors.ts'
 import { globalProvider } from '../sessions/session.ts'
 import { endSession, hasSession } from '../sessions/session-store.ts'
 import { readSettings, settingSeconds } from '../settings/setting-store.ts'
 import type { StoredSignIn } from '../settings/sign-in-setting.ts'
 import { findSignInSetting, providerIsStill } from '../settings/sign-in-setting-store.ts'
+import { isInSuspendedTenant } from '../users/active-store.ts'
 import { decideAccount, type FirstSignIn, type ProviderAccount } from '../users/provider-user.ts'
 import {
   findCandidates,
@@ -22,6 +24,8 @@ import { newSession, signedInUser } from './signed-in.ts'
 
 /** How often a first sign-in is decided when concurrent sign-ins of the same account interfere. */
 const maxAttempts = 3
+
+const suspendedCause = 'tenant_suspended'
 
 /** How an account may become a user at its first sign-in. */
 type Entrance = {
@@ -43,7 +47,10 @@ export async function admitAccount(
 ): Promise<SignInResult> {
   const { issuer } = account
   const { source_ip } = from
-  const refused = (cause: string) => refuseSignIn(ctx, { cause, by: 'account', source_ip, issuer })
+  const refused = (cause: string) => {
+    const said = cause === suspendedCause && { problem: tenantSuspended() }
+    return refuseSignIn(ctx, { cause, by: 'account', source_ip, issuer, ...said })
+  }
   const found = await findOrCreateUser(ctx, account, entrance)
   if ('cause' in found) return refused(found.cause)
   const { user_id } = found
@@ -108,7 +115,8 @@ async function findOrCreateUser(
   entrance: Entrance,
 ): Promise<{ user_id: string; verifies: boolean } | { cause: string }> {
   const { own, mayCreate } = entrance
-  const create = mayCreate ? await addressesFor(ctx.tx, account) : 'never'
+  const suspended = await isInSuspendedTenant(ctx.tx)
+  const create = mayCreate && !suspended ? await addressesFor(ctx.tx, account) : 'never'
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     // The exchange with the provider may have taken ten seconds: what the tenant has set meanwhile counts.
     const setting = await findSignInSetting(ctx.tx)
@@ -117,6 +125,8 @@ async function findOrCreateUser(
     // The people of a tenant with a provider of its own begin there.
     const first: FirstSignIn = { mayBegin: own !== undefined || setting?.enabled !== true, create }
     const decided = decideAccount(await findCandidates(ctx.tx, account), account, first)
+    // Who is no user of the tenant gets the answer of any other tenant.
+    if (suspended && !('cause' in decided)) return { cause: suspendedCause }
     if ('user_id' in decided || 'cause' in decided) return decided
     const provider = providerIsStill(ctx.tx, own?.version)
     const user_id =

@@ -143,13 +143,13 @@ async function proveSession(text: string, { database, recordUse }: Proving): Pro
 
 /** The cookie of a session proves what its token does. */
 function sessionProof(tenant_id: string, id: string, authority: SessionAuthority, via: 'token' | 'session'): Proof {
-  const { user_id, live_until, auth_time, amr, mode, rehearses, lacks_factor, now } = authority
+  const { user_id, live_until, auth_time, amr, mode, rehearses, lacks_factor, tenant_suspended, now } = authority
   const session = { id, auth_time: new Date(auth_time), amr, in_live: mode === 'live', rehearses, lacks_factor }
   const scopes = new Set(authority.scopes.filter((scope) => !rehearses || rehearsalScopes.has(scope)))
   const actor = { kind: 'user', user_id, api_key_id: null, scopes } as const
   const end = Date.parse(live_until)
   return {
-    admission: { tenant_id, actor, via, session, now: new Date(now) },
+    admission: { tenant_id, actor, via, session, tenant_suspended, now: new Date(now) },
     isLive: (later) => later.getTime() < end,
   }
 }
@@ -166,9 +166,10 @@ async function proveKey(text: string, { database, recordUse }: Proving): Promise
   const creatorScopes = new Set(status.user_scopes)
   const scopes = new Set(status.key_scopes.filter((scope) => creatorScopes.has(scope)))
   const actor = { kind: 'api_key', user_id: status.user_id, api_key_id: key.id, scopes } as const
+  const { tenant_suspended } = status
   const end = status.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(status.expires_at)
   return {
-    admission: { tenant_id, actor, via: 'api_key', session: null, now: new Date(status.now) },
+    admission: { tenant_id, actor, via: 'api_key', session: null, tenant_suspended, now: new Date(status.now) },
     isLive: (now) => now.getTime() < end,
   }
 }

@@ -28,7 +28,7 @@ export const checkInvitation = operation({
   limitedBy: 'failures',
   body: Body({ key: InvitationKey }),
   replies: { 200: ValidInvitation },
-  errors: ['unauthenticated'],
+  errors: ['unauthenticated', 'tenant_suspended'],
   tenantIn: tenantInKey,
   async run(ctx, { body: { key } }) {
     const { claim, joining } = await requireInvitation(ctx.tx, key)

@@ -23,7 +23,7 @@ export const checkSetupLink = operation({
   limitedBy: 'failures',
   body: Body({ key: SetupKey }),
   replies: { 200: ValidLink },
-  errors: ['unauthenticated'],
+  errors: ['unauthenticated', 'tenant_suspended'],
   tenantIn: tenantInKey,
   async run(ctx, { body: { key } }) {
     const { claim, link } = await requireSetupLink(ctx.tx, key)

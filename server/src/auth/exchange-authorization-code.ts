@@ -33,7 +33,7 @@ export const exchangeAuthorizationCode = operation({
     ),
   }),
   replies: { 200: SignedIn },
-  errors: ['invalid_authorization_code'],
+  errors: ['invalid_authorization_code', 'tenant_suspended'],
   async run(ctx, { body, header }) {
     const { code, redirect_uri, state, iss } = body
     const browsers = isFromPage(header) ? browserCookie(ctx.public_url).read(header) : null

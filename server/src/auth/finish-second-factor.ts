@@ -9,11 +9,13 @@ import type { FactorProof } from '../second-factors/proof-store.ts'
 import { PasskeyAnswer, TotpCode } from '../second-factors/second-factor.ts'
 import { tryChallenge } from '../sessions/challenge-store.ts'
 import { readSessionSecret } from '../sessions/session-secret.ts'
+import { isInSuspendedTenant } from '../users/active-store.ts'
 import { accountLimit, totpCodesOf } from '../users/sign-in-failure.ts'
 import { countFailure } from '../users/sign-in-failure-store.ts'
 import { finishSignIn } from './finished-sign-in-store.ts'
 import { checkProof, meansOf } from './second-factor-challenge.flow.ts'
 import { newSession, SignedIn, signedInUser } from './signed-in.ts'
+import { refuseInSuspendedTenant } from './suspended-tenant.flow.ts'
 
 /** Finishes a sign-in with a second factor. Every refusal has the same answer. The challenge names the tenant. */
 export const finishSecondFactor = operation({
@@ -33,7 +35,7 @@ export const finishSecondFactor = operation({
     recovery_code: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   }),
   replies: { 200: SignedIn },
-  errors: ['unauthenticated'],
+  errors: ['unauthenticated', 'tenant_suspended'],
   tenantIn: ({ challenge }) => readSessionSecret(challenge)?.tenant_id,
   async run(ctx, { body, header }) {
     const { challenge, ...sent } = body
@@ -48,6 +50,7 @@ export const finishSecondFactor = operation({
     const proof = await checkProof(ctx, tried, sent)
     if (proof === undefined) return refuse(ctx, user_id, 'wrong_second_factor')
     const { source_ip } = ctx
+    if (await isInSuspendedTenant(ctx.tx)) return refuseInSuspendedTenant(ctx, user_id, source_ip)
     const means = { amr: meansOf(proof), auth_time: undefined, by: undefined }
     const session = newSession(means, { source_ip, user_agent: header('user-agent') })
     if (!(await finish(ctx, { challenge_id: claim.id, user_id, proof }, session))) {

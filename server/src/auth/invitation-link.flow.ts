@@ -4,12 +4,14 @@ import type { Tx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
 import type { SessionClaim } from '../sessions/session-secret.ts'
 import { requireLink } from './one-time-link.ts'
+import { requireTenantGoesOn } from './suspended-tenant.flow.ts'
 
 export const InvitationKey = Type.String({ maxLength: 200, description: 'what follows `#k=` in the invitation link' })
 
-/** @throws Problem 401 for a link that cannot be used, or not any more */
+/** @throws Problem 401 for a link that cannot be used, or not any more; 403 for a valid one of a suspended tenant */
 export async function requireInvitation(tx: Tx, key: string): Promise<{ claim: SessionClaim; joining: Joining }> {
   const { claim, found: joining } = await requireLink(key, (named) => findJoining(tx, named), invitationOver)
+  await requireTenantGoesOn(tx)
   return { claim, joining }
 }
 

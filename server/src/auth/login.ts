@@ -20,6 +20,7 @@ import { inactiveCause } from '../users/user.ts'
 import { findSignIn, type SignIn } from '../users/user-store.ts'
 import { makeChallenge } from './second-factor-challenge.flow.ts'
 import { byPassword, newSession, SignedIn, signedInUser } from './signed-in.ts'
+import { refuseInSuspendedTenant } from './suspended-tenant.flow.ts'
 
 /**
  * Signs a local user in. Every refusal has the same answer and the same work, so that it does not reveal which addresses
@@ -34,7 +35,7 @@ export const login = operation({
   limitedBy: 'failures',
   body: Body({ email: Type.String({ maxLength: 1000 }), password: Type.String({ maxLength: 1000 }) }),
   replies: { 200: SignedIn },
-  errors: ['unauthenticated', 'second_factor_required'],
+  errors: ['unauthenticated', 'second_factor_required', 'tenant_suspended'],
   async run(ctx, { body: { email, password }, header }) {
     const found = await findSignIn(ctx.tx, email)
     if (found.limited_for !== null) return refuseLimited(ctx, found, found.limited_for)
@@ -42,6 +43,7 @@ export const login = operation({
     const cause = causeOfRefusal(found, matches)
     if (cause !== undefined || found.user_id === null) return refuseFailed(ctx, email, found, cause)
     const { user_id } = found
+    if (found.tenant_suspended) return refuseInSuspendedTenant(ctx, user_id, ctx.source_ip)
     const known = { ...found, user_id }
     if (found.has_second_factor) return challengeForFactor(ctx, email, known)
     const { source_ip } = ctx
@@ -116,7 +118,7 @@ function refusal(): Problem {
 
 /** Why a sign-in is refused, for the audit log only; undefined when it is not refused. */
 export function causeOfRefusal(
-  found: Omit<SignIn, 'has_tenant' | 'now' | 'limited_for' | 'has_second_factor'>,
+  found: Omit<SignIn, 'has_tenant' | 'tenant_suspended' | 'now' | 'limited_for' | 'has_second_factor'>,
   matches: boolean,
 ): string | undefined {
   if (found.user_id === null) return 'unknown_user'

@@ -3,9 +3,9 @@ import { operation } from '../http/operation.ts'
 import { Body } from '../http/schema.ts'
 import { sourceOf } from '../http/source.ts'
 import { type Limit, openBuckets, rateLimited } from '../kernel/bucket.ts'
-import { Problem } from '../kernel/errors.ts'
+import { Problem, tenantSuspended } from '../kernel/errors.ts'
 import { readRefreshToken } from '../sessions/refresh-token.ts'
-import { exchangeRefreshToken } from './refresh-store.ts'
+import { exchangeRefreshToken, waitsInSuspendedTenant } from './refresh-store.ts'
 import { RefreshTokenText, SignedIn } from './signed-in.ts'
 import { tokenLifetime } from './token.ts'
 
@@ -38,7 +38,7 @@ export const refreshSession = operation({
   limitedBy: 'refreshes',
   body: Body({ refresh_token: Type.String({ maxLength: 2_000 }) }),
   replies: { 200: RefreshedSession },
-  errors: ['unauthenticated'],
+  errors: ['unauthenticated', 'tenant_suspended'],
   tenantIn: ({ refresh_token }) => readRefreshToken(refresh_token)?.tenant_id,
   async run(ctx, { body }) {
     const claim = readRefreshToken(body.refresh_token)
@@ -48,6 +48,7 @@ export const refreshSession = operation({
     if (!allowed) throw rateLimited(useLimit, retrySeconds)
     const refreshed = await exchangeRefreshToken(ctx, { claim, source: sourceOf(source_ip), source_ip })
     if (refreshed === 'ended') ctx.dropAdmissions(tx.tenant_id)
+    if (refreshed === undefined && (await waitsInSuspendedTenant(tx, claim))) throw tenantSuspended()
     if (refreshed === undefined || refreshed === 'ended') throw refusal()
     const { user_id, refresh_token, ends_at, seconds_left, now } = refreshed
     const subject = { tenant_id: tx.tenant_id, user_id, session_id: claim.id, now: new Date(now) }

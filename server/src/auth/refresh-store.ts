@@ -3,7 +3,7 @@ import { emitWithFacts } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { makeSuccessorSalt, type RefreshClaim } from '../sessions/refresh-token.ts'
 import { used } from '../sessions/session-store.ts'
-import { isActive } from '../users/active-store.ts'
+import { isActive, isTenantSuspended } from '../users/active-store.ts'
 
 /** For how long the use of a refresh token may be repeated, in seconds: its answer may have been lost, or two calls crossed. */
 const repeatSeconds = 10
@@ -78,9 +78,24 @@ async function repeatOrEnd(
 const shown = sql`s.user_id, s.ends_at, clock_timestamp() as now,
   floor(extract(epoch from s.ends_at - clock_timestamp()))::int as seconds_left`
 
-/** The live session `s` of an active user whose tokens are of this family. A made-up token is of none, and so ends nothing. */
-function isOfFamily({ tenant_id }: Tx, { id, family_hash }: RefreshClaim): Statement {
+/** Whether the token is the next one of a session that lives, but whose tenant is suspended: it can be used once the tenant is resumed. */
+export async function waitsInSuspendedTenant(tx: Tx, claim: RefreshClaim): Promise<boolean> {
+  const rows = await tx.read(sql`select from user_session s
+    where ${isSessionOf(tx, claim, isTenantSuspended(sql`t`))} and s.refresh_hash = ${claim.refresh_hash}`)
+  return rows.length > 0
+}
+
+/**
+ * The live session `s` of an active user whose tokens are of this family. A made-up token is of none, and so ends nothing. In a suspended
+ * tenant there is none: no token is used up there.
+ */
+function isOfFamily(tx: Tx, claim: RefreshClaim): Statement {
+  return isSessionOf(tx, claim, sql`not ${isTenantSuspended(sql`t`)}`)
+}
+
+/** `ofTenant`: a condition on its tenant `t`. */
+function isSessionOf({ tenant_id }: Tx, { id, family_hash }: RefreshClaim, ofTenant: Statement): Statement {
   return sql`s.tenant_id = ${tenant_id} and s.id = ${id} and s.family_hash = ${family_hash}
-    and s.live_until > clock_timestamp() and exists (select from tenant_user u
-      where u.tenant_id = s.tenant_id and u.id = s.user_id and ${isActive(sql`u`)})`
+    and s.live_until > clock_timestamp() and exists (select from tenant_user u join tenant t on t.id = u.tenant_id
+      where u.tenant_id = s.tenant_id and u.id = s.user_id and ${isActive(sql`u`)} and ${ofTenant})`
 }

@@ -4,7 +4,7 @@ import { multiFactor } from '../kernel/fresh-sign-in.ts'
 import { rolesHeld } from '../roles/holding-store.ts'
 import { settingIs } from '../settings/setting-store.ts'
 import type { Mode } from '../tenants/mode.ts'
-import { isActive } from '../users/active-store.ts'
+import { isActive, isTenantSuspended } from '../users/active-store.ts'
 import { scopesAsArray } from '../users/user-store.ts'
 
 /** What a live session proves: its user, the scopes of the user at this moment, and the time by the database's clock. */
@@ -19,6 +19,7 @@ export type SessionAuthority = {
   rehearses: boolean
   /** Whether the user must have a second factor, and this sign-in had none. */
   lacks_factor: boolean
+  tenant_suspended: boolean
   /** Whether the recorded use is older than a minute. */
   unused_lately: boolean
   now: string
@@ -53,6 +54,7 @@ export async function findSessionAuthority(
   const held = 'user_id' in holder ? sql`s.user_id = ${holder.user_id}` : sql`s.cookie_hash = ${holder.cookie_hash}`
   const [found] = await tx.read(sql<Omit<SessionAuthority, 'lacks_factor'> & { is_local: boolean }>`
     select s.user_id, ${scopesAsArray(tx)} as scopes, s.live_until, s.auth_time, s.amr, t.mode,
+      ${isTenantSuspended(sql`t`)} as tenant_suspended,
       u.auth_provider = 'local' as is_local, u.rehearsal is not null as rehearses, clock_timestamp() as now,
       s.last_used_at < clock_timestamp() - interval '1 minute' as unused_lately
     from user_session s join tenant_user u on u.tenant_id = s.tenant_id and u.id = s.user_id

@@ -4,12 +4,14 @@ import { Problem } from '../kernel/errors.ts'
 import type { SessionClaim } from '../sessions/session-secret.ts'
 import { findSetupLink, type SetupLink } from '../users/owner-store.ts'
 import { requireLink } from './one-time-link.ts'
+import { requireTenantGoesOn } from './suspended-tenant.flow.ts'
 
 export const SetupKey = Type.String({ maxLength: 200, description: 'what follows `#k=` in the setup link' })
 
-/** @throws Problem 401 for a link that cannot be used, or not any more */
+/** @throws Problem 401 for a link that cannot be used, or not any more; 403 for a valid one of a suspended tenant */
 export async function requireSetupLink(tx: Tx, key: string): Promise<{ claim: SessionClaim; link: SetupLink }> {
   const { claim, found: link } = await requireLink(key, (named) => findSetupLink(tx, named), linkOver)
+  await requireTenantGoesOn(tx)
   return { claim, link }
 }
 

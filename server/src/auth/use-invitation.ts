@@ -55,7 +55,7 @@ export const useInvitation = operation({
   limitedBy: 'failures',
   body: UseInput,
   replies: { 200: Joined },
-  errors: ['unauthenticated', 'version_conflict'],
+  errors: ['unauthenticated', 'tenant_suspended', 'version_conflict'],
   tenantIn: tenantInKey,
   async run(ctx, { body, header }) {
     const { claim, joining } = await requireInvitation(ctx.tx, body.key)

@@ -30,7 +30,7 @@ export const useSetupLink = operation({
     timezone: OwnTimeZone,
   }),
   replies: { 200: SignedIn },
-  errors: ['unauthenticated', 'user_exists'],
+  errors: ['unauthenticated', 'tenant_suspended', 'user_exists'],
   changes: 'authority',
   tenantIn: tenantInKey,
   async run(ctx, { body: { key, name, email, password, tenant_name = null, timezone }, header }) {

@@ -1,37 +1,35 @@
 import { Command } from 'commander'
-import { findUnreachableTenants } from '../auth/global-provider-sign-in.flow.ts'
 import { readConfig } from '../config/config.ts'
 import { describeVersion, readVersion } from '../config/version.ts'
 import { type Database, openDatabase } from '../db/transaction.ts'
 import { openForOperator } from '../embedded-postgres/open-database.ts'
 import { tryMail } from '../mail/try-mail.ts'
-import { goLiveWith } from '../rehearsal/go-live.flow.ts'
-import { endAccessOfAll } from '../requests/transition-store.ts'
-import { createTenant } from '../tenants/create-tenant.flow.ts'
-import { issueKey, listTenants, resetOwner, setLive } from '../tenants/operator.flow.ts'
-import { makePassword, readDuration, signInHint } from '../tenants/tenant.ts'
+import { issueKey, resetOwner } from '../tenants/operator.flow.ts'
+import { readDuration, signInHint } from '../tenants/tenant.ts'
 import { addBootstrapCommands } from './bootstrap.ts'
 import { addMailDomainCommands } from './mail-domain.ts'
-import { columns, type Output } from './output.ts'
+import { columns, type Output, once } from './output.ts'
 import { withPauses } from './pause.ts'
 import { addReplayUpgradeCommand } from './replay-upgrade.ts'
 import { type KeysToRotate, rotateKeys } from './rotate-keys.ts'
 import { addSetupLinkCommand } from './setup-link.ts'
 import { addSlugCommands } from './slug.ts'
+import { addTenantCommands } from './tenant.ts'
 
 type Open = typeof openForOperator
 
 const config = readConfigOrExit()
-const once = '\n\nThis is shown only once.'
 
 const examples = `
 Examples:
   $ npm run admin -- tenant create "Acme" --owner anna@acme.example --name "Anna O"
   $ npm run admin -- tenant list
+  $ npm run admin -- tenant show acme
+  $ npm run admin -- tenant suspend acme --reason "the contract ended"
   $ npm run admin -- owner reset anna@acme.example
-  $ npm run admin -- key issue --tenant 0197… --user anna@acme.example --name ci --scopes requests:read,grants:read
+  $ npm run admin -- key issue --tenant acme --user anna@acme.example --name ci --scopes requests:read,grants:read
   $ npm run admin -- slug set 0197… acme
-  $ npm run admin -- mail-domain add 0197… acme.example
+  $ npm run admin -- mail-domain add acme acme.example
   $ npm run admin -- setup-link
   $ npm run admin -- bootstrap done
   $ npm run admin -- bootstrap again anna@acme.example
@@ -51,66 +49,7 @@ const program = new Command('npm run admin --')
   .showSuggestionAfterError()
   .addHelpText('after', examples)
 
-const tenant = program.command('tenant').description('tenants').helpCommand(false)
-
-tenant
-  .command('create')
-  .description('create a tenant with its owner; prints the password once')
-  .argument('<name>', 'the name of the tenant')
-  .requiredOption('--owner <email>', 'the e-mail address with which the owner signs in')
-  .option('--name <name>', 'the name of the owner; default: the address')
-  .action((name: string, options: { owner: string; name?: string }) =>
-    answer(async (database) => {
-      const password = makePassword()
-      const { owner, ...made } = await createTenant(database, {
-        name,
-        owner: { email: options.owner, name: options.name ?? options.owner, password },
-      })
-      const unreachable = await findUnreachableTenants(database.work, config.oidc)
-      if (unreachable !== undefined) console.error(`warning: ${unreachable}`)
-      const data = { ...made, name, owner: { id: owner.id, email: owner.email, password } }
-      return {
-        text:
-          columns([
-            ['tenant', made.tenant_id],
-            ['owner', owner.email],
-            ['password', password],
-          ]) + once,
-        data,
-      }
-    }),
-  )
-
-tenant
-  .command('list')
-  .description('list all tenants, the oldest first')
-  .action(() =>
-    answer(async (database) => {
-      const tenants = await listTenants(database)
-      const rows = tenants.map((row) => [
-        row.id,
-        row.name,
-        row.slug ?? '-',
-        row.mode,
-        row.owners.join(', '),
-        String(row.users),
-        row.created_at,
-      ])
-      return { text: columns([['ID', 'NAME', 'SLUG', 'MODE', 'OWNERS', 'USERS', 'CREATED'], ...rows]), data: tenants }
-    }),
-  )
-
-tenant
-  .command('live')
-  .description('end the rehearsal of a tenant: what it grants is real from then on; there is no way back')
-  .argument('<tenant>', 'the tenant')
-  .action((tenant_id: string) =>
-    answer(async (database) => {
-      const changed = await setLive(database, tenant_id, goLiveWith(endAccessOfAll))
-      const text = changed ? 'the tenant is live' : 'the tenant is live already'
-      return { text, data: { tenant_id, mode: 'live', changed } }
-    }),
-  )
+addTenantCommands(program, config, answer)
 
 program
   .command('owner')
@@ -119,7 +58,7 @@ program
   .command('reset')
   .description('give an owner a new password; prints it once')
   .argument('<email>', "the owner's address")
-  .option('--tenant <id>', 'the tenant, if the address owns several')
+  .option('--tenant <tenant>', 'the id or the slug of the tenant, if the address owns several')
   .action((email: string, options: { tenant?: string }) =>
     answer(async (database) => {
       const reset = await resetOwner(database, { email, tenant_id: options.tenant })
@@ -139,7 +78,7 @@ program
   .helpCommand(false)
   .command('issue')
   .description('create an API key that acts for a user; prints it once')
-  .requiredOption('--tenant <id>', 'the tenant')
+  .requiredOption('--tenant <tenant>', 'the id or the slug of the tenant')
   .requiredOption('--user <email>', 'the user for whom the key acts, and whose rights limit it')
   .requiredOption('--name <name>', 'the name or purpose of the key')
   .requiredOption('--scopes <scopes>', 'comma-separated, or `all` scopes of the user')

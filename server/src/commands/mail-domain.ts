@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
 import type { Database } from '../db/transaction.ts'
+import { requireTenant } from '../tenants/named-tenant.flow.ts'
 import { addMailDomain, listMailDomains, removeMailDomain } from '../tenants/operator.flow.ts'
 import { columns, type Output } from './output.ts'
 
@@ -21,10 +22,11 @@ export function addMailDomainCommands(
   mailDomain
     .command('add')
     .description('give the tenant a domain, without its subdomains; docs/guides/mail.md says what it must allow first')
-    .argument('<tenant>', 'the tenant')
+    .argument('<tenant>', 'the id or the slug of the tenant')
     .argument('<domain>', 'such as acme.example')
-    .action((tenant_id: string, text: string) =>
+    .action((named: string, text: string) =>
       answer(async (database) => {
+        const tenant_id = await requireTenant(database, named)
         const { domain, added, shared } = await addMailDomain(database, { tenant_id, domain: text })
         const how = added ? 'may now send' : 'could already send'
         const note = signInNote(shared, config)
@@ -36,10 +38,11 @@ export function addMailDomainCommands(
   mailDomain
     .command('remove')
     .description('take a domain from the tenant')
-    .argument('<tenant>', 'the tenant')
+    .argument('<tenant>', 'the id or the slug of the tenant')
     .argument('<domain>', 'such as acme.example')
-    .action((tenant_id: string, text: string) =>
+    .action((named: string, text: string) =>
       answer(async (database) => {
+        const tenant_id = await requireTenant(database, named)
         const { domain } = await removeMailDomain(database, { tenant_id, domain: text })
         return { text: `the tenant may no longer send mail from \`${domain}\``, data: { tenant_id, domain } }
       }),
@@ -48,9 +51,10 @@ export function addMailDomainCommands(
   mailDomain
     .command('list')
     .description('list the mail domains of the tenant, by name')
-    .argument('<tenant>', 'the tenant')
-    .action((tenant_id: string) =>
+    .argument('<tenant>', 'the id or the slug of the tenant')
+    .action((named: string) =>
       answer(async (database) => {
+        const tenant_id = await requireTenant(database, named)
         const domains = await listMailDomains(database, tenant_id)
         const rows = domains.map(({ domain, created_at }) => [domain, created_at])
         return { text: columns([['DOMAIN', 'SINCE'], ...rows]), data: domains }

@@ -1,6 +1,9 @@
 /** The output of a command: `text` for people, `data` for scripts. */
 export type Output = { text: string; data: unknown }
 
+/** Follows a secret that is stored nowhere. */
+export const once = '\n\nThis is shown only once.'
+
 /** Rows with aligned columns. */
 export function columns(rows: string[][]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))

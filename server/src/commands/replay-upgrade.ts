@@ -32,7 +32,7 @@ export function addReplayUpgradeCommand(program: Command, answer: Answer): void 
         'before; changes nothing; docs/guides/policy-replay.md says what to do',
     )
     .option('--days <number>', `whole days, from 1 to ${maxDays}`, readDays, usualDays)
-    .option('--tenant <id>', 'only this tenant')
+    .option('--tenant <tenant>', 'only this tenant, by its id or its slug')
     .action(({ days, tenant }: { days: number; tenant?: string }) => {
       const listed = program.opts<{ json?: boolean }>().json === true ? maxListed : maxShown
       return answer(

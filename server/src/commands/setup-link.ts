@@ -11,7 +11,7 @@ export function addSetupLinkCommand(program: Command, { public_url }: Config, an
   program
     .command('setup-link')
     .description('make a link by which you become the first owner, with your own name, address and password')
-    .option('--tenant <id>', 'the tenant, if several still have the owner of a first start')
+    .option('--tenant <tenant>', 'the id or the slug of the tenant, if several still have the owner of a first start')
     .action((options: { tenant?: string }) =>
       answer(async (database) => {
         const made = await makeSetupLink(database, { public_url, tenant_id: options.tenant })

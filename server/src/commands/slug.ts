@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Database } from '../db/transaction.ts'
+import { requireTenant } from '../tenants/named-tenant.flow.ts'
 import { removeSlug, setSlug } from '../tenants/operator.flow.ts'
 import type { Output } from './output.ts'
 
@@ -19,10 +20,11 @@ export function addSlugCommands(
   slugs
     .command('set')
     .description('give the tenant a slug, in place of the one it has')
-    .argument('<tenant>', 'the tenant')
+    .argument('<tenant>', 'the id or the slug of the tenant')
     .argument('<slug>', 'lower-case letters, digits and hyphens, such as acme-eu')
-    .action((tenant_id: string, slug: string) =>
+    .action((named: string, slug: string) =>
       answer(async (database) => {
+        const tenant_id = await requireTenant(database, named)
         const changed = await setSlug(database, { tenant_id, slug })
         const text = changed ? `the slug of the tenant is \`${slug}\`` : `the tenant has the slug \`${slug}\` already`
         return { text, data: { tenant_id, slug, changed } }
@@ -32,10 +34,11 @@ export function addSlugCommands(
   slugs
     .command('remove')
     .description('take the slug from the tenant; another tenant may then get it')
-    .argument('<tenant>', 'the tenant')
+    .argument('<tenant>', 'the id or the slug of the tenant')
     .argument('<slug>', 'the slug that it has')
-    .action((tenant_id: string, slug: string) =>
+    .action((named: string, slug: string) =>
       answer(async (database) => {
+        const tenant_id = await requireTenant(database, named)
         await removeSlug(database, { tenant_id, slug })
         return { text: `the tenant no longer has the slug \`${slug}\``, data: { tenant_id, slug } }
       }),

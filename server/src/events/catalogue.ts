@@ -146,6 +146,12 @@ export const eventTable = {
     means:
       'an owner received a token of 15 minutes for a person of the rehearsal: in the session `sid`, the owner acts',
   },
+  'tenant.suspended': {
+    filterable: false,
+    means:
+      'the operator suspended a tenant: its credentials are of no use, and nothing new is given; `reason` if one was given',
+  },
+  'tenant.resumed': { filterable: false, means: 'the operator ended the suspension of a tenant' },
   'tenant.slug_set': { filterable: false, means: 'the operator gave a tenant a slug' },
   'tenant.slug_removed': { filterable: false, means: 'the operator removed the slug of a tenant' },
   'tenant.mail_domain_added': { filterable: false, means: 'the operator allowed a tenant to send mail from a domain' },

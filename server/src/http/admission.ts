@@ -1,7 +1,7 @@
 /** Authenticates and authorizes the caller before the body of a request is read. */
 import type { FastifyRequest } from 'fastify'
 import type { Actor, SignInSession } from '../kernel/context.ts'
-import { invalidInput, Problem } from '../kernel/errors.ts'
+import { invalidInput, Problem, tenantSuspended } from '../kernel/errors.ts'
 import { findStaleness, multiFactor, signInAgain } from '../kernel/fresh-sign-in.ts'
 import { readUuid } from '../kernel/id.ts'
 import type { SessionCookie } from './session-cookie.ts'
@@ -21,6 +21,8 @@ export type Admission = {
   via: 'token' | 'api_key' | 'session'
   /** Null for an API key. */
   session: AdmittedSession | null
+  /** The operator suspended the tenant: the credential is valid, and good for nothing. */
+  tenant_suspended: boolean
   now: Date
 }
 
@@ -132,6 +134,7 @@ export function findRefusal(
   demand: Omit<Demand, 'method'>,
 ): Problem | undefined {
   const { scope, freshSignIn, allowsOneFactor, refusesRehearsal } = demand
+  if (admission.tenant_suspended) return tenantSuspended()
   const wrongKind = findWrongKind(admission, demand)
   if (wrongKind !== undefined) return wrongKind
   if (admission.tenant_id !== tenant_id) {

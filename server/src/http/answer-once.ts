@@ -15,7 +15,9 @@ export type KeyedAnswer = Answer & { isReplay: boolean }
 type Kept = { asked: string; answer: Answer }
 
 /** Errors that only say "try again". If the answer were kept, retries would get it for a day. */
-const temporaryErrors: readonly ErrorCode[] = ['unauthenticated', 'sign_in_again', 'rate_limited', 'version_conflict']
+const temporaryErrors: readonly ErrorCode[] = [
+  ...(['unauthenticated', 'sign_in_again', 'tenant_suspended', 'rate_limited', 'version_conflict'] as const),
+]
 
 /**
  * Each call holds a connection for as long as it runs, and connections are few. The limit per tenant lets a tenant delay

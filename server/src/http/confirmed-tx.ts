@@ -1,5 +1,5 @@
 import type { Tx } from '../kernel/context.ts'
-import { Problem } from '../kernel/errors.ts'
+import { Problem, tenantSuspended } from '../kernel/errors.ts'
 import type { Admission } from './admission.ts'
 
 /**
@@ -54,6 +54,7 @@ export function lossOf(needed: ReadonlySet<string>, now: Admission | undefined):
       'the credential ceased to be valid while this call ran, so it changed nothing',
     )
   }
+  if (now.tenant_suspended) return tenantSuspended()
   const lost = [...needed].filter((scope) => !now.actor.scopes.has(scope))
   if (lost.length === 0) return undefined
   const message = `you lost rights while this call ran, so it changed nothing: ${lost.join(', ')}; call again`

@@ -11,7 +11,7 @@ export type Shared = { schemas: Json; responses: Json }
 const statuses: Readonly<Record<number, { name: string; usual: readonly ErrorCode[] }>> = {
   400: { name: 'BadRequest', usual: ['ambiguous_credentials', 'invalid_input'] },
   401: { name: 'Unauthenticated', usual: ['unauthenticated'] },
-  403: { name: 'Forbidden', usual: ['forbidden', 'sign_in_again', 'tenant_mismatch'] },
+  403: { name: 'Forbidden', usual: ['forbidden', 'sign_in_again', 'tenant_mismatch', 'tenant_suspended'] },
   409: { name: 'Conflict', usual: ['idempotency_in_progress'] },
   422: { name: 'IdempotencyKeyReused', usual: ['idempotency_key_reused'] },
 }
@@ -22,7 +22,8 @@ export function errorsOf(operation: Operation): ErrorCode[] {
   codes.add('internal').add('unavailable')
   if (operation.credential !== 'none') codes.add('invalid_input').add('ambiguous_credentials')
   if (takesCredential(operation.credential)) {
-    codes.add('unauthenticated').add('tenant_mismatch').add('rate_limited').add('misdirected_request')
+    codes.add('unauthenticated').add('tenant_mismatch').add('tenant_suspended')
+    codes.add('rate_limited').add('misdirected_request')
     if (!operation.allowsOneFactor) codes.add('sign_in_again')
     // By cookie, a request from another site is refused.
     codes.add('forbidden')

@@ -177,7 +177,10 @@ function aroundEntries(target: Target, admitted: Ctx, request: FastifyRequest): 
   }
 }
 
-/** @throws Problem 403 where the admission does not allow the operation in this tenant; the refusal is recorded. */
+/**
+ * @throws Problem 403 where the admission does not allow the operation in this tenant; the refusal is recorded. Calls to a suspended tenant
+ *   are not: its suspension is on record, and programs would call for as long as it lasts.
+ */
 async function requireAllowed(
   { parts, operationId, operation }: Target,
   ctx: Ctx,
@@ -186,7 +189,7 @@ async function requireAllowed(
 ): Promise<void> {
   const refusal = findRefusal(admission, tenant_id, operation)
   if (refusal === undefined) return
-  await recordOnce({ parts, operationId }, ctx, refusal)
+  if (!admission.tenant_suspended) await recordOnce({ parts, operationId }, ctx, refusal)
   throw refusal
 }
 

@@ -24,6 +24,7 @@ export const errorTable = {
     means: 'this needs a more recent sign-in: `details.max_age` says within how many seconds',
   },
   tenant_mismatch: { status: 403, means: '`X-Tenant-ID` is not the tenant of the credential' },
+  tenant_suspended: { status: 403, means: 'the credential is valid, and the operator suspended its tenant' },
   policy_denied: { status: 403, means: 'no policy rule permits this, or a rule forbids it; `notices` says why' },
   not_found: { status: 404, means: 'the addressed record does not exist' },
   method_not_allowed: {
@@ -133,4 +134,9 @@ function faultyFields(code: 'invalid_input' | 'unprocessable', fields: FaultyFie
 /** 404 `not_found`: the same for a record that never existed and for another tenant's. */
 export function notFound(noun: string): Problem {
   return new Problem('not_found', `${noun} not found`)
+}
+
+/** 403 `tenant_suspended`. INVARIANT: only for a caller whose credential was verified; a stranger learns nothing. */
+export function tenantSuspended(): Problem {
+  return new Problem('tenant_suspended', 'the operator suspended this tenant; ask the operator')
 }

@@ -47,6 +47,7 @@ function wordsAbout(
       text: html`<p>${said.wrongAddressDo} <a href="${own}">${own}</a></p><p>${apiSentence(problem.message)}</p>`,
     },
     forbidden: { title: said.otherSite, text: html`<p>${said.otherSiteDo}</p><p>${apiSentence(problem.message)}</p>` },
+    tenant_suspended: { title: said.suspended, text: html`<p>${said.suspendedDo}</p>` },
     rate_limited: {
       title: said.busy,
       text: html`<p>${words.signIn.wait(Number(problem.details?.retry_after_seconds ?? 60))}</p>`,

@@ -4,7 +4,7 @@ import { isUuid } from '../kernel/id.ts'
 import { wordsFor } from './language.ts'
 import { consolePlace, type Return } from './page-cookies.ts'
 import { problemOf } from './problem-page.ts'
-import { type Deps, enter, failedInConsole } from './sign-in.ts'
+import { type Deps, enter, failedInConsole, isOver } from './sign-in.ts'
 import { signInPage } from './sign-in-page.ts'
 
 /**
@@ -40,7 +40,7 @@ export async function finishAtProvider(deps: Deps, request: PageRequest): Promis
   if (!isOwn || typeof code !== 'string') return cannotGoOn(deps, request, to, 'providerFailed')
   const body = { code, state, redirect_uri: callbackUrl(deps), ...(typeof iss === 'string' && { iss }) }
   const answer = await request.api({ method: 'POST', url: '/v1/auth/callback', body, fromOwnPage: true })
-  if (answer.status >= 500) throw problemOf(answer)
+  if (isOver(answer)) throw problemOf(answer)
   if (answer.status !== 200) return cannotGoOn(deps, request, to, 'providerFailed')
   const remembered = deps.cookies.setOrganization(to.tenant_id ?? '')
   return enter(deps, request, { place: to, answer, remembered, fromOwnPage: true })

@@ -88,7 +88,7 @@ export async function signIn(deps: Deps, request: PageRequest, place: Place): Pr
     return { status: 200, page: factorPage({ ...form, challenge, methods }), cookies: [remembered] }
   }
   if (answer.status === 429) return refuse(429, waitOf(answer, words))
-  if (answer.status >= 500) throw problemOf(answer)
+  if (isOver(answer)) throw problemOf(answer)
   return refuse(401, words.signIn.wrong, true)
 }
 
@@ -121,7 +121,7 @@ export async function finishFactor(deps: Deps, request: PageRequest, place: Plac
   const proof = /^\d{6}$/.test(text) ? { totp: text } : { recovery_code: code.trim() }
   const answer = await request.api({ method: 'POST', url: '/v1/auth/second-factor', body: { challenge, ...proof } })
   if (answer.status === 200) return enter(deps, request, { place, answer })
-  if (answer.status >= 500) throw problemOf(answer)
+  if (isOver(answer)) throw problemOf(answer)
   const error = answer.status === 429 ? waitOf(answer, words) : words.signIn.factorWrong
   const form = { place, words, publicUrl, challenge, methods: methods.split(' '), error }
   return { status: answer.status === 429 ? 429 : 401, page: factorPage(form) }
@@ -140,7 +140,7 @@ export async function enter(deps: Deps, request: PageRequest, entering: Entering
     token,
     ...(fromOwnPage && { fromOwnPage }),
   })
-  if (held.status >= 500) throw problemOf(held)
+  if (isOver(held)) throw problemOf(held)
   if (held.status !== 201) {
     if (place.noun === 'console') return { status: 303, location: failedInConsole(publicUrl, 'providerFailed') }
     const words = wordsFor(request.header('accept-language'))
@@ -168,6 +168,11 @@ export function draftOf(deps: Deps, request: PageRequest, place: Place, { who, a
 function keptDraft({ cookies }: Deps, request: PageRequest, { noun, id }: Place | Return): Draft | undefined {
   const to = cookies.readReturn(request.header)
   return to?.noun === noun && to.id === id ? to.draft : undefined
+}
+
+/** Whether no other try of the person helps now: the service failed, or the operator suspended the tenant. */
+export function isOver(answer: PageApiAnswer): boolean {
+  return answer.status >= 500 || refusalOf(answer).code === 'tenant_suspended'
 }
 
 function waitOf(answer: PageApiAnswer, words: Words): string {

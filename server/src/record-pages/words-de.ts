@@ -227,6 +227,8 @@ export const german: Words = {
     wrongAddressDo: 'Öffnen Sie dieselbe Seite unter ihrer eigenen Adresse:',
     otherSite: 'Dieses Formular kam von keiner Seite dieses Dienstes',
     otherSiteDo: 'Es wurde nichts geändert. Öffnen Sie die Seite neu, und senden Sie das Formular von dort.',
+    suspended: 'Ihre Organisation ist gesperrt',
+    suspendedDo: 'Der Betreiber des Dienstes hat sie gesperrt. Es wurde nichts geändert. Fragen Sie den Betreiber.',
     busy: 'Der Dienst ist ausgelastet',
     busyDo: 'Es wurde nichts geändert. Gehen Sie zurück, und versuchen Sie es gleich noch einmal.',
     malformed: 'Das Formular ist unvollständig',

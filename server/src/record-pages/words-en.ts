@@ -228,6 +228,8 @@ export const english = {
     wrongAddressDo: 'Open the same page at its own address:',
     otherSite: 'This form did not come from a page of this service',
     otherSiteDo: 'Nothing was changed. Open the page again, and send the form from there.',
+    suspended: 'Your organization is suspended',
+    suspendedDo: 'The operator of the service suspended it. Nothing was changed. Ask the operator.',
     busy: 'The service is busy',
     busyDo: 'Nothing was changed. Go back and try again in a moment.',
     malformed: 'The form is not complete',

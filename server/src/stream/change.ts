@@ -103,6 +103,8 @@ export const changedRecords: Readonly<Record<EventType, RecordType | null>> = {
   'tenant.went_live': null,
   'tenant.rehearsal_created': null,
   'user.rehearsal_token_created': null,
+  'tenant.suspended': null,
+  'tenant.resumed': null,
   'tenant.slug_set': null,
   'tenant.slug_removed': null,
   'tenant.mail_domain_added': null,

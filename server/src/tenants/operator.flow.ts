@@ -5,7 +5,6 @@ import { makeKeyText } from '../api-keys/api-key-text.ts'
 import type { Database } from '../db/transaction.ts'
 import type { Tx } from '../kernel/context.ts'
 import { readMailDomain } from '../kernel/email-address.ts'
-import { isUuid } from '../kernel/id.ts'
 import { isName, nameRule } from '../kernel/one-line-name.ts'
 import { resetOwnerPassword } from '../users/owner-store.ts'
 import { hashPassword } from '../users/password.ts'
@@ -20,22 +19,27 @@ import {
   maxMailDomains,
 } from './mail-domain-store.ts'
 import type { GoLive } from './mode.ts'
+import { requireTenant } from './named-tenant.flow.ts'
+import { findShownTenant, findTenantRow, type ShownTenant, type TenantRow } from './shown-tenant-store.ts'
 import { slugFault } from './slug.ts'
 import { deleteSlug, findTenantOfSlug, saveSlug } from './slug-store.ts'
+import { findSuspension } from './suspension-store.ts'
 import { makePassword } from './tenant.ts'
-import {
-  findTenant,
-  findTenantName,
-  hasTenant,
-  listTenantIds,
-  type NamedTenant,
-  readNow,
-  type TenantRow,
-} from './tenant-store.ts'
+import { findTenantName, listTenantIds, type NamedTenant, readNow } from './tenant-store.ts'
 
 /** Every tenant, the oldest first. */
 export function listTenants(database: Database): Promise<TenantRow[]> {
-  return readTenants(database, undefined, findTenant)
+  return readTenants(database, undefined, findTenantRow)
+}
+
+/**
+ * What the operator sees of one tenant.
+ * @throws Error with a message for an unknown tenant
+ */
+export async function showTenant(database: Database, named: string): Promise<ShownTenant> {
+  const shown = await findShownTenant(database.tenant(await requireTenant(database, named)))
+  if (shown === undefined) throw new Error('the tenant was deleted meanwhile')
+  return shown
 }
 
 /**
@@ -153,10 +157,12 @@ export async function issueKeyFor(
 
 /**
  * Has a tenant go live; false when it is live already.
- * @throws Error with a message for an unknown tenant
+ * @throws Error with a message for an unknown tenant, and for a suspended one: what its rules permit cannot be checked
  */
 export async function setLive(database: Database, tenant_id: string, goLive: GoLive): Promise<boolean> {
-  return goLive(operatorCtx(database.tenant(await requireTenant(database, tenant_id))), 'operator')
+  const tx = database.tenant(await requireTenant(database, tenant_id))
+  if ((await findSuspension(tx)) !== undefined) throw new Error('the tenant is suspended; resume it first')
+  return goLive(operatorCtx(tx), 'operator')
 }
 
 /** The mail domains of a tenant, and since when. */
@@ -211,7 +217,7 @@ export async function setSlug(database: Database, { tenant_id, slug }: TenantSlu
   requireSlug(slug)
   const tx = database.tenant(await requireTenant(database, tenant_id))
   const holder = await findTenantOfSlug(database.work, slug)
-  if (holder !== undefined && holder !== tenant_id) {
+  if (holder !== undefined && holder !== tx.tenant_id) {
     throw new Error(`the tenant ${holder} has the slug \`${slug}\`; choose another, or take it from that tenant first`)
   }
   return saveSlug(operatorCtx(tx), slug)
@@ -233,10 +239,4 @@ type TenantSlug = { tenant_id: string; slug: string }
 function requireSlug(text: string): void {
   const fault = slugFault(text)
   if (fault !== undefined) throw new Error(`\`${text}\` ${fault}`)
-}
-
-async function requireTenant(database: Database, id: string): Promise<string> {
-  const found = isUuid(id) && (await hasTenant(database.work, id))
-  if (!found) throw new Error(`there is no tenant \`${id}\`; \`tenant list\` shows all tenants`)
-  return id
 }

@@ -79,24 +79,6 @@ export async function findTenantName(tx: Tx): Promise<NamedTenant | undefined> {
   return row
 }
 
-/** A tenant as shown to the operator. */
-export type TenantRow = NamedTenant & {
-  /** Null: none. */
-  slug: string | null
-  mode: Mode
-  users: number
-  owners: string[]
-}
-
-export async function findTenant(tx: Tx): Promise<TenantRow | undefined> {
-  const [row] = await tx.read(sql<TenantRow>`
-    select t.id, t.name, t.slug, t.mode, t.created_at,
-      (select count(*)::integer from tenant_user where tenant_id = ${tx.tenant_id} and deleted_at is null) as users,
-      array(select email from tenant_user where tenant_id = ${tx.tenant_id} and is_owner order by id) as owners
-    from tenant t where t.id = ${tx.tenant_id}`)
-  return row
-}
-
 /** Any fixed number. Processes that start together run one at a time. */
 const oneAtATime = 7_255_103
 

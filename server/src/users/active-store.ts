@@ -1,5 +1,5 @@
 import { sql } from '../db/sql.ts'
-import type { Statement } from '../kernel/context.ts'
+import type { Statement, Tx } from '../kernel/context.ts'
 
 /** Whether the user is suspended now, by the database's clock. `u` names a row of tenant_user. */
 export function isSuspended(u: Statement): Statement {
@@ -12,4 +12,19 @@ export function isSuspended(u: Statement): Statement {
  */
 export function isActive(u: Statement): Statement {
   return sql`(${u}.active and not ${isSuspended(u)})`
+}
+
+/** Whether the operator suspended the tenant. `t` names a row of tenant. */
+export function isTenantSuspended(t: Statement): Statement<boolean> {
+  return sql<boolean>`(${t}.suspended_at is not null)`
+}
+
+/** The same for the tenant of the transaction, read with a statement of its own; false for a tenant that does not exist. */
+export async function isInSuspendedTenant(tx: Tx): Promise<boolean> {
+  const [row] = await tx.read(
+    sql<{
+      suspended: boolean
+    }>`select ${isTenantSuspended(sql`t`)} as suspended from tenant t where t.id = ${tx.tenant_id}`,
+  )
+  return row?.suspended === true
 }

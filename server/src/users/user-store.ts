@@ -4,7 +4,7 @@ import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { emailKey } from '../kernel/email-address.ts'
 import { scopesHeld } from '../roles/holding-store.ts'
 import { hasSecondFactor } from '../second-factors/second-factor-store.ts'
-import { isSuspended } from './active-store.ts'
+import { isSuspended, isTenantSuspended } from './active-store.ts'
 import { signInLimitedFor } from './sign-in-failure-store.ts'
 import { type NewUser, type Stored, type User, userOf } from './user.ts'
 
@@ -92,6 +92,7 @@ export function scopesAsArray(tx: Tx): Statement {
 export type SignIn = {
   /** Whether there is a tenant with this id. */
   has_tenant: boolean
+  tenant_suspended: boolean
   user_id: string | null
   active: boolean | null
   suspended: boolean | null
@@ -106,7 +107,8 @@ export type SignIn = {
 /** What there is at the id of the transaction, whether or not it is a tenant's. */
 export async function findSignIn(tx: Tx, email: string): Promise<SignIn> {
   const [found] = await tx.read(sql<SignIn>`
-    select t.id is not null as has_tenant, u.id as user_id, u.active,
+    select t.id is not null as has_tenant,
+      t.id is not null and ${isTenantSuspended(sql`t`)} as tenant_suspended, u.id as user_id, u.active,
       ${isSuspended(u)} as suspended, u.auth_provider, p.hash,
       coalesce(${hasSecondFactor(u)}, false) as has_second_factor,
       ${signInLimitedFor(tx, email)} as limited_for, clock_timestamp() as now

@@ -92,5 +92,12 @@ export async function sliceServer(
 function admit(authorization: string): Admission {
   const { tenant_id, user_id, scopes = [], kind = 'user' } = JSON.parse(authorization) as Caller
   const actor: Actor = { kind, user_id, api_key_id: kind === 'api_key' ? newId() : null, scopes: new Set(scopes) }
-  return { tenant_id, actor, via: kind === 'user' ? 'token' : 'api_key', session: null, now: new Date() }
+  return {
+    tenant_id,
+    actor,
+    via: kind === 'user' ? 'token' : 'api_key',
+    session: null,
+    tenant_suspended: false,
+    now: new Date(),
+  }
 }

@@ -55,7 +55,8 @@ export async function replayUpgrade(
   span: Span,
   { maxListed, max = maxQuestions, onPage }: Bounds,
 ): Promise<UpgradeReplay> {
-  const ruleSet = await findRuleSet(tx, await readRuleSetVersion(tx))
+  // What the rules say is compared, also of a suspended tenant, which permits nothing.
+  const ruleSet = { ...(await findRuleSet(tx, await readRuleSetVersion(tx))), suspended: false }
   const facts = await findPolicyFacts(tx, [ruleSet], { accountUnknown: true, isEarlier: true })
   const found = await countRecorded(tx, span, max + 1)
   const total = Math.min(found, max)

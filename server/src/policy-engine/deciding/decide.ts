@@ -112,6 +112,7 @@ function inTurn<Result>({ tenant_id }: RuleSet, resources: number, decide: () =>
 
 function* asking(ruleSet: RuleSet, question: AskQuestion, evaluator: PolicyEvaluator): Generator<undefined, Decision> {
   const { principal, action, resources, context } = question
+  if (ruleSet.suspended === true) return refused(ruleSet, notOffered.suspended)
   const refusal =
     principal.active !== true
       ? notOffered.deactivated
@@ -130,6 +131,7 @@ function* approving(
   evaluator: PolicyEvaluator,
 ): Generator<undefined, Decision> {
   const { principal, request, targets } = question
+  if (ruleSet.suspended === true) return refused(ruleSet, notOffered.suspended)
   if (principal.active !== true) return refused(ruleSet, notOffered.deactivated)
   if (principal.id === request.requester.id) return refused(ruleSet, ownRequest)
   if (question.unanswerable !== undefined) return refused(ruleSet, question.unanswerable)

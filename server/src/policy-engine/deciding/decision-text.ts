@@ -10,6 +10,7 @@ export const notOffered = {
   deactivated: 'the account is deactivated or suspended',
   approve: '`approve` cannot be requested: it is the action of deciding a request',
   nothing: 'the request names no resource',
+  suspended: 'the operator suspended this tenant',
 } as const
 
 export const ownRequest = 'requesters cannot decide their own request'

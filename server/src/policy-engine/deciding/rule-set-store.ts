@@ -99,17 +99,23 @@ export async function readTrialRuleSet(tx: Tx): Promise<RuleSet> {
   return { ...(await readRuleSet(tx)), version: `trial:${newId()}` }
 }
 
-/** Version and rules under one snapshot; row by row, since parsing ten thousand in one value would block the event loop. */
+/**
+ * Version and rules under one snapshot; row by row, since parsing ten thousand in one value would block the event loop. A database of an
+ * earlier version has no column that says whether the tenant is suspended.
+ */
 async function readRuleSet(tx: Tx): Promise<RuleSet> {
   const rows = await tx.read(sql<{
     version: string
+    suspended: boolean
     rule: PolicyRule | null
   }>`select t.rule_set_version::text as version,
+      (select to_jsonb(own) ->> 'suspended_at' is not null from tenant own where own.id = ${tx.tenant_id}) as suspended,
       case when r.id is not null then ${policyRuleAsJson} end as rule
     from tenant t
       left join (policy_rule r join policy p on p.tenant_id = r.tenant_id and p.id = r.policy_id and p.enabled)
         on r.tenant_id = t.id
     where t.id = ${tx.tenant_id}`)
   const rules = rows.flatMap(({ rule }) => rule ?? [])
-  return { tenant_id: tx.tenant_id, version: rows[0]?.version ?? '0', rules }
+  const suspended = rows[0]?.suspended === true && { suspended: true }
+  return { tenant_id: tx.tenant_id, version: rows[0]?.version ?? '0', rules, ...suspended }
 }

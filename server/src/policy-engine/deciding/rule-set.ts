@@ -26,7 +26,13 @@ export type PolicyRule = {
  * The rules of a tenant's enabled policies. INVARIANT: a tenant's version always means the same set of rules; a draft has a version
  * of its own.
  */
-export type RuleSet = { tenant_id: string; version: string; rules: readonly PolicyRule[] }
+export type RuleSet = {
+  tenant_id: string
+  version: string
+  rules: readonly PolicyRule[]
+  /** The operator suspended the tenant: whatever the rules say, nothing is permitted. Each suspension, and its end, is a version. */
+  suspended?: boolean
+}
 
 /** The subsets of rules over which questions are evaluated. */
 export type Subset = AskSubset | 'approve'
