@@ -383,6 +383,18 @@ create policy tenant_wall on decision
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert on decision to sallyport_app;
 
+create table deleted_tenant (
+  id uuid not null,
+  name text not null,
+  slug text,
+  begun_at timestamp with time zone not null default clock_timestamp(),
+  deleted_at timestamp with time zone,
+  export_sha256 text not null,
+  deleted_rows bigint not null default 0,
+  constraint deleted_tenant_pk PRIMARY KEY (id),
+  constraint deleted_tenant_export_sha256_ck CHECK (export_sha256 ~ '^[0-9a-f]{64}$'::text)
+);
+
 create table delivery (
   tenant_id uuid not null,
   id uuid not null,
@@ -564,7 +576,8 @@ create policy tenant_wall on event
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert on event to sallyport_app;
 grant select (tenant_id, id, xid, seq, type, at) on event to sallyport_work;
-CREATE TRIGGER event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON event FOR EACH STATEMENT EXECUTE FUNCTION event_is_append_only();
+CREATE TRIGGER event_append_only BEFORE UPDATE OR TRUNCATE ON event FOR EACH STATEMENT EXECUTE FUNCTION event_is_append_only();
+CREATE TRIGGER event_leaves BEFORE DELETE ON event FOR EACH ROW EXECUTE FUNCTION leaves_with_its_tenant('event_append_only', 'events are never changed or deleted');
 
 create table event_cursor (
   subscriber text not null,
@@ -1296,7 +1309,8 @@ create policy tenant_wall on request_comment
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert on request_comment to sallyport_app;
-CREATE TRIGGER request_comment_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON request_comment FOR EACH STATEMENT EXECUTE FUNCTION request_comment_stays();
+CREATE TRIGGER request_comment_leaves BEFORE DELETE ON request_comment FOR EACH ROW EXECUTE FUNCTION leaves_with_its_tenant('request_comment_stays', 'comments are never changed or deleted');
+CREATE TRIGGER request_comment_stays BEFORE UPDATE OR TRUNCATE ON request_comment FOR EACH STATEMENT EXECUTE FUNCTION request_comment_stays();
 
 create table request_word (
   tenant_id uuid not null,
@@ -1335,7 +1349,8 @@ create policy tenant_wall on role
 grant select, insert, delete on role to sallyport_app;
 grant update (name, description, scopes, updated_at, version) on role to sallyport_app;
 CREATE TRIGGER role_authority AFTER UPDATE ON role FOR EACH ROW WHEN (old.scopes IS DISTINCT FROM new.scopes) EXECUTE FUNCTION authority_changed();
-CREATE TRIGGER role_system_fixed BEFORE DELETE OR UPDATE ON role FOR EACH ROW WHEN (old.system) EXECUTE FUNCTION system_role_is_fixed();
+CREATE TRIGGER role_system_fixed BEFORE UPDATE ON role FOR EACH ROW WHEN (old.system) EXECUTE FUNCTION system_role_is_fixed();
+CREATE TRIGGER role_system_leaves BEFORE DELETE ON role FOR EACH ROW WHEN (old.system) EXECUTE FUNCTION leaves_with_its_tenant('role_system_fixed', 'a system role is never changed or deleted');
 CREATE TRIGGER role_words AFTER INSERT ON role REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION role_words();
 CREATE TRIGGER role_words_change AFTER UPDATE ON role FOR EACH ROW WHEN (old.name IS DISTINCT FROM new.name) EXECUTE FUNCTION role_words_change();
 
@@ -1664,8 +1679,10 @@ create table tenant (
   slug text,
   suspended_at timestamp with time zone,
   suspended_reason text,
+  deleting_since timestamp with time zone,
   constraint tenant_pk PRIMARY KEY (id),
   constraint tenant_slug_uq UNIQUE (slug),
+  constraint tenant_deleting_since_ck CHECK (deleting_since IS NULL OR suspended_at IS NOT NULL),
   constraint tenant_live_since_ck CHECK ((mode = 'live'::text) = (live_since IS NOT NULL)),
   constraint tenant_mode_ck CHECK (mode = ANY (ARRAY['rehearsal'::text, 'live'::text])),
   constraint tenant_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200),
@@ -1676,6 +1693,8 @@ create table tenant (
 );
 alter table tenant enable row level security;
 alter table tenant force row level security;
+create policy tenant_being_deleted on tenant as restrictive to sallyport_app, sallyport_work
+  using (deleting_since IS NULL);
 create policy tenant_wall on tenant
   using (id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
@@ -2209,6 +2228,18 @@ begin
   insert into past_gift (tenant_id, group_id, role_id, given_by, given_at)
     select tenant_id, group_id, role_id, mapped_by, mapped_at from gone;
   return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.leaves_with_its_tenant()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (select from tenant t where t.id = old.tenant_id and t.deleting_since is not null) then
+    return old;
+  end if;
+  raise exception '%', tg_argv[1] using errcode = 'restrict_violation', constraint = tg_argv[0];
 end
 $function$;
 

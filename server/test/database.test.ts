@@ -172,8 +172,16 @@ const workTables: Record<string, { select: string[]; update: string[] }> = {
 }
 
 test('the catalogue has every row-level security policy, and every grant of the work role', async () => {
-  const policies = await db.asSuperuser<{ tablename: string; policyname: string; qual: string; roles: string[] }>(
-    `select tablename, policyname, qual, roles::text[] from pg_policies where schemaname = 'public'`,
+  type Policy = { tablename: string; policyname: string; qual: string; roles: string[]; permissive: string }
+  const all = await db.asSuperuser<Policy>(
+    `select tablename, policyname, qual, roles::text[], permissive from pg_policies where schemaname = 'public'`,
+  )
+  const policies = all.filter(({ permissive }) => permissive === 'PERMISSIVE')
+  // The others only take away.
+  const hiding = all.filter((policy) => !policies.includes(policy))
+  assert.deepEqual(
+    hiding.map(({ policyname, roles }) => [policyname, ...roles.sort()]),
+    [['tenant_being_deleted', 'sallyport_app', 'sallyport_work']],
   )
   const walled = policies.filter((policy) => policy.policyname === 'tenant_wall').map((policy) => policy.tablename)
   const tenantTables = await db.asSuperuser<{ name: string }>(

@@ -17,12 +17,14 @@ export type BackupColumn = { name: string; type: string; not_null: boolean; iden
 /**
  * Tables that a new database fills itself: its migrations, the words of its records, and the places of the delivery of events, which a
  * restore translates. And what lets somebody in for a while, with the providers' tokens that ended sessions: a restore would bring back what ended since.
- * Failed sign-ins at no tenant count for minutes only, and the processes of the service are those of one place.
+ * Failed sign-ins at no tenant count for minutes only, and the processes of the service are those of one place. The record of deleted tenants
+ * is that of one installation, and only the owner of the tables writes it.
  */
 const leftOut = [
   'migration',
   'event_cursor',
   'event_queue',
+  'deleted_tenant',
   'request_word',
   'user_session',
   'logout_token',
@@ -52,6 +54,12 @@ const leftOut = [
 export async function listBackupTables(client: SingleConnection): Promise<BackupTable[]> {
   const { rows } = await client.query<BackupTable>(tablesQuery, [leftOut])
   return orderByReference(rows)
+}
+
+/** Every table with rows of tenants, each after the tables that it refers to; also those that a backup leaves out. */
+export async function listTenantTables(client: SingleConnection): Promise<BackupTable[]> {
+  const { rows } = await client.query<BackupTable>(tablesQuery, [[]])
+  return orderByReference(rows.filter(({ tenant_column }) => tenant_column !== null))
 }
 
 const tablesQuery = `

@@ -20,21 +20,44 @@ const maxBatch = 2_000
  * writes and reads, so that nothing in between rounds a number or a moment.
  * @throws Error with a sentence if there is nothing to write or the file exists; then no file is written.
  */
-export async function writeBackup(service: ConnectionTarget, file: string, work: LongWork = {}): Promise<BackupCounts> {
+export function writeBackup(service: ConnectionTarget, file: string, work: LongWork = {}): Promise<BackupCounts> {
+  return write(service, file, work, undefined)
+}
+
+/**
+ * The same for one tenant: a backup of an installation that has no other. Of what belongs to the service it has only the names of the root
+ * keys, under which the tenant's own keys are wrapped; not the keys that sign tokens.
+ */
+export function writeExport(
+  service: ConnectionTarget,
+  tenant_id: string,
+  file: string,
+  work: LongWork = {},
+): Promise<BackupCounts> {
+  return write(service, file, work, tenant_id)
+}
+
+async function write(
+  service: ConnectionTarget,
+  file: string,
+  work: LongWork,
+  only: string | undefined,
+): Promise<BackupCounts> {
   const client = await connectAlone(service)
   try {
     // A transaction without a write has no number, so the delivery of events does not wait for it.
     await client.query('begin isolation level repeatable read, read only')
     await prepareLongTransaction(client)
     const header = await readHeader(client)
-    const tenants = await asWorkRole<{ id: string }>(client, 'select id from tenant order by id')
+    const all = await asWorkRole<{ id: string }>(client, 'select id from tenant order by id')
+    const tenants = only === undefined ? all : all.filter(({ id }) => id === only)
     if (tenants.length === 0) {
       throw new Error('the database has no tenant, so there is nothing to back up; check DATABASE_URL or DATA_DIR')
     }
     const writer = await createBackupFile(file)
     try {
       await writer.header(header)
-      await writeAll(client, writer, tenants, work)
+      await writeAll(client, writer, { tenants, only }, work)
       await writer.finish()
       return writer.counted()
     } finally {
@@ -61,12 +84,12 @@ async function readHeader(client: SingleConnection) {
 async function writeAll(
   client: SingleConnection,
   writer: BackupWriter,
-  tenants: { id: string }[],
+  { tenants, only }: { tenants: { id: string }[]; only: string | undefined },
   work: LongWork,
 ): Promise<void> {
   const tables = await listBackupTables(client)
-  for (const subscriber of await readSubscribers(client)) await writer.subscriber(subscriber)
-  for (const table of tables.filter(({ tenant_column }) => tenant_column === null)) {
+  for (const subscriber of await readSubscribers(client, only)) await writer.subscriber(subscriber)
+  for (const table of only === undefined ? tables.filter(isOfService) : neededByTenants(tables)) {
     await writeTable(client, writer, table, null, work)
   }
   for (const { id } of tenants) {
@@ -77,25 +100,38 @@ async function writeAll(
   }
 }
 
+function isOfService({ tenant_column }: BackupTable): boolean {
+  return tenant_column === null
+}
+
+/** Tables of the service to whose rows those of tenants refer. */
+function neededByTenants(tables: readonly BackupTable[]): BackupTable[] {
+  const named = new Set(tables.filter((table) => !isOfService(table)).flatMap(({ refers_to }) => refers_to))
+  return tables.filter((table) => isOfService(table) && named.has(table.name))
+}
+
 /**
- * The position of each subscriber to events, in the order that a restore keeps: the lowest `seq` that was not delivered to it.
+ * The position of each subscriber to events, of one tenant or of all, in the order that a restore keeps: the lowest `seq` that was not delivered to it.
  * After a restore it receives events above that a second time, which subscribers allow.
  */
-async function readSubscribers(client: SingleConnection) {
+async function readSubscribers(client: SingleConnection, only: string | undefined) {
   // A database of an earlier version has no queues.
   const [made] = await asWorkRole<{ queues: boolean }>(
     client,
     `select to_regclass('public.event_queue') is not null as queues`,
   )
-  const queued = `union all select e.seq from event_queue q join event e on e.tenant_id = q.tenant_id
+  const queued = `union all select e.seq, e.tenant_id from event_queue q join event e on e.tenant_id = q.tenant_id
       and (e.xid, e.seq) > (q.xid, q.seq) and (e.xid, e.seq) <= (q.until_xid, q.until_seq)
     where q.subscriber = c.subscriber`
   return asWorkRole<{ subscriber: string; undelivered_from: string | null }>(
     client,
     `select c.subscriber, (select min(waits.seq)::text from (
-          select e.seq from event e where (e.xid, e.seq) > (c.xid, c.seq) ${made?.queues ? queued : ''}) waits)
+          select e.seq, e.tenant_id from event e where (e.xid, e.seq) > (c.xid, c.seq)
+          ${made?.queues ? queued : ''}) waits
+          where $1::uuid is null or waits.tenant_id = $1)
         as undelivered_from
       from event_cursor c order by c.subscriber`,
+    [only ?? null],
   )
 }
 

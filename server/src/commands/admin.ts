@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { readConfig } from '../config/config.ts'
 import { describeVersion, readVersion } from '../config/version.ts'
 import { type Database, openDatabase } from '../db/transaction.ts'
-import { openForOperator } from '../embedded-postgres/open-database.ts'
+import { type OpenedDatabase, openForOperator } from '../embedded-postgres/open-database.ts'
 import { tryMail } from '../mail/try-mail.ts'
 import { issueKey, resetOwner } from '../tenants/operator.flow.ts'
 import { readDuration, signInHint } from '../tenants/tenant.ts'
@@ -17,6 +17,7 @@ import { addSlugCommands } from './slug.ts'
 import { addTenantCommands } from './tenant.ts'
 
 type Open = typeof openForOperator
+type Work<Result> = (database: Database, opened: OpenedDatabase) => Promise<Result>
 
 const config = readConfigOrExit()
 
@@ -26,6 +27,7 @@ Examples:
   $ npm run admin -- tenant list
   $ npm run admin -- tenant show acme
   $ npm run admin -- tenant suspend acme --reason "the contract ended"
+  $ npm run admin -- tenant export acme acme.export
   $ npm run admin -- owner reset anna@acme.example
   $ npm run admin -- key issue --tenant acme --user anna@acme.example --name ci --scopes requests:read,grants:read
   $ npm run admin -- slug set 0197… acme
@@ -139,7 +141,7 @@ addReplayUpgradeCommand(program, answer)
 await program.parseAsync()
 
 /** Runs the work on the operator's database and prints its output; an error is one line and exit code 1. */
-async function answer(work: (database: Database) => Promise<Output>, open?: Open): Promise<void> {
+async function answer(work: Work<Output>, open?: Open): Promise<void> {
   try {
     print(await withDatabase(work, open))
   } catch (error) {
@@ -151,15 +153,12 @@ function print({ text, data }: Output): void {
   console.log(program.opts<{ json?: boolean }>().json ? JSON.stringify(data, null, 2) : text)
 }
 
-async function withDatabase<Result>(
-  work: (database: Database) => Promise<Result>,
-  open: Open = openForOperator,
-): Promise<Result> {
+async function withDatabase<Result>(work: Work<Result>, open: Open = openForOperator): Promise<Result> {
   const opened = await open(config, (message) => console.error(message))
   try {
     const database = openDatabase(opened.service, { writes: 1, long: 1 })
     try {
-      return await work(database)
+      return await work(database, opened)
     } finally {
       await database.close()
     }

@@ -11,9 +11,20 @@ export type FileCommand = {
   run(config: Config, file: string, work: LongWork & { log: (line: string) => void }): Promise<string>
 }
 
+/** Long work of a command line: progress goes to stderr, Ctrl-C ends the work between two batches, a second one ends it at once. */
+export function openLongWork(): LongWork & { log: (line: string) => void } {
+  const stopping = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => stopping.abort(new Error(`stopped by ${signal}`)))
+  }
+  const log = (line: string) => console.error(line)
+  const progress = progressTo(log)
+  const onRows = (rows: number) => progress(() => `${rows.toLocaleString('en')} rows so far`)
+  return { log, onRows, signal: stopping.signal }
+}
+
 /**
- * Runs the command with the arguments of the command line. Progress goes to stderr; an error is one line there and exit code 1.
- * Ctrl-C ends the command between two batches, so that it can clean up; a second Ctrl-C ends it at once.
+ * Runs the command with the arguments of the command line, as long work. An error is one line on stderr and exit code 1.
  */
 export async function runFileCommand(command: FileCommand, args: readonly string[]): Promise<void> {
   if (args.includes('-h') || args.includes('--help')) {
@@ -26,16 +37,8 @@ export async function runFileCommand(command: FileCommand, args: readonly string
     process.exitCode = 1
     return
   }
-  const stopping = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => stopping.abort(new Error(`stopped by ${signal}`)))
-  }
   try {
-    const log = (line: string) => console.error(line)
-    const progress = progressTo(log)
-    const onRows = (rows: number) => progress(() => `${rows.toLocaleString('en')} rows so far`)
-    const work = { log, onRows, signal: stopping.signal }
-    console.error(await command.run(readConfig(), resolve(file), work))
+    console.error(await command.run(readConfig(), resolve(file), openLongWork()))
   } catch (error) {
     console.error(`${command.name} failed: ${error instanceof Error ? error.message : String(error)}`)
     process.exitCode = 1

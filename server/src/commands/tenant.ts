@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { findUnreachableTenants } from '../auth/global-provider-sign-in.flow.ts'
 import type { Config } from '../config/config.ts'
 import type { Database } from '../db/transaction.ts'
+import type { OpenedDatabase } from '../embedded-postgres/open-database.ts'
 import { goLiveWith } from '../rehearsal/go-live.flow.ts'
 import { endAccessOfTenant } from '../requests/end-tenant-access.flow.ts'
 import { endAccessOfAll } from '../requests/transition-store.ts'
@@ -10,10 +11,12 @@ import { requireTenant } from '../tenants/named-tenant.flow.ts'
 import { listTenants, setLive, showTenant } from '../tenants/operator.flow.ts'
 import { resumeTenant, type SuspendedTenant, suspendTenant } from '../tenants/suspend-tenant.flow.ts'
 import { makePassword } from '../tenants/tenant.ts'
+import { addDeletion, listDeleted } from './delete-tenant.ts'
 import { columns, type Output, once } from './output.ts'
 import { tenantLines, tenantTable } from './shown-tenant.ts'
 
-type Answer = (work: (database: Database) => Promise<Output>) => Promise<void>
+/** Runs the work of a command and prints its output. */
+export type Answer = (work: (database: Database, opened: OpenedDatabase) => Promise<Output>) => Promise<void>
 
 /** Adds the commands about tenants. `answer` runs the work of one and prints its output. */
 export function addTenantCommands(program: Command, config: Pick<Config, 'oidc'>, answer: Answer): void {
@@ -23,8 +26,10 @@ export function addTenantCommands(program: Command, config: Pick<Config, 'oidc'>
   tenant
     .command('list')
     .description('list all tenants, the oldest first')
-    .action(() =>
-      answer(async (database) => {
+    .option('--deleted', 'those that were deleted, and those whose deletion is not finished, the latest first')
+    .action(({ deleted }: { deleted?: true }) =>
+      answer(async (database, opened) => {
+        if (deleted === true) return listDeleted(opened)
         const tenants = await listTenants(database)
         return { text: columns(tenantTable(tenants)), data: tenants }
       }),
@@ -55,6 +60,7 @@ export function addTenantCommands(program: Command, config: Pick<Config, 'oidc'>
     )
 
   addSuspensions(tenant, answer)
+  addDeletion(tenant, answer)
 }
 
 function addCreate(tenant: Command, config: Pick<Config, 'oidc'>, answer: Answer): void {

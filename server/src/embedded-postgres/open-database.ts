@@ -13,12 +13,11 @@ type Log = EmbeddedOptions['log']
 /** A database that is ready to serve: at this version, with its tenant isolation checked. */
 export type OpenedDatabase = {
   service: ConnectionTarget
+  /** The role that owns the tables; undefined if it is not configured. */
+  owner: ConnectionTarget | undefined
   /** Stops the embedded server if this process started it. Call it last. */
   stop(): Promise<void>
 }
-
-/** A database as it was found, for a backup or a restore. `owner` is undefined if it is not configured. */
-export type DatabaseAsItIs = OpenedDatabase & { owner: ConnectionTarget | undefined }
 
 type Endpoint = { host: string; port: number; superuser: string; password: string | undefined }
 
@@ -37,8 +36,7 @@ export async function openForService(
   if (config.database_url !== undefined) return openGiven(config.database_url, config.database_owner_url, log)
   const embedded = await startEmbedded({ dataDir: config.data_dir, log, onCrash })
   try {
-    const service = await prepareEmbedded(embedded, log)
-    return { service, stop: embedded.stop }
+    return { ...(await prepareEmbedded(embedded, log)), stop: embedded.stop }
   } catch (error) {
     await embedded.stop()
     throw error
@@ -54,9 +52,9 @@ export async function openForOperator(config: Config, log: Log): Promise<OpenedD
   if (database_url !== undefined) return openForService(config, log, (reason) => log(reason))
   const running = await readRunningEmbedded(data_dir)
   if (running !== undefined) {
-    const { service } = targetsOf(running)
+    const { service, owner } = targetsOf(running)
     requireNoneTooNew((await compareMigrations(service)).too_new)
-    return { service, stop: async () => undefined }
+    return { service, owner, stop: async () => undefined }
   }
   requireEmbedded(data_dir)
   return openForService(config, log, (reason) => log(reason))
@@ -73,7 +71,7 @@ function requireEmbedded(data_dir: string): void {
  * The same, but without migration: so a backup can be made before an upgrade, and a restore can fill the tables as they were.
  * `make`: whether to create an embedded database if there is none.
  */
-export async function openAsItIs(config: Config, log: Log, make: boolean): Promise<DatabaseAsItIs> {
+export async function openAsItIs(config: Config, log: Log, make: boolean): Promise<OpenedDatabase> {
   const opened = await findAsItIs(config, log, make)
   try {
     await requireIsolation(opened.service)
@@ -113,7 +111,7 @@ async function requireMigrated(service: ConnectionTarget, needed: string): Promi
   )
 }
 
-async function findAsItIs(config: Config, log: Log, make: boolean): Promise<DatabaseAsItIs> {
+async function findAsItIs(config: Config, log: Log, make: boolean): Promise<OpenedDatabase> {
   const { database_url, database_owner_url, data_dir } = config
   if (database_url !== undefined) {
     const owner = database_owner_url === undefined ? undefined : { connectionString: database_owner_url }
@@ -135,14 +133,14 @@ async function findAsItIs(config: Config, log: Log, make: boolean): Promise<Data
 
 async function openGiven(database_url: string, owner_url: string | undefined, log: Log): Promise<OpenedDatabase> {
   const service = { connectionString: database_url }
+  const owner = owner_url === undefined ? undefined : { connectionString: owner_url }
   await requireAnswer('DATABASE_URL', service)
-  if (owner_url !== undefined) {
-    const owner = { connectionString: owner_url }
+  if (owner !== undefined) {
     await requireAnswer('DATABASE_OWNER_URL', owner)
     await migrateAndReport(owner, log)
   }
   await requireReady(service)
-  return { service, stop: async () => undefined }
+  return { service, owner, stop: async () => undefined }
 }
 
 /** The error names the variable and not its value, because the URL may contain a password. */
@@ -161,11 +159,11 @@ async function requireAnswer(variable: string, target: ConnectionTarget): Promis
   }
 }
 
-async function prepareEmbedded(endpoint: Endpoint, log: Log): Promise<ConnectionTarget> {
+async function prepareEmbedded(endpoint: Endpoint, log: Log) {
   const { owner, service } = await setUpEmbedded(endpoint)
   await migrateAndReport(owner, log)
   await requireReady(service)
-  return service
+  return { service, owner }
 }
 
 /** Creates its database and roles if they are missing. */
