@@ -41,7 +41,12 @@ const row = (tx: Tx): Statement => sql`t.id, t.name, t.slug, t.mode, t.created_a
 /** The tenant in the list; undefined when there is none. */
 export async function findTenantRow(tx: Tx): Promise<TenantRow | undefined> {
   const [found] = await tx.read(sql<TenantRow>`select ${row(tx)} from tenant t where t.id = ${tx.tenant_id}`)
-  return found
+  return found && { ...found, suspended: withMoment(found.suspended, 'since') }
+}
+
+/** A moment inside a JSON value has the spelling of the database. */
+function withMoment<Name extends string, Value extends Record<Name, string>>(value: Value | null, name: Name) {
+  return value && { ...value, [name]: new Date(value[name]).toISOString() }
 }
 
 /** All that is shown of a tenant, in one round trip; each count and the last event read an index of that tenant. */
@@ -63,5 +68,7 @@ export async function findShownTenant(tx: Tx): Promise<ShownTenant | undefined> 
       (select jsonb_build_object('type', e.type, 'at', e.at) from event e
         where e.tenant_id = ${tenant_id} order by e.seq desc limit 1) as last_event
     from tenant t where t.id = ${tenant_id}`)
-  return found
+  if (found === undefined) return undefined
+  const { suspended, last_event } = found
+  return { ...found, suspended: withMoment(suspended, 'since'), last_event: withMoment(last_event, 'at') }
 }
