@@ -120,6 +120,7 @@ test('with --new-passwords it says which services need the new lines', async () 
 test('what keeps it from working is one sentence without a password', async () => {
   await asSuperuser(`create role weak login password 'weak-secret'`)
   await asSuperuser(`create role makes_roles login createrole password 'weak-secret'`)
+  await asSuperuser(`create role cloud login createrole createdb password 'weak-secret'`)
   const cases: [string[], RegExp][] = [
     [[urlWith(superuser, 'wrong-secret')], /refuses this user or its password/],
     [[urlWith('nobody', 'wrong-secret')], /refuses this user or its password/],
@@ -128,6 +129,7 @@ test('what keeps it from working is one sentence without a password', async () =
     [['--new-passwords', urlWith('weak', 'weak-secret')], /may not create roles/],
     [['--new-passwords', urlWith('makes_roles', 'weak-secret'), 'third'], /may not create databases/],
     [['--new-passwords', urlWith('makes_roles', 'weak-secret'), 'postgres'], /does not permit this user/],
+    [['--keep-passwords', urlWith('cloud', 'weak-secret'), 'third'], /does not permit this user/],
     [['--force', adminUrl], /unknown option `--force`/],
     [['postgres://admin:wrong-secret/x@db/p'], /special characters of the password/],
   ]

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { connectAlone, type SingleConnection } from '../db/client/connect.ts'
+import { type ConnectionTarget, connectAlone, type SingleConnection } from '../db/client/connect.ts'
 import { findOnServer } from '../db/found-on-server.ts'
-import { appRole, ensureDatabase, ownerRole, setUpRoles } from '../db/roles.ts'
+import { appRole, dropNewDatabase, ensureDatabase, ownerRole, setUpRoles } from '../db/roles.ts'
 import { chooseSetup, readSetupArguments, type SetupArguments } from './setup-choice.ts'
 import { adviceFor, explainFailure, lackOf, refusalOf } from './setup-report.ts'
 
@@ -28,21 +28,28 @@ async function setUp({ admin_url, database, passwords: choice }: SetupArguments)
     const act = chooseSetup(found, choice)
     if (act !== 'create' && act !== 'keep' && act !== 'replace') throw new Error(refusalOf(act, found, database))
     await requireRights(admin, database)
-    await ensureDatabase(admin, database)
+    const isNew = await ensureDatabase(admin, database)
     const made = () => randomBytes(24).toString('base64url')
     const passwords = act === 'keep' ? undefined : { owner: made(), app: made() }
-    const inside = await connectAlone(on(database))
-    try {
-      await setUpRoles(inside, database, passwords)
-    } finally {
-      await inside.end()
-    }
+    await prepare(on(database), database, passwords).catch(async (error: unknown) => {
+      if (isNew) await dropNewDatabase(admin, database)
+      throw error
+    })
     const as = (role: string, password = 'PASSWORD') => withRole(withDatabase(admin_url, database), role, password)
     console.log(`DATABASE_URL=${as(appRole, passwords?.app)}`)
     console.log(`DATABASE_OWNER_URL=${as(ownerRole, passwords?.owner)}`)
     console.error(`\n${adviceFor(act, found, database)}`)
   } finally {
     await admin.end()
+  }
+}
+
+async function prepare(target: ConnectionTarget, database: string, passwords: Parameters<typeof setUpRoles>[2]) {
+  const inside = await connectAlone(target)
+  try {
+    await setUpRoles(inside, database, passwords)
+  } finally {
+    await inside.end()
   }
 }
 

@@ -56,8 +56,15 @@ async function ensureRole(admin: pg.Client, role: string, attributes: string): P
   await admin.query(`${rows.length === 0 ? 'create' : 'alter'} role ${role} ${attributes}`)
 }
 
-/** Creates the database if it is missing. */
-export async function ensureDatabase(admin: pg.Client, name: string): Promise<void> {
+/** Creates the database if it is missing; returns whether it was. */
+export async function ensureDatabase(admin: pg.Client, name: string): Promise<boolean> {
   const { rows } = await admin.query('select 1 from pg_database where datname = $1', [name])
-  if (rows.length === 0) await admin.query(`create database ${admin.escapeIdentifier(name)}`)
+  if (rows.length > 0) return false
+  await admin.query(`create database ${admin.escapeIdentifier(name)}`)
+  return true
+}
+
+/** Drops a database that `ensureDatabase` has just created. */
+export async function dropNewDatabase(admin: pg.Client, name: string): Promise<void> {
+  await admin.query(`drop database ${admin.escapeIdentifier(name)}`)
 }
