@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
+import { dataFolder } from '../../test/support/data-folder.ts'
 import { testDatabase } from '../../test/support/database.ts'
-import { dataFolder, startScript, urlOf } from '../../test/support/sallyport.ts'
+import { startScript, urlOf } from '../../test/support/sallyport.ts'
 import { createTenant } from '../tenants/create-tenant.flow.ts'
 
 const db = await testDatabase()

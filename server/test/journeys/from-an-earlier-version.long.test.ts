@@ -6,8 +6,9 @@ import { fileURLToPath } from 'node:url'
 import { findPackage } from '../../src/embedded-postgres/binaries.ts'
 import { auditPage, type Holds } from '../releases/live-there.ts'
 import { type Client, clientAt } from '../support/client.ts'
+import { dataFolder } from '../support/data-folder.ts'
 import { unpackFolder } from '../support/packed-folder.ts'
-import { dataFolder, type Sallyport, startOnEmbedded, startScript } from '../support/sallyport.ts'
+import { type Sallyport, startOnEmbedded, startScript } from '../support/sallyport.ts'
 import { until } from '../support/wait.ts'
 
 /**

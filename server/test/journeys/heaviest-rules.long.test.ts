@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Client, clientAt } from '../support/client.ts'
-import { dataFolder, startOnEmbedded, startScript } from '../support/sallyport.ts'
+import { dataFolder } from '../support/data-folder.ts'
+import { startOnEmbedded, startScript } from '../support/sallyport.ts'
 import { builders, forbiddenConditions } from '../support/worst-texts.ts'
 
 /** The heaviest possible rules, sent to the running service by one tenant while another is served. */

@@ -5,8 +5,9 @@ import { after, test } from 'node:test'
 import { connectAlone } from '../../src/db/client/connect.ts'
 import { listMigrations } from '../../src/db/migrate.ts'
 import { readRunningEmbedded } from '../../src/embedded-postgres/start.ts'
+import { dataFolder } from '../support/data-folder.ts'
 import { testDatabase } from '../support/database.ts'
-import { dataFolder, startOn, startOnEmbedded, startScript, urlOf } from '../support/sallyport.ts'
+import { startOn, startOnEmbedded, startScript, urlOf } from '../support/sallyport.ts'
 import { until } from '../support/wait.ts'
 
 /** This version stands for the older one: the database has a migration of a later version. */

@@ -6,14 +6,8 @@ import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:h
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import {
-  dataFolder,
-  isAlive,
-  postmasterOf,
-  type Sallyport,
-  startOnEmbedded,
-  startScript,
-} from '../support/sallyport.ts'
+import { dataFolder, isAlive, postmasterOf } from '../support/data-folder.ts'
+import { type Sallyport, startOnEmbedded, startScript } from '../support/sallyport.ts'
 import { until } from '../support/wait.ts'
 
 const data_dir = await dataFolder()

@@ -3,15 +3,9 @@ import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { after, test } from 'node:test'
 import { readVersion } from '../../src/config/version.ts'
+import { dataFolder, isAlive, postmasterOf } from '../support/data-folder.ts'
 import { freePort } from '../support/free-port.ts'
-import {
-  dataFolder,
-  isAlive,
-  postmasterOf,
-  startOnEmbedded,
-  startOnTestServer,
-  startScript,
-} from '../support/sallyport.ts'
+import { startOnEmbedded, startOnTestServer, startScript } from '../support/sallyport.ts'
 import { until } from '../support/wait.ts'
 
 const keeping = new Agent({ keepAlive: true })

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { bareDatabase, useOwnServer } from '../support/backup-database.ts'
 import { clientAt } from '../support/client.ts'
-import { dataFolder, type Sallyport, startOn, startScript, urlOf } from '../support/sallyport.ts'
+import { dataFolder } from '../support/data-folder.ts'
+import { type Sallyport, startOn, startScript, urlOf } from '../support/sallyport.ts'
 import { until } from '../support/wait.ts'
 
 /** The operator suspends a tenant, exports it, deletes it while the service runs, and restores it elsewhere. */

@@ -3,7 +3,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
-import { isAlive, type Sallyport, startOnTestServer } from '../support/sallyport.ts'
+import { isAlive } from '../support/data-folder.ts'
+import { type Sallyport, startOnTestServer } from '../support/sallyport.ts'
 import { until } from '../support/wait.ts'
 
 /** The service builds its real console, in a folder of the test's own. */

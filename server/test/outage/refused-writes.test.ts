@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { connectAlone } from '../../src/db/client/connect.ts'
 import { startEmbedded } from '../../src/embedded-postgres/start.ts'
+import { dataFolder } from '../support/data-folder.ts'
 import { readExposition } from '../support/exposition.ts'
 import { freePort } from '../support/free-port.ts'
-import { dataFolder, startOn, startScript } from '../support/sallyport.ts'
+import { startOn, startScript } from '../support/sallyport.ts'
 import { until } from '../support/wait.ts'
 
 /** A server of its own, where passwords count. */

@@ -1,14 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, readFileSync, rmSync } from 'node:fs'
-import { mkdtemp } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { ConnectionTarget } from '../../src/db/client/connect.ts'
 import { type Client, clientAt } from './client.ts'
+import { dataFolder } from './data-folder.ts'
 import { testDatabase } from './database.ts'
 import { freePort } from './free-port.ts'
 import { unlimited } from './unlimited.ts'
@@ -142,38 +141,6 @@ function ordinaryEnvironment(): NodeJS.ProcessEnv {
     ...(TMPDIR && { TMPDIR }),
     ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }),
     NO_COLOR: '1',
-  }
-}
-
-/**
- * A new DATA_DIR, removed when the file's tests are done together with an embedded PostgreSQL that a killed service left
- * running.
- */
-export async function dataFolder(): Promise<string> {
-  const data_dir = await mkdtemp(join(tmpdir(), 'sallyport-journey-'))
-  after(async () => {
-    const pid = postmasterOf(data_dir)
-    if (pid !== undefined && isAlive(pid)) {
-      process.kill(pid, 'SIGQUIT')
-      await until('the PostgreSQL left behind has ended', async () => !isAlive(pid))
-    }
-    rmSync(data_dir, { recursive: true, force: true })
-  })
-  return data_dir
-}
-
-/** The process id of the embedded PostgreSQL from its own PID file, while that exists. */
-export function postmasterOf(data_dir: string): number | undefined {
-  const note = join(data_dir, 'postgres', 'postmaster.pid')
-  return existsSync(note) ? Number(readFileSync(note, 'utf8').split('\n', 1)[0]) : undefined
-}
-
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
   }
 }
 
