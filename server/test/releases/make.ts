@@ -11,7 +11,7 @@ import { connectAlone } from '../../src/db/client/connect.ts'
 import { startEmbedded } from '../../src/embedded-postgres/start.ts'
 import { seedTenant } from '../support/backup-seed.ts'
 import { packFolder } from '../support/packed-folder.ts'
-import { runUnattended, startUnattended } from '../support/sallyport.ts'
+import { startUnattended } from '../support/sallyport.ts'
 import { type Holds, liveThere } from './live-there.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
@@ -26,7 +26,7 @@ try {
   mkdirSync(folder)
   const holds = await fill()
   await seedEveryTable()
-  await runUnattended('backup', [join(folder, 'sallyport.backup')], { DATA_DIR: data_dir })
+  runCommand('backup', join(folder, 'sallyport.backup'))
   dropWhatIsMadeAgain()
   writeFileSync(join(folder, 'data-folder.zst'), packFolder(data_dir))
   const commit = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim()
@@ -40,12 +40,18 @@ try {
   rmSync(data_dir, { recursive: true, force: true })
 }
 
+function runCommand(name: 'demo' | 'backup', ...args: string[]): void {
+  const { PATH = '', HOME = '', TMPDIR = tmpdir() } = process.env
+  const env = { PATH, HOME, TMPDIR, DATA_DIR: data_dir }
+  execFileSync(process.execPath, [join(root, `server/src/commands/${name}.ts`), ...args], { env, stdio: 'pipe' })
+}
+
 /** Plays the demo on a new service, and what `liveThere` does after it. */
 async function fill(): Promise<Holds> {
   const service = await startUnattended(data_dir, {}, 'start')
   let holds: Holds
   try {
-    await runUnattended('demo', ['--data-dir', data_dir], {})
+    runCommand('demo', '--data-dir', data_dir)
     holds = await liveThere(service)
   } finally {
     await service.stop()

@@ -166,16 +166,6 @@ export function startUnattended(
   return untilReady(data_dir, env, (all) => spawnScript(how, [], all).started)
 }
 
-/** Runs `npm run <script>` to its end, for a command that is not a test. @throws Error when it fails */
-export async function runUnattended(
-  name: 'demo' | 'backup',
-  args: readonly string[],
-  env: Record<string, string>,
-): Promise<void> {
-  const { started } = spawnScript(name, args, env)
-  if ((await started.end()) !== 0) throw new Error(`${name} failed:\n${started.output()}`)
-}
-
 async function untilReady(
   data_dir: string,
   env: Record<string, string>,
