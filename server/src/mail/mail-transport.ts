@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { createTransport } from 'nodemailer'
 import type { MailServer } from '../config/mail-config.ts'
 import { sanitizeText } from '../kernel/foreign-text.ts'
 import { createSemaphore } from '../kernel/semaphore.ts'
@@ -45,7 +44,50 @@ const usualDeadlines: MailDeadlines = { session: 10_000, attempt: 60_000, queue:
  * `per_second` mails a second, evenly spaced. `name`: its host name in the SMTP greeting.
  */
 export function openMailTransport(server: MailServer, name: string, deadlines = usualDeadlines): MailTransport {
-  const { host, port, tls, login, connections, per_second } = server
+  const { login, connections, per_second } = server
+  let opened: ReturnType<typeof openPool> | undefined
+  const busy = new Error('all connections to the mail server are busy with other mail of this service')
+  const mails = createSemaphore({ limit: connections, maxWaitMs: deadlines.queue, refusal: () => busy })
+  const rateLimit = openRateLimiter(per_second)
+  const hide = spellings(login)
+
+  const attempt = async (letter: Letter, signal: AbortSignal): Promise<SendOutcome> => {
+    await rateLimit(signal)
+    const { reply_to, message_id, subject, ...rest } = letter
+    opened ??= openPool(server, name, deadlines)
+    const sent = await (await opened).sendMail({
+      ...rest,
+      // Mail programs decode every encoded word, and would then show another subject than was written.
+      subject: subject.replaceAll('=?', '= ?'),
+      ...(reply_to !== undefined && { replyTo: reply_to }),
+      // The bare recipient address: no list, no name, and no parsing of a text.
+      to: { name: '', address: letter.to },
+      messageId: `<${message_id}>`,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(deadlines.attempt)]),
+    })
+    return { kind: 'delivered', said: sanitizeText(sent.response, hide) }
+  }
+
+  return {
+    maxMs: deadlines.queue + deadlines.attempt + (per_second === 0 ? 0 : (connections * 1_000) / per_second),
+    async send(letter, signal) {
+      try {
+        return await mails.run(() => attempt(letter, signal))
+      } catch (error) {
+        if (signal.aborted)
+          return { kind: 'try_again', why: 'the service was stopped during the attempt', holds_up: 'all' }
+        if (error === busy) return { kind: 'try_again', why: busy.message, holds_up: 'all', after_ms: 1_000 }
+        return outcomeOf(error as SmtpFault, hide)
+      }
+    },
+    close: () => void opened?.then((pool) => pool.close({ force: true })),
+  }
+}
+
+/** The library takes 7 MB, so it is loaded at the first mail. */
+async function openPool(server: MailServer, name: string, deadlines: MailDeadlines) {
+  const { host, port, tls, login, connections } = server
+  const { createTransport } = await import('nodemailer')
   const pool = createTransport({
     pool: true,
     host,
@@ -73,41 +115,7 @@ export function openMailTransport(server: MailServer, name: string, deadlines = 
   })
   // `sendMail` reports its own failures; failures of an idle connection do not matter.
   pool.on('error', () => undefined)
-  const busy = new Error('all connections to the mail server are busy with other mail of this service')
-  const mails = createSemaphore({ limit: connections, maxWaitMs: deadlines.queue, refusal: () => busy })
-  const rateLimit = openRateLimiter(per_second)
-  const hide = spellings(login)
-
-  const attempt = async (letter: Letter, signal: AbortSignal): Promise<SendOutcome> => {
-    await rateLimit(signal)
-    const { reply_to, message_id, subject, ...rest } = letter
-    const sent = await pool.sendMail({
-      ...rest,
-      // Mail programs decode every encoded word, and would then show another subject than was written.
-      subject: subject.replaceAll('=?', '= ?'),
-      ...(reply_to !== undefined && { replyTo: reply_to }),
-      // The bare recipient address: no list, no name, and no parsing of a text.
-      to: { name: '', address: letter.to },
-      messageId: `<${message_id}>`,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(deadlines.attempt)]),
-    })
-    return { kind: 'delivered', said: sanitizeText(sent.response, hide) }
-  }
-
-  return {
-    maxMs: deadlines.queue + deadlines.attempt + (per_second === 0 ? 0 : (connections * 1_000) / per_second),
-    async send(letter, signal) {
-      try {
-        return await mails.run(() => attempt(letter, signal))
-      } catch (error) {
-        if (signal.aborted)
-          return { kind: 'try_again', why: 'the service was stopped during the attempt', holds_up: 'all' }
-        if (error === busy) return { kind: 'try_again', why: busy.message, holds_up: 'all', after_ms: 1_000 }
-        return outcomeOf(error as SmtpFault, hide)
-      }
-    },
-    close: () => pool.close({ force: true }),
-  }
+  return pool
 }
 
 /** Admits `perSecond` calls a second, evenly spaced; 0: no limit. */
