@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import type { TSchema } from 'typebox'
+import { readVersion } from '../config/version.ts'
 import { takesCredential } from './admission.ts'
 import { ErrorObject } from './error-object.ts'
 import { headerParameters } from './header-parameters.ts'
@@ -10,9 +10,6 @@ import { declareTags } from './openapi-tags.ts'
 import type { Operation } from './operation.ts'
 import { describeOutgoing, type Outgoing } from './outgoing.ts'
 import { asDocumented, jsonSchemaOf } from './schema.ts'
-
-const packageFile = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-const { version } = JSON.parse(packageFile) as { version: string }
 
 /**
  * The OpenAPI 3.1 document of the operations, and of the messages sent to receivers. Schemas with a `title` become components
@@ -39,7 +36,7 @@ export function describeApi(
     openapi: '3.1.0',
     info: {
       title: 'Sallyport',
-      version,
+      version: readVersion().version,
       summary:
         'Access to cloud resources: requested, decided by policy, granted for a limited time, and removed on time.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
