@@ -3142,7 +3142,7 @@ export interface components {
             resource_name: string | null;
             /** @description what the action means, in the tenant’s own words; null where it is not described */
             action_description: string | null;
-            /** @description `sandbox` for that of a tenant without provisioners; null until its target is known */
+            /** @description `sandbox` for the one of the rehearsal, which simulates what no provisioner serves; null until its target is known */
             provisioner_name: string | null;
             /**
              * Format: uuid
@@ -3661,7 +3661,7 @@ export interface components {
             resource_name: string | null;
             /** @description what the action means, in the tenant’s own words; null where it is not described */
             action_description: string | null;
-            /** @description `sandbox` for that of a tenant without provisioners; null until its target is known */
+            /** @description `sandbox` for the one of the rehearsal, which simulates what no provisioner serves; null until its target is known */
             provisioner_name: string | null;
             /**
              * Format: uuid
@@ -4290,6 +4290,8 @@ export interface components {
              * @description until when the secrets from before the last rotation are valid beside the new ones
              */
             previous_secrets_until: string | null;
+            /** @description absent where there are none */
+            warnings?: components["schemas"]["ProvisionerWarning"][];
             /** @description the last test; null when there was none since the last change of the config */
             health: {
                 /** Format: date-time */
@@ -4319,6 +4321,15 @@ export interface components {
                 /** @description how to fix it, or a note */
                 message: string | null;
             }[];
+        };
+        ProvisionerWarning: {
+            /**
+             * @description `serves` is empty: it gives no access
+             * @enum {string}
+             */
+            code: "serves_nothing";
+            /** @description the warning, as a sentence */
+            message: string;
         };
         ProvisionerWithSecrets: {
             /** Format: uuid */
@@ -4351,6 +4362,8 @@ export interface components {
              * @description until when the secrets from before the last rotation are valid beside the new ones
              */
             previous_secrets_until: string | null;
+            /** @description absent where there are none */
+            warnings?: components["schemas"]["ProvisionerWarning"][];
             /** @description the last test; null when there was none since the last change of the config */
             health: {
                 /** Format: date-time */
@@ -12327,6 +12340,7 @@ export interface operations {
                      * @description until when the secrets from before the last rotation are valid beside the new ones
                      */
                     previous_secrets_until?: string | null;
+                    warnings?: unknown;
                     health?: unknown;
                     /** Format: date-time */
                     created_at?: string;

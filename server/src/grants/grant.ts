@@ -81,7 +81,8 @@ export const NamedGrant = Type.Object(
     action_description: ActionDescription,
     provisioner_name: Nullable(
       Type.String({
-        description: '`sandbox` for that of a tenant without provisioners; null until its target is known',
+        description:
+          '`sandbox` for the one of the rehearsal, which simulates what no provisioner serves; null until its target is known',
       }),
     ),
     approved_by: Nullable(Type.String({ format: 'uuid', description: 'null where a rule approved the request' })),

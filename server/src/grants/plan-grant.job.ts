@@ -31,7 +31,7 @@ export function planGrant(drivers: Drivers): DueWork {
   }
 }
 
-/** The provisioner that gives the access. A live tenant, or one with its own provisioners, never falls back to the sandbox. */
+/** The provisioner that gives the access. A live tenant never falls back to the sandbox. */
 function requireServing(serving: Serving, input: PlanInput): ProvisionerRef {
   const { provisioner, provisioner_id, provisioner_version, enabled, by_sandbox } = serving
   if (provisioner !== null && provisioner_id !== null) {

@@ -16,15 +16,14 @@ export type Serving = {
   provisioner_id: string | null
   provisioner_version: number | null
   enabled: boolean | null
-  /** What no provisioner serves is given in the sandbox: the tenant is in rehearsal and has no provisioners of its own. */
+  /** What no provisioner serves is given in the sandbox: the tenant is in rehearsal. */
   by_sandbox: boolean
 }
 
 /** The provisioner that serves the grant `g`: the row for its account takes precedence over the row for all accounts. */
 const servedBy = sql`(
     select p.provisioner_type as provisioner, p.id as provisioner_id, p.version as provisioner_version, p.enabled,
-      not exists (select from provisioner own where own.tenant_id = g.tenant_id)
-        and exists (select from tenant t where t.id = g.tenant_id and t.mode = 'rehearsal') as by_sandbox
+      exists (select from tenant t where t.id = g.tenant_id and t.mode = 'rehearsal') as by_sandbox
     from (select) one left join lateral (
       select s.provisioner_id from served_resource s where s.tenant_id = g.tenant_id
         and s.resource_type = g.resource_type and s.account_id in ('', coalesce(g.account_id, ''))

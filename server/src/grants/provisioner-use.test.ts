@@ -52,10 +52,30 @@ test('a provisioner can be deleted only when all access that it gave is revoked'
   assert.deepEqual(left, { provisioner_id: null, next_look_at: null, failures: 0 })
 })
 
-test('a tenant with its own provisioner has no default sandbox: a grant that no provisioner serves fails with a reason', async () => {
+test('in rehearsal, what no provisioner serves is given in the sandbox, also beside a provisioner that serves nothing', async () => {
   const on = await stage('Not served')
-  const { id } = await on.setUp({ serves: [{ ...accounts, account_ids: ['600000000002'] }] })
+  const { id } = await on.setUp({})
+  const first = await on.ask(on.account('600000000002'))
+  await on.grantsAre(first, 'active', 'successful')
+  await on.change(id, 'PATCH', { serves: [{ ...accounts, account_ids: ['600000000002'] }] })
+  const second = await on.ask(on.account('600000000003'))
+  await on.grantsAre(second, 'active', 'successful')
+  const rows = await house.asSuperuser('select provisioner, provisioner_id from entitlement where tenant_id = $1', [
+    on.tenant_id,
+  ])
+  const bySandbox = { provisioner: 'sandbox', provisioner_id: null }
+  assert.deepEqual(rows, [bySandbox, bySandbox])
+})
+
+test('a grant of a live tenant that no provisioner serves any more fails with a reason, and can be retried', async () => {
+  const on = await stage('No longer served')
+  const { id } = await on.setUp({ serves: [accounts] })
+  const goLive = `update tenant set mode = 'live', live_since = clock_timestamp() where id = $1`
+  await house.asSuperuser(goLive, [on.tenant_id])
+  // Asked for while it is served, and given once it is not.
+  await on.change(id, 'PATCH', { enabled: false })
   const request = await on.ask(on.account('600000000003'))
+  await on.change(id, 'PATCH', { serves: [{ ...accounts, account_ids: ['600000000002'] }], enabled: true })
   await on.grantsAre(request, 'failed', 'failed')
   assert.match(await on.errorOf(request), /no provisioner serves `cloud_account` in the account 600000000003/)
   await on.change(id, 'PATCH', { serves: [accounts] })

@@ -11,7 +11,7 @@ export const userRule = 'must be a user’s id, or `me`'
 
 const provisionerOrSandbox = /^(?:[\da-fA-F]{8}(?:-[\da-fA-F]{4}){3}-[\da-fA-F]{12}|sandbox)$/
 
-/** A provisioner's id, or `sandbox`, which stands for that of a tenant without provisioners: a pattern and its rule. */
+/** A provisioner's id, or `sandbox`, which stands for the one of the rehearsal: a pattern and its rule. */
 export const provisionerPattern = provisionerOrSandbox.source
 export const provisionerRule = 'must be a provisioner’s id, or `sandbox`'
 

@@ -6,7 +6,7 @@ import { Problem } from '../kernel/errors.ts'
 import type { PageRequest, PageRows } from '../kernel/page.ts'
 import type { KeptConfig } from '../secrets/sealed-config.ts'
 import type { Check } from './driver.ts'
-import type { Provisioner, ProvisionerHealth, ProvisionerType } from './provisioner.ts'
+import { type Provisioner, type ProvisionerHealth, type ProvisionerType, warningsOf } from './provisioner.ts'
 import { type ServedLine, servesOf } from './serving.ts'
 
 /** A provisioner with its sealed secrets; never sent in a reply. */
@@ -41,7 +41,8 @@ const record = sql`r.id, r.name, r.provisioner_type, r.config, r.enabled, r.corr
 
 function asProvisioner({ served, checked_at, checks, ...rest }: Row): Provisioner {
   const health = checked_at === null || checks === null ? null : healthOf(checked_at, checks)
-  return { ...rest, serves: servesOf(served), health }
+  const serves = servesOf(served)
+  return { ...rest, serves, health, ...warningsOf({ serves }) }
 }
 
 function healthOf(checked_at: string, checks: Check[]): ProvisionerHealth {

@@ -30,6 +30,21 @@ const health = {
 export const ProvisionerHealth = Type.Object(health, { title: 'ProvisionerTestResult' })
 export type ProvisionerHealth = Static<typeof ProvisionerHealth>
 
+const ProvisionerWarning = Type.Object(
+  {
+    code: OneOf(['serves_nothing'], { description: '`serves` is empty: it gives no access' }),
+    message: Type.String({ description: 'the warning, as a sentence' }),
+  },
+  { title: 'ProvisionerWarning' },
+)
+
+/** What the provisioner does not do, although it looks as if it did. */
+export function warningsOf({ serves }: { serves: readonly unknown[] }): Pick<Provisioner, 'warnings'> {
+  if (serves.length > 0) return {}
+  const message = 'the provisioner serves nothing, so it gives no access: name the types of resource in `serves`'
+  return { warnings: [{ code: 'serves_nothing', message }] }
+}
+
 /** A provisioner as in replies. */
 export const Provisioner = Type.Object(
   {
@@ -47,6 +62,7 @@ export const Provisioner = Type.Object(
         description: 'until when the secrets from before the last rotation are valid beside the new ones',
       }),
     ),
+    warnings: Type.Optional(Type.Array(ProvisionerWarning, { description: 'absent where there are none' })),
     health: Nullable(
       Type.Object(health, {
         description: 'the last test; null when there was none since the last change of the config',

@@ -46,6 +46,19 @@ suite('creating a provisioner', () => {
     assert.deepEqual(await eventsOf(id), [{ type: 'provisioner.created', data }])
   })
 
+  test('warns of one that serves nothing, until it serves something', async () => {
+    const tenant = await house.tenant('Serving nothing')
+    const made = await create(tenant)
+    const url = `${path}/${made.body.id}`
+    const codes = (warnings: unknown) => (warnings as { code: string }[] | undefined)?.map(({ code }) => code)
+    assert.deepEqual(codes(made.body.warnings), ['serves_nothing'])
+    const read = await as(tenant, 'GET', url)
+    assert.deepEqual(codes(read.body.warnings), ['serves_nothing'])
+    // As it was read, with what it serves: the warning is sent back too.
+    const changed = await as(tenant, 'PATCH', url, { ...read.body, serves: [accounts] })
+    assert.deepEqual([changed.status, 'warnings' in changed.body], [200, false], changed.text)
+  })
+
   const faulty: [string, object, string][] = [
     ['without a name', { name: undefined }, '/name'],
     ['with an unknown type', { provisioner_type: 'mainframe' }, '/provisioner_type'],
