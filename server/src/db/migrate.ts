@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { type ConnectionTarget, connectAlone, type SingleConnection } from './client/connect.ts'
-import { findTooNew, oldestCodeOf, type RecordedMigration, requireNoneTooNew } from './newer-schema.ts'
-import { type AppliedMigration, inOurTerms } from './past-migrations.ts'
+import { findTooNew, type RecordedMigration, requireNoneTooNew } from './newer-schema.ts'
+import { inOurTerms } from './past-migrations.ts'
+import { type Migration, runMigration } from './run-migration.ts'
 
 const folder = new URL('../../migrations/', import.meta.url)
 
 /** An arbitrary fixed number: two processes that start together migrate one after the other. */
 const advisoryLock = 7_255_101
-
-type Migration = AppliedMigration & { text: string }
 
 /** The migrations of this version, in order. */
 export async function listMigrations(): Promise<Migration[]> {
@@ -23,7 +22,7 @@ export async function listMigrations(): Promise<Migration[]> {
 }
 
 /**
- * Migrates the database to this version: plain SQL files in order, each in a transaction of its own, under a lock.
+ * Migrates the database to this version: plain SQL files in order, each by itself, under a lock.
  * Returns the names of the migrations that it ran. Throws if a migration was edited after it ran, or if the database is too new for this
  * version. `last` names the last one to run: a restore fills the tables as they were at the backup, before the later migrations run.
  */
@@ -44,14 +43,7 @@ export async function migrate(owner: ConnectionTarget, last?: string): Promise<s
       if (before !== undefined) {
         throw new Error(`migration \`${migration.name}\` was edited after it ran; put the file back and add a new one`)
       }
-      await client.query('begin')
-      await client.query(migration.text)
-      await client.query('insert into migration (name, checksum, oldest_code) values ($1, $2, $3)', [
-        migration.name,
-        migration.checksum,
-        oldestCodeOf(migration.text),
-      ])
-      await client.query('commit')
+      await runMigration(client, migration)
       ran.push(migration.name)
     }
     return ran
