@@ -75,7 +75,7 @@ suite('the credentials of a suspended tenant', { concurrency: false }, () => {
   test('tell a stranger nothing: an invalid credential gets the answer of any other tenant', async () => {
     const [{ tenant_id, owner }, other] = [await openTenant('secretive'), await house.tenant('other')]
     await suspendTenant(database, tenant_id, {})
-    const wrong = { key: `${owner.api_key.slice(0, -1)}x`, token: `${owner.token.slice(0, -9)}AAAAAAAAA` }
+    const wrong = { key: `${owner.api_key.slice(0, -9)}AAAAAAAAA`, token: `${owner.token.slice(0, -9)}AAAAAAAAA` }
     const texts = async (id: string) => {
       const calls: Call[] = [
         { method: 'GET', url: '/v1/users', api_key: wrong.key },
