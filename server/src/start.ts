@@ -13,7 +13,7 @@ import { openPresence } from './health/presence.ts'
 import { releaseLeases } from './jobs/release-leases.ts'
 import { withinDeadline } from './kernel/deadline.ts'
 import { listenAt, type Place, requireFreePort } from './listening.ts'
-import { type Log, openLog, type Say } from './log/log.ts'
+import { type Log, type OpenedLog, openLog } from './log/log.ts'
 import { openMetrics } from './metrics/metrics.ts'
 import { type MetricsPage, serveMetrics } from './metrics/serve-metrics.ts'
 import { countQuestions, type Watched, watch } from './metrics/watch.ts'
@@ -58,9 +58,10 @@ const maxCloseMs = 3_000
 export function start(types: DriverTypes, place?: ConsolePlace): void {
   const given = readConfigOrFault()
   const { config } = given
-  const { log, say } = openLog(logOptions(config))
+  const opened = openLog(logOptions(config))
+  const { say, fail } = opened
   const end = (error: unknown) => {
-    log.fatal(`Sallyport does not start: ${describeStartFault(error, config)}`)
+    fail(`Sallyport does not start: ${describeStartFault(error, config)}`)
     process.exit(1)
   }
   if (config === undefined) {
@@ -68,7 +69,7 @@ export function start(types: DriverTypes, place?: ConsolePlace): void {
     return
   }
   const stopping = followStopSignals(say, maxStopMs + config.stop_delay_seconds * 1_000)
-  openService({ config, log, say, stopping, types, place }).catch((error: unknown) => {
+  openService({ ...opened, config, stopping, types, place }).catch((error: unknown) => {
     // What the signal broke off says nothing.
     if (stopping.aborted) process.exit(0)
     end(error)
@@ -90,17 +91,15 @@ function logOptions(config: Config | undefined) {
   return { level, format: log_format ?? (process.stdout.isTTY ? 'text' : 'json') } as const
 }
 
-type Starting = {
+type Starting = OpenedLog & {
   config: Config
-  log: Log
-  say: Say
   stopping: AbortSignal
   types: DriverTypes
   place: ConsolePlace | undefined
 }
 
 /** config → database → migrate → app → workers. A signal meanwhile stops what was started. */
-async function openService({ config, log, say, stopping, types, place }: Starting): Promise<void> {
+async function openService({ config, log, say, fail, stopping, types, place }: Starting): Promise<void> {
   const version = readVersion()
   sayVersion(version, log, say)
   const { host, port } = config
@@ -108,7 +107,7 @@ async function openService({ config, log, say, stopping, types, place }: Startin
   if (config.metrics !== undefined) places.push({ prefix: 'METRICS_', ...config.metrics })
   for (const one of places) await requireFreePort(one)
   const opened = await openForService(config, say, (reason) => {
-    log.fatal(`the embedded database ended: ${reason}. Sallyport stops; start it again`)
+    fail(`the embedded database ended: ${reason}. Sallyport stops; start it again`)
     process.exit(1)
   })
   let stop = opened.stop

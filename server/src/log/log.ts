@@ -13,7 +13,14 @@ export type Say = (line: string, detail?: object) => void
 
 type LogOptions = { level: string; format: LogFormat }
 
-export function openLog({ level, format }: LogOptions): { log: Log; say: Say } {
+export type OpenedLog = {
+  log: Log
+  say: Say
+  /** Why the process ends, at every level: an operator must not have to guess. */
+  fail(line: string): void
+}
+
+export function openLog({ level, format }: LogOptions): OpenedLog {
   const isText = format === 'text'
   const output = isText ? { write: (line: string) => logLines.write(textLine(line)) } : logLines
   const options = {
@@ -25,6 +32,11 @@ export function openLog({ level, format }: LogOptions): { log: Log; say: Say } {
   }
   const log = pino(options, output)
   const said = log.child({}, { level: ['silent', 'debug', 'trace'].includes(level) ? level : 'info' })
+  const last = log.child({}, { level: level === 'silent' ? 'fatal' : level })
   // For people, the sentence says it all.
-  return { log, say: (line, detail = {}) => said.info(isText ? {} : detail, line) }
+  return {
+    log,
+    say: (line, detail = {}) => said.info(isText ? {} : detail, line),
+    fail: (line) => last.fatal(line),
+  }
 }
