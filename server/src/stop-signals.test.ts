@@ -14,6 +14,7 @@ function after(sent: [NodeJS.Signals, number][]) {
     },
     exit: (code: number) => codes.push(code),
     now: () => now,
+    parent: () => undefined,
   }
   const stopping = followStopSignals((line) => said.push(line), 60_000, host)
   for (const [signal, at] of sent) {
@@ -46,4 +47,17 @@ suite('a signal', () => {
     ],
   ]
   for (const [what, sent, outcome] of rows) test(what, () => assert.deepEqual(after(sent), outcome))
+})
+
+test('the end of npm is a wish to stop', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  let parent = 42
+  const host = { on: () => undefined, exit: () => undefined, now: () => 0, parent: () => parent }
+  const said: string[] = []
+  const stopping = followStopSignals((line) => said.push(line), 60_000, host)
+  t.mock.timers.tick(5_000)
+  assert.equal(stopping.aborted, false)
+  parent = 1
+  t.mock.timers.tick(1_000)
+  assert.deepEqual([stopping.aborted, said], [true, ['npm has ended: finishing the work in flight']])
 })
