@@ -33,7 +33,8 @@ export async function sayDatabase({ background, presence }: Shared, config: Conf
   const { version, name, host } = await describeServer(background.service)
   const isEmbedded = config.database_url === undefined
   const place = isEmbedded ? `embedded, in \`${config.data_dir}\`` : `database \`${name}\` at ${host}`
-  const others = (await presence.others()).length
+  // Only one process serves a folder: the rows of others there are of processes that were killed.
+  const others = isEmbedded ? 0 : (await presence.others()).length
   const shared = others === 0 ? '' : `; ${others} other ${others === 1 ? 'process shares' : 'processes share'} it`
   say(`PostgreSQL ${version}, ${place}${shared}`, { postgresql: version, other_processes: others })
 }

@@ -210,7 +210,10 @@ async function serve({ config, log, version, opened, types: driverTypes, site }:
     await Promise.all([site.stop(), app.stop()])
     await closeMetrics()
     // A database that is down never answers the transactions in flight.
-    const close = () => Promise.all(Object.values(databases).map((each) => each.close()))
+    const close = async () => {
+      await presence.leave().catch(() => undefined)
+      await Promise.all(Object.values(databases).map((each) => each.close()))
+    }
     await withinDeadline<unknown>(maxCloseMs, close, () => undefined)
     await opened.stop()
   }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
 import { sql } from '../db/sql.ts'
 import { newId } from '../kernel/id.ts'
-import { openPresence } from './presence.ts'
+import { findServedUrl, openPresence } from './presence.ts'
 
 const db = await testDatabase()
 const version = { version: '1.2.0', commit: 'abc' }
@@ -33,6 +33,20 @@ test('processes of one database know of each other while they are there', async 
   assert.equal((await two.others())[0]?.commit, 'abc')
   await db.asSuperuser(`update process set seen_at = seen_at - interval '31 seconds' where public_url ~ 'two'`)
   assert.deepEqual(await one.others(), [])
+})
+
+test('a process that left is no longer there, and keeps its row', async () => {
+  await two.beat()
+  assert.equal(await findServedUrl(db.database), 'https://two.example', 'the one that started last')
+  await two.leave()
+  assert.deepEqual(await one.others(), [])
+  assert.equal(await findServedUrl(db.database), 'https://one.example')
+  await one.leave()
+  assert.equal(await findServedUrl(db.database), undefined)
+  assert.deepEqual(
+    (await rows()).map(({ public_url }) => public_url),
+    ['https://one.example', 'https://two.example'],
+  )
 })
 
 test('a new process removes what was not seen for a week', async () => {

@@ -4,9 +4,11 @@ import { newId } from '../kernel/id.ts'
 import {
   forgetOldProcesses,
   keepPresent,
+  leave,
   type OtherProcess,
   otherProcesses,
   type PresentProcess,
+  servedUrl,
 } from './process-store.ts'
 
 /** What the database knows of the running processes of the service. */
@@ -15,6 +17,14 @@ export type Presence = {
   beat(): Promise<void>
   /** The other processes that share the database. */
   others(): Promise<OtherProcess[]>
+  /** The last of it: a process that was stopped is none of the others at the next start. */
+  leave(): Promise<void>
+}
+
+/** The address of the service that runs on this database; undefined if none does. An operator's command has not its environment. */
+export async function findServedUrl({ service }: Pick<Database, 'service'>): Promise<string | undefined> {
+  const [rows] = await service.write([servedUrl()])
+  return rows[0]?.public_url
 }
 
 /** Makes a process known to those that share its database. Nothing is written before the first beat. */
@@ -32,6 +42,9 @@ export function openPresence(
     async others() {
       const [others] = await service.write([otherProcesses(self.id)])
       return others
+    },
+    async leave() {
+      await service.write([leave(self.id)])
     },
   }
 }

@@ -23,6 +23,17 @@ export function forgetOldProcesses() {
   return sql`delete from process where seen_at < clock_timestamp() - interval '7 days'`
 }
 
+/** Says that the process is leaving, so that the others count it no longer. */
+export function leave(id: string) {
+  return sql`update process set seen_at = least(seen_at, clock_timestamp() - interval '30 seconds') where id = ${id}`
+}
+
+/** The address of the process that started last, of those that are there. */
+export function servedUrl() {
+  return sql<{ public_url: string }>`select public_url from process
+    where seen_at > clock_timestamp() - interval '30 seconds' order by started_at desc, id desc limit 1`
+}
+
 /** The other processes that were there within the last half minute, the first one first. */
 export function otherProcesses(id: string) {
   return sql<OtherProcess>`select id, version, commit, public_url, host, started_at from process

@@ -79,7 +79,7 @@ export async function houseOn(
   const tokenKeys = await openTokenKeys({ database, rootKeys, issuer: config.public_url, onFailure })
   const databases = { database, confirming, background: database, ...(follows && { listenTo: db.service }) }
   // Its writes would come between those that a test counts.
-  const presence = { beat: async () => undefined, others: async () => [] }
+  const presence = { beat: async () => undefined, others: async () => [], leave: async () => undefined }
   const app = await createApp({ config, ...unlogged, ...databases, presence, rootKeys, tokenKeys, driverTypes })
   db.atEnd(async () => {
     await app.stop()
