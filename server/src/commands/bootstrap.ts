@@ -4,11 +4,13 @@ import type { Database } from '../db/transaction.ts'
 import { beginBootstrapAgain, endBootstrap } from '../tenants/bootstrap.flow.ts'
 import { bootstrapPath } from '../tenants/bootstrap-file.ts'
 import type { Output } from './output.ts'
+import { urlToWrite } from './served-url.ts'
 
 type Answer = (work: (database: Database) => Promise<Output>) => Promise<void>
 
 /** `bootstrap`: ends what the first start left, and brings it back for a day. */
-export function addBootstrapCommands(program: Command, { data_dir, public_url }: Config, answer: Answer): void {
+export function addBootstrapCommands(program: Command, config: Config, answer: Answer): void {
+  const { data_dir } = config
   const commands = program
     .command('bootstrap')
     .description('the file that the first start leaves in DATA_DIR')
@@ -35,7 +37,8 @@ export function addBootstrapCommands(program: Command, { data_dir, public_url }:
     .action((email: string, options: { tenant?: string }) =>
       answer(async (database) => {
         const wanted = { email, tenant_id: options.tenant }
-        const made = await beginBootstrapAgain({ database, dataDir: data_dir, baseUrl: public_url }, wanted)
+        const baseUrl = await urlToWrite(database, config)
+        const made = await beginBootstrapAgain({ database, dataDir: data_dir, baseUrl }, wanted)
         const text = `wrote \`${made.written}\`: it holds an API key of ${email}, valid until ${made.expires_at}.\n\`bootstrap done\` ends it before`
         return { text, data: made }
       }),

@@ -18,6 +18,8 @@ export type Config = {
   port: number
   /** The public URL of this service, also used in tokens, without a slash at its end. */
   public_url: string
+  /** Whether no variable says anything of it. */
+  is_usual_url: boolean
   /** 32 bytes in base64 or hex, or several keys, comma-separated; undefined: `secret.key` in `data_dir`. */
   secret_key: string | undefined
   log_level: string
@@ -83,6 +85,7 @@ export function readConfig(given: Environment = process.env): Config {
     host,
     port,
     public_url,
+    is_usual_url: !(env.PUBLIC_URL || env.HOST || env.PORT),
     secret_key: env.SECRET_KEY || undefined,
     log_level,
     log_format,

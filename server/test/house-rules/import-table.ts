@@ -90,6 +90,8 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     'console',
     'secrets',
     'auth',
+    // The address of the service that runs.
+    'health',
     'tenants',
     // A tenant that goes live ends what its rehearsal made, and the access to it.
     'rehearsal',

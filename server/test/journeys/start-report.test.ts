@@ -92,6 +92,24 @@ test('a signal during the start stops the database too', async () => {
   }
 })
 
+test('a command knows the address of the service that runs, and a start counts no process that was stopped or killed', async () => {
+  const data_dir = await dataFolder()
+  const first = await startOnEmbedded(data_dir)
+  const linkOf = async (env: Record<string, string>) => {
+    const made = startScript('admin', ['setup-link'], { DATA_DIR: data_dir, ...env })
+    assert.equal(await made.end(), 0, made.output())
+    return /^Open (.*)\/console\/setup#k=/m.exec(made.output())?.[1]
+  }
+  assert.equal(await linkOf({}), first.base_url)
+  assert.equal(await linkOf({ PUBLIC_URL: 'https://sallyport.example' }), 'https://sallyport.example')
+  await first.stop()
+  assert.equal(await linkOf({}), 'http://127.0.0.1:8080')
+  const second = await startOnEmbedded(data_dir)
+  await second.kill()
+  const third = await startOnEmbedded(data_dir)
+  for (const { output } of [second, third]) assert.doesNotMatch(output(), /other process/)
+})
+
 test('a second signal ends the service and its PostgreSQL at once', async () => {
   const data_dir = await dataFolder()
   const sallyport = await startOnEmbedded(data_dir)
