@@ -56,6 +56,7 @@ test('only the owner can read the file, and no partial file is left', async () =
 
 test('an existing backup is never overwritten', async () => {
   await assert.rejects(createBackupFile(whole), /exists; name a new file, or remove that one first/)
+  await assert.rejects(createBackupFile(join(folder, 'no', 'file')), /the folder `.*no` does not exist; make it first/)
   assert.deepEqual(await readFile(whole), bytes)
 })
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createReadStream, existsSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import type { AppliedMigration } from '../db/past-migrations.ts'
@@ -51,10 +52,13 @@ export type BackupWriter = {
 
 /**
  * Begins a backup next to `file`, readable only by its owner. It gets the name `file` once it is complete.
- * @throws Error if the file exists: an older backup is never overwritten.
+ * @throws Error if the file exists: an older backup is never overwritten. Or if its folder does not.
  */
 export async function createBackupFile(file: string): Promise<BackupWriter> {
   if (existsSync(file)) throw new Error(`\`${file}\` exists; name a new file, or remove that one first`)
+  const folder = dirname(file)
+  if (!existsSync(folder))
+    throw new Error(`the folder \`${folder}\` does not exist; make it first, or name another file`)
   const partial = `${file}.partial-${process.pid}`
   const handle = await open(partial, 'wx', 0o600)
   const gzip = createGzip()
