@@ -96,8 +96,16 @@ suite('`replay-upgrade`', () => {
       [`--days=${days}`],
       /^error: option '--days <number>' argument '.*' is invalid\. write a whole number from 1 to 90\n$/,
     ]),
-    ['an unknown tenant', ['--tenant', newId()], /^error: there is no tenant `.*`; `tenant list` shows all tenants\n$/],
-    ['a name for a tenant', ['--tenant', 'Quiet'], /^error: there is no tenant `Quiet`; `tenant list` shows .*\n$/],
+    [
+      'an unknown tenant',
+      ['--tenant', newId()],
+      /^error: there is no tenant with the id or slug `.*`; `tenant list` shows all tenants\n$/,
+    ],
+    [
+      'a name for a tenant',
+      ['--tenant', 'Quiet'],
+      /^error: there is no tenant with the id or slug `Quiet`; `tenant list` shows .*\n$/,
+    ],
   ]
   for (const [what, options, line] of refusals) {
     test(`refuses ${what} in one line`, async () => {

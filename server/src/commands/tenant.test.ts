@@ -111,7 +111,7 @@ suite('`tenant`', { concurrency: false }, () => {
       const { code, output } = await admin('tenant', 'show', named)
       assert.deepEqual(
         [code, output],
-        [1, `error: there is no tenant \`${named}\`; \`tenant list\` shows all tenants\n`],
+        [1, `error: there is no tenant with the id or slug \`${named}\`; \`tenant list\` shows all tenants\n`],
       )
     }
   })

@@ -11,5 +11,5 @@ import { hasTenant } from './tenant-store.ts'
 export async function requireTenant({ work }: Pick<Database, 'work'>, named: string): Promise<string> {
   const id = isUuid(named) ? named : slugFault(named) === undefined ? await findTenantOfSlug(work, named) : undefined
   if (id !== undefined && (await hasTenant(work, id))) return id
-  throw new Error(`there is no tenant \`${named}\`; \`tenant list\` shows all tenants`)
+  throw new Error(`there is no tenant with the id or slug \`${named}\`; \`tenant list\` shows all tenants`)
 }
