@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { describeMigrations } from './describe-migrations.ts'
+import { describeMigrations, nameMigrations } from './describe-migrations.ts'
 
 test('a start says in one short line which migrations it ran', () => {
   const cases: [string[], string | undefined][] = [
@@ -14,4 +14,9 @@ test('a start says in one short line which migrations it ran', () => {
     ],
   ]
   for (const [ran, line] of cases) assert.equal(describeMigrations(ran, '0001_a'), line)
+})
+
+test('few migrations are named, many are counted', () => {
+  assert.equal(nameMigrations(['0001_a', '0002_b']), '0001_a, 0002_b')
+  assert.equal(nameMigrations(['1', '2', '3', '4', '5', '6']), '6 migrations, the last one 6')
 })

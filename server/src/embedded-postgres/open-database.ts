@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
 import { type ConnectionTarget, connectAlone } from '../db/client/connect.ts'
-import { describeMigrations } from '../db/describe-migrations.ts'
+import { describeMigrations, nameMigrations } from '../db/describe-migrations.ts'
 import { compareMigrations, listMigrations, migrate } from '../db/migrate.ts'
 import { requireNoneTooNew } from '../db/newer-schema.ts'
 import { appRole, ensureDatabase, ownerRole, setUpRoles } from '../db/roles.ts'
@@ -105,7 +105,7 @@ async function requireMigrated(service: ConnectionTarget, needed: string): Promi
   if (first === (await listMigrations())[0]?.name)
     throw new Error('the database has no tables of Sallyport; check DATABASE_URL or DATA_DIR')
   throw new Error(
-    `the database lacks ${missing.join(', ')}, without which this version cannot read it. Make a backup of it ` +
+    `the database lacks ${nameMigrations(missing)}, without which this version cannot read it. Make a backup of it ` +
       '(`npm run backup -- FILE`), restore that with this version into another database (`npm run restore -- FILE`), ' +
       'which migrates the copy, and run this command there',
   )
@@ -210,8 +210,10 @@ async function requireReady(service: ConnectionTarget): Promise<void> {
   const { missing, too_new } = await compareMigrations(service)
   requireNoneTooNew(too_new)
   if (missing.length > 0) {
+    const isMade = (await listMigrations()).length > missing.length
+    const lack = isMade ? `lacks ${nameMigrations(missing)}` : 'has no tables of Sallyport yet'
     throw new Error(
-      `the database lacks ${missing.join(', ')}; set DATABASE_OWNER_URL, so that this start can migrate it ` +
+      `the database ${lack}; set DATABASE_OWNER_URL, so that this start can migrate it ` +
         '(the second line that `npm run db:setup` printed)',
     )
   }
