@@ -12,7 +12,13 @@ test('a service is described so that its operator recognizes it, and controls no
         migrations: { count: 68, last: '0068_a' },
         connections: 12,
         processes: [
-          { version: '1.2.0', commit: 'abc', public_url: 'https://a.example', host: 'one', seen_seconds_ago: 3 },
+          {
+            version: '1.2.0',
+            commit: 'abcdef0123456789',
+            public_url: 'https://a.example',
+            host: 'one',
+            seen_seconds_ago: 3,
+          },
           { version: '1.2.0', commit: null, public_url: 'https://a\u001b[2J\n.example', host: '', seen_seconds_ago: 0 },
         ],
       },
@@ -21,7 +27,7 @@ test('a service is described so that its operator recognizes it, and controls no
   }
   assert.deepEqual(describeServices(found).split('\n'), [
     '  database sallyport: 68 migrations, the last one 0068_a; connections now: 12',
-    '    https://a.example, version 1.2.0 (abc), on one, seen 3 s ago',
+    '    https://a.example, version 1.2.0 (abcdef012345), on one, seen 3 s ago',
     '    https://a [2J .example, version 1.2.0, on -, seen 1 s ago',
     '  database unseen: no tables that this user may read; connections now: 0',
   ])

@@ -1,3 +1,4 @@
+import { describeVersion } from '../config/version.ts'
 import { type DatabaseFailure, failureOf } from '../db/client/failure.ts'
 import type { FoundDatabase, FoundOnServer, FoundProcess } from '../db/found-on-server.ts'
 import { appRole, ownerRole } from '../db/roles.ts'
@@ -20,7 +21,7 @@ function describe({ name, migrations, connections }: FoundDatabase): string {
 }
 
 function describeProcess({ public_url, version, commit, host, seen_seconds_ago }: FoundProcess): string {
-  const code = commit === null ? shown(version) : `${shown(version)} (${shown(commit)})`
+  const code = shown(describeVersion({ version, commit: commit ?? undefined }))
   return `    ${shown(public_url)}, version ${code}, on ${shown(host)}, seen ${duration(Math.max(1, seen_seconds_ago))} ago`
 }
 
