@@ -9,7 +9,7 @@ import type { Place as ConsolePlace } from './console/place.ts'
 import { openServedConsole, type ServedConsole } from './console/served-console.ts'
 import { openDatabase } from './db/transaction.ts'
 import { type OpenedDatabase, openForService } from './embedded-postgres/open-database.ts'
-import { openPresence } from './health/presence.ts'
+import { openPresence, type Presence } from './health/presence.ts'
 import { releaseLeases } from './jobs/release-leases.ts'
 import { withinDeadline } from './kernel/deadline.ts'
 import { listenAt, type Place, requireFreePort } from './listening.ts'
@@ -47,6 +47,9 @@ const connections = {
 
 /** A stop that takes longer than this plus its delay is cut short: unfinished work resumes at the next start. */
 const maxStopMs = 25_000
+
+/** The time for the process to make itself known before it says that it is ready. */
+const maxBeatMs = 1_000
 
 /** The time for transactions in flight to end when the databases are closed. */
 const maxCloseMs = 3_000
@@ -135,6 +138,7 @@ async function openService({ config, log, say, fail, stopping, types, place }: S
     )
     stopping.throwIfAborted()
     stopping.addEventListener('abort', () => void stopAndExit(stop, log))
+    await makeKnown(running.presence)
     sayReady(config, site, say)
     // Not before: the API does not wait for it.
     const built = site.build()
@@ -143,6 +147,15 @@ async function openService({ config, log, say, fail, stopping, types, place }: S
     await stop()
     throw error
   }
+}
+
+/** The operator's commands find a service that says it is ready. A database that takes no writes now is the matter of `/readyz`. */
+async function makeKnown(presence: Presence): Promise<void> {
+  await withinDeadline<unknown>(
+    maxBeatMs,
+    () => presence.beat(),
+    () => undefined,
+  ).catch(() => undefined)
 }
 
 async function stopAndExit(stop: () => Promise<void>, log: Log): Promise<void> {

@@ -94,15 +94,19 @@ test('a signal during the start stops the database too', async () => {
 
 test('a command knows the address of the service that runs, and a start counts no process that was stopped or killed', async () => {
   const data_dir = await dataFolder()
-  const first = await startOnEmbedded(data_dir)
+  const port = `${await freePort()}`
+  // Nobody asks it whether it is ready, which would make it known too.
+  const first = startScript('start', [], { DATA_DIR: data_dir, PORT: port })
+  await until('it says that it is ready', async () => first.output().includes('Sallyport is ready'))
   const linkOf = async (env: Record<string, string>) => {
     const made = startScript('admin', ['setup-link'], { DATA_DIR: data_dir, ...env })
     assert.equal(await made.end(), 0, made.output())
     return /^Open (.*)\/console\/setup#k=/m.exec(made.output())?.[1]
   }
-  assert.equal(await linkOf({}), first.base_url)
+  assert.equal(await linkOf({}), `http://127.0.0.1:${port}`)
   assert.equal(await linkOf({ PUBLIC_URL: 'https://sallyport.example' }), 'https://sallyport.example')
-  await first.stop()
+  first.signal('SIGTERM')
+  await first.end()
   assert.equal(await linkOf({}), 'http://127.0.0.1:8080')
   const second = await startOnEmbedded(data_dir)
   await second.kill()
