@@ -33,10 +33,10 @@ export function addBootstrapCommands(program: Command, config: Config, answer: A
     .command('again')
     .description('write the file again, for the lines of the guides: with a key of this user, for a day')
     .argument('<email>', 'the user for whom the key acts, and whose rights limit it')
-    .option('--tenant <id>', 'the tenant, if there are several')
+    .option('--tenant <tenant>', 'the id or the slug of the tenant, if there are several')
     .action((email: string, options: { tenant?: string }) =>
       answer(async (database) => {
-        const wanted = { email, tenant_id: options.tenant }
+        const wanted = { email, named: options.tenant }
         const baseUrl = await urlToWrite(database, config)
         const made = await beginBootstrapAgain({ database, dataDir: data_dir, baseUrl }, wanted)
         const text = `wrote \`${made.written}\`: it holds an API key of ${email}, valid until ${made.expires_at}.\n\`bootstrap done\` ends it before`

@@ -8,6 +8,7 @@ import { firstOwnerEmail, hasFirstOwner } from '../users/owner-store.ts'
 import * as file from './bootstrap-file.ts'
 import { insertTenant, operatorCtx, readNewTenant, type TenantToInsert } from './create-tenant.flow.ts'
 import { makeTenantId } from './discovery.flow.ts'
+import { requireTenant } from './named-tenant.flow.ts'
 import { issueKey, issueKeyFor } from './operator.flow.ts'
 import { makePassword } from './tenant.ts'
 import { findOnlyTenant, hasTenant, lockFirstTenant } from './tenant-store.ts'
@@ -135,17 +136,17 @@ export async function endBootstrap({
 }
 
 /**
- * Writes the file again, with a key for a day that acts for this user, so that the lines of the guides work once more. `tenant_id`: left
- * out, the only tenant.
+ * Writes the file again, with a key for a day that acts for this user, so that the lines of the guides work once more. `named`: the
+ * id or the slug of the tenant; left out, the only one.
  * @throws Error with a message when the file exists, and for a tenant or a user who can have no key
  */
 export async function beginBootstrapAgain(
   { database, dataDir, baseUrl }: Omit<BootstrapOptions, 'log'>,
-  { email, tenant_id }: { email: string; tenant_id: string | undefined },
+  { email, named }: { email: string; named: string | undefined },
 ): Promise<{ tenant_id: string; written: string; expires_at: string }> {
   const path = file.bootstrapPath(dataDir)
   if (file.bootstrapExists(dataDir)) throw new Error(`\`${path}\` exists: \`bootstrap done\` removes it and its key`)
-  const tenant = tenant_id ?? (await findOnlyTenant(database.work))
+  const tenant = named === undefined ? await findOnlyTenant(database.work) : await requireTenant(database, named)
   if (tenant === undefined) throw new Error('there is not just one tenant; name one with --tenant')
   const wanted = { tenant_id: tenant, email, name: 'Guides', scopes: 'all' as const, expires_in: againLifetime }
   const { key, expires_at } = await issueKey(database, wanted)

@@ -13,6 +13,7 @@ import { findSignIn } from '../users/user-store.ts'
 import { beginBootstrapAgain, bootstrap, endBootstrap } from './bootstrap.flow.ts'
 import { type Bootstrap, readBootstrap, writeDraft } from './bootstrap-file.ts'
 import { insertTenant, operatorCtx, readNewTenant } from './create-tenant.flow.ts'
+import { setSlug } from './operator.flow.ts'
 import { lockFirstTenant } from './tenant-store.ts'
 
 const db = await testDatabase()
@@ -208,12 +209,14 @@ suite('bootstrap done', () => {
   test('the file can be written again, with a key for a day', async () => {
     await bootstrap(options)
     const { tenant_id, admin } = found()
-    const wanted = { email: admin?.email ?? '', tenant_id: undefined }
+    const wanted = { email: admin.email, named: undefined }
     await assert.rejects(beginBootstrapAgain(options, wanted), /exists: `bootstrap done` removes it/)
     await endBootstrap(options)
     await assert.rejects(beginBootstrapAgain(options, { ...wanted, email: 'nobody@example.com' }), /there is no user/)
     assert.deepEqual(readdirSync(dataDir), [])
-    const made = await beginBootstrapAgain(options, wanted)
+    await setSlug(db.database, { tenant_id, slug: 'first' })
+    await assert.rejects(beginBootstrapAgain(options, { ...wanted, named: 'second' }), /there is no tenant/)
+    const made = await beginBootstrapAgain(options, { ...wanted, named: 'first' })
     const hours = (Date.parse(made.expires_at) - Date.now()) / 3_600_000
     assert.ok(hours > 23 && hours <= 24, `${hours} hours`)
     const { api_key, ...rest } = found()
