@@ -1,12 +1,9 @@
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
-import type { Database } from '../db/transaction.ts'
 import { beginBootstrapAgain, endBootstrap } from '../tenants/bootstrap.flow.ts'
 import { bootstrapPath } from '../tenants/bootstrap-file.ts'
-import type { Output } from './output.ts'
+import type { Answer } from './output.ts'
 import { urlToWrite } from './served-url.ts'
-
-type Answer = (work: (database: Database) => Promise<Output>) => Promise<void>
 
 /** `bootstrap`: ends what the first start left, and brings it back for a day. */
 export function addBootstrapCommands(program: Command, config: Config, answer: Answer): void {

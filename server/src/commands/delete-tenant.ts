@@ -16,9 +16,7 @@ import type { OpenedDatabase } from '../embedded-postgres/open-database.ts'
 import { requireTenant } from '../tenants/named-tenant.flow.ts'
 import { showTenant } from '../tenants/operator.flow.ts'
 import { openLongWork } from './file-command.ts'
-import { columns, type Output } from './output.ts'
-
-type Answer = (work: (database: Database, opened: OpenedDatabase) => Promise<Output>) => Promise<void>
+import { type Answer, columns, type Output } from './output.ts'
 
 /** Adds the commands that export a tenant and delete it. `answer` runs the work of one and prints its output. */
 export function addDeletion(tenant: Command, answer: Answer): void {

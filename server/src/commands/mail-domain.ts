@@ -1,16 +1,11 @@
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
-import type { Database } from '../db/transaction.ts'
 import { requireTenant } from '../tenants/named-tenant.flow.ts'
 import { addMailDomain, listMailDomains, removeMailDomain } from '../tenants/operator.flow.ts'
-import { columns, type Output } from './output.ts'
+import { type Answer, columns } from './output.ts'
 
 /** Adds the commands about the mail domains of tenants. `answer` runs the work of one and prints its output. */
-export function addMailDomainCommands(
-  program: Command,
-  config: Pick<Config, 'oidc'>,
-  answer: (work: (database: Database) => Promise<Output>) => Promise<void>,
-): void {
+export function addMailDomainCommands(program: Command, config: Pick<Config, 'oidc'>, answer: Answer): void {
   const mailDomain = program
     .command('mail-domain')
     .description(

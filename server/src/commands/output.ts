@@ -1,5 +1,11 @@
+import type { Database } from '../db/transaction.ts'
+import type { OpenedDatabase } from '../embedded-postgres/open-database.ts'
+
 /** The output of a command: `text` for people, `data` for scripts. */
 export type Output = { text: string; data: unknown }
+
+/** Runs the work of a command on the operator's database, and prints its output. */
+export type Answer = (work: (database: Database, opened: OpenedDatabase) => Promise<Output>) => Promise<void>
 
 /** Follows a secret that is stored nowhere. */
 export const once = '\n\nThis is shown only once.'

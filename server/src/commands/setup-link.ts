@@ -1,11 +1,8 @@
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
-import type { Database } from '../db/transaction.ts'
 import { makeSetupLink } from '../tenants/setup-link.flow.ts'
-import type { Output } from './output.ts'
+import type { Answer } from './output.ts'
 import { urlToWrite } from './served-url.ts'
-
-type Answer = (work: (database: Database) => Promise<Output>) => Promise<void>
 
 /** `setup-link`: the link of the first start again, for a browser. */
 export function addSetupLinkCommand(program: Command, config: Config, answer: Answer): void {

@@ -1,14 +1,10 @@
 import type { Command } from 'commander'
-import type { Database } from '../db/transaction.ts'
 import { requireTenant } from '../tenants/named-tenant.flow.ts'
 import { removeSlug, setSlug } from '../tenants/operator.flow.ts'
-import type { Output } from './output.ts'
+import type { Answer } from './output.ts'
 
 /** Adds the commands about the slugs of tenants. `answer` runs the work of one and prints its output. */
-export function addSlugCommands(
-  program: Command,
-  answer: (work: (database: Database) => Promise<Output>) => Promise<void>,
-): void {
+export function addSlugCommands(program: Command, answer: Answer): void {
   const slugs = program
     .command('slug')
     .description(

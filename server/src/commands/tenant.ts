@@ -1,8 +1,6 @@
 import type { Command } from 'commander'
 import { findUnreachableTenants } from '../auth/global-provider-sign-in.flow.ts'
 import type { Config } from '../config/config.ts'
-import type { Database } from '../db/transaction.ts'
-import type { OpenedDatabase } from '../embedded-postgres/open-database.ts'
 import { goLiveWith } from '../rehearsal/go-live.flow.ts'
 import { endAccessOfTenant } from '../requests/end-tenant-access.flow.ts'
 import { endAccessOfAll } from '../requests/transition-store.ts'
@@ -12,11 +10,8 @@ import { listTenants, setLive, showTenant } from '../tenants/operator.flow.ts'
 import { resumeTenant, type SuspendedTenant, suspendTenant } from '../tenants/suspend-tenant.flow.ts'
 import { makePassword } from '../tenants/tenant.ts'
 import { addDeletion, listDeleted } from './delete-tenant.ts'
-import { columns, type Output, once } from './output.ts'
+import { type Answer, columns, once } from './output.ts'
 import { tenantLines, tenantTable } from './shown-tenant.ts'
-
-/** Runs the work of a command and prints its output. */
-export type Answer = (work: (database: Database, opened: OpenedDatabase) => Promise<Output>) => Promise<void>
 
 /** Adds the commands about tenants. `answer` runs the work of one and prints its output. */
 export function addTenantCommands(program: Command, config: Pick<Config, 'oidc'>, answer: Answer): void {
