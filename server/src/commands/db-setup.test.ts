@@ -1,32 +1,12 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { hostname, tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { hostname } from 'node:os'
+import { test } from 'node:test'
 import { dataFolder } from '../../test/support/data-folder.ts'
+import { setupLines, startPasswordServer } from '../../test/support/password-server.ts'
 import { startOn, startScript } from '../../test/support/sallyport.ts'
 import { connectAlone } from '../db/client/connect.ts'
-import { startEmbedded } from '../embedded-postgres/start.ts'
 
-/** A server of its own, where passwords count: roles belong to the whole server. */
-const dataDir = await mkdtemp(join(tmpdir(), 'sallyport-setup-'))
-const server = await startEmbedded({
-  dataDir,
-  log: () => undefined,
-  onCrash: (reason) => console.error(reason),
-  transport: 'loopback',
-})
-after(async () => {
-  await server.stop()
-  await rm(dataDir, { recursive: true, force: true })
-})
-
-const { host, port, superuser, password = '' } = server
-const adminUrl = urlWith(superuser, password)
-
-function urlWith(user: string, secret: string, database = 'postgres', at = port): string {
-  return `postgres://${user}:${secret}@${host}:${at}/${database}`
-}
+const { superuser, password, urlWith, adminUrl } = await startPasswordServer()
 
 async function asSuperuser<Row extends Record<string, unknown>>(text: string, database = 'postgres'): Promise<Row[]> {
   const client = await connectAlone({ connectionString: urlWith(superuser, password, database) })
@@ -42,13 +22,7 @@ async function setUp(...args: string[]): Promise<{ code: number | null; output: 
   return { code: await command.end(), output: command.output() }
 }
 
-/** The two lines that it printed. */
-function linesOf(output: string): { DATABASE_URL: string; DATABASE_OWNER_URL: string } {
-  const line = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(output)?.[1] ?? ''
-  return { DATABASE_URL: line('DATABASE_URL'), DATABASE_OWNER_URL: line('DATABASE_OWNER_URL') }
-}
-
-/** Whether the address lets somebody in. */
+/** Whether the address can be used. */
 async function opens(connectionString: string): Promise<boolean> {
   const client = await connectAlone({ connectionString }).catch(() => undefined)
   await client?.end()
@@ -63,7 +37,7 @@ const stateOf = () =>
 
 // At the top level, so that the service runs during all tests.
 const first = await setUp(adminUrl)
-const firstLines = linesOf(first.output)
+const firstLines = setupLines(first.output)
 const sallyport = await startOn(firstLines, await dataFolder(), {})
 
 test('the first setup prints two lines with which the service starts', () => {
@@ -90,7 +64,7 @@ for (const database of ['sallyport', 'second']) {
 test('with --keep-passwords it makes a second database for the same roles, and warns', async () => {
   const { code, output } = await setUp('--keep-passwords', adminUrl, 'second')
   assert.equal(code, 0, output)
-  const { DATABASE_URL, DATABASE_OWNER_URL } = linesOf(output)
+  const { DATABASE_URL, DATABASE_OWNER_URL } = setupLines(output)
   assert.match(DATABASE_URL, /^postgres:\/\/sallyport_app:PASSWORD@[^/]+\/second$/)
   assert.match(DATABASE_OWNER_URL, /^postgres:\/\/sallyport_owner:PASSWORD@[^/]+\/second$/)
   assert.match(output, /No password was changed/)
@@ -114,7 +88,7 @@ test('with --new-passwords it says which services need the new lines', async () 
   assert.match(output, /these services need the new lines/)
   assert.match(output, /database sallyport: .+database second: /s)
   assert.equal(await opens(firstLines.DATABASE_URL), false, 'the old password still opens')
-  const { DATABASE_URL, DATABASE_OWNER_URL } = linesOf(output)
+  const { DATABASE_URL, DATABASE_OWNER_URL } = setupLines(output)
   assert.deepEqual([await opens(DATABASE_URL), await opens(DATABASE_OWNER_URL)], [true, true])
 })
 

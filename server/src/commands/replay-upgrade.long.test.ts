@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
+import { runAdmin } from '../../test/support/admin-command.ts'
 import { bareDatabase, everything } from '../../test/support/backup-database.ts'
 import { dataFolder } from '../../test/support/data-folder.ts'
 import type { TestDatabase } from '../../test/support/database.ts'
 import { openHouse } from '../../test/support/house.ts'
 import { requestStage } from '../../test/support/request-stage.ts'
-import { startScript, urlOf } from '../../test/support/sallyport.ts'
 import { migrate } from '../db/migrate.ts'
 import { newId } from '../kernel/id.ts'
 import type { UpgradeReplay } from '../policy-analysis/replay/replay-upgrade.flow.ts'
@@ -16,13 +16,7 @@ const old = await bareDatabase()
 const DATA_DIR = await dataFolder()
 const isProd = 'resource.hasTag("env") && resource.getTag("env") == "prod"'
 
-/** Runs the command on a database; returns its exit code and what it printed. */
-async function run({ service, owner }: Pick<TestDatabase, 'service' | 'owner'>, ...options: string[]) {
-  // With the owner, a command that migrates would do it.
-  const databases = { DATABASE_URL: urlOf(service), DATABASE_OWNER_URL: urlOf(owner) }
-  const command = startScript('admin', options, { ...databases, DATA_DIR })
-  return { code: await command.end(), output: command.output() }
-}
+const run = (on: Pick<TestDatabase, 'service' | 'owner'>, ...options: string[]) => runAdmin(on, DATA_DIR, options)
 
 const replay = (...options: string[]) => run(house, 'replay-upgrade', ...options)
 

@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
+import { runAdmin } from '../../test/support/admin-command.ts'
 import { dataFolder } from '../../test/support/data-folder.ts'
 import { testDatabase } from '../../test/support/database.ts'
-import { startScript, urlOf } from '../../test/support/sallyport.ts'
 import { createTenant } from '../tenants/create-tenant.flow.ts'
 
 const db = await testDatabase()
 const DATA_DIR = await dataFolder()
 
-async function admin(...options: string[]) {
-  const databases = { DATABASE_URL: urlOf(db.service), DATABASE_OWNER_URL: urlOf(db.owner) }
-  const command = startScript('admin', options, { ...databases, DATA_DIR })
-  return { code: await command.end(), output: command.output() }
-}
+const admin = (...options: string[]) => runAdmin(db, DATA_DIR, options)
 
 suite('`slug`', () => {
   const owner = { email: 'owner@example.com', name: 'Owner', password: 'correct horse battery' }

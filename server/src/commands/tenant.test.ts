@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
+import { runAdmin } from '../../test/support/admin-command.ts'
 import { dataFolder } from '../../test/support/data-folder.ts'
 import { testDatabase } from '../../test/support/database.ts'
 import { insertRequests } from '../../test/support/insert-requests.ts'
-import { startScript, urlOf } from '../../test/support/sallyport.ts'
 import { newId } from '../kernel/id.ts'
 import { createTenant } from '../tenants/create-tenant.flow.ts'
 import { addMailDomain, setSlug } from '../tenants/operator.flow.ts'
@@ -11,11 +11,7 @@ import { addMailDomain, setSlug } from '../tenants/operator.flow.ts'
 const db = await testDatabase()
 const DATA_DIR = await dataFolder()
 
-async function admin(...options: string[]) {
-  const databases = { DATABASE_URL: urlOf(db.service), DATABASE_OWNER_URL: urlOf(db.owner) }
-  const command = startScript('admin', options, { ...databases, DATA_DIR })
-  return { code: await command.end(), output: command.output() }
-}
+const admin = (...options: string[]) => runAdmin(db, DATA_DIR, options)
 
 const json = async (...options: string[]) => {
   const { code, output } = await admin('--json', ...options)

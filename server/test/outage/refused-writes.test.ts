@@ -1,33 +1,17 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { connectAlone } from '../../src/db/client/connect.ts'
-import { startEmbedded } from '../../src/embedded-postgres/start.ts'
 import { dataFolder } from '../support/data-folder.ts'
 import { readExposition } from '../support/exposition.ts'
 import { freePort } from '../support/free-port.ts'
+import { setupLines, startPasswordServer } from '../support/password-server.ts'
 import { startOn, startScript } from '../support/sallyport.ts'
 import { until } from '../support/wait.ts'
 
-/** A server of its own, where passwords count. */
-const dataDir = await mkdtemp(join(tmpdir(), 'sallyport-refused-'))
-const server = await startEmbedded({
-  dataDir,
-  log: () => undefined,
-  onCrash: (reason) => console.error(reason),
-  transport: 'loopback',
-})
-after(async () => {
-  await server.stop()
-  await rm(dataDir, { recursive: true, force: true })
-})
-const adminUrl = `postgres://${server.superuser}:${server.password}@${server.host}:${server.port}/postgres`
+const { adminUrl, password: adminPassword } = await startPasswordServer()
 const setup = startScript('db:setup', [adminUrl], {})
 assert.equal(await setup.end(), 0, setup.output())
-const line = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(setup.output())?.[1] ?? ''
-const lines = { DATABASE_URL: line('DATABASE_URL'), DATABASE_OWNER_URL: line('DATABASE_OWNER_URL') }
+const lines = setupLines(setup.output())
 
 const METRICS_PORT = `${await freePort()}`
 const sallyport = await startOn(lines, await dataFolder(), { METRICS_PORT, LOG_LEVEL: 'info' })
@@ -122,7 +106,7 @@ for (const { what, begin, end, sentence, cause, reads, up } of causes) {
     const log = sallyport.output().slice(linesBefore)
     assert.match(log, new RegExp(`"msg":"not ready, because ${sentence}`))
     assert.match(log, /"msg":"the database takes writes again, after \d+ s"/)
-    for (const secret of [password, server.password ?? '-', 'another-secret']) {
+    for (const secret of [password, adminPassword, 'another-secret']) {
       assert.ok(!log.includes(secret) && !answer.text.includes(secret), 'a password is shown')
     }
     assert.match(log, cause)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { connectAlone } from '../../src/db/client/connect.ts'
-import { startEmbedded } from '../../src/embedded-postgres/start.ts'
+import { startPasswordServer } from '../support/password-server.ts'
 
 /** The one-shot services of compose.yaml, as they are run there. */
 const program = (name: string) => fileURLToPath(new URL(`../../../packaging/compose/${name}`, import.meta.url))
@@ -27,13 +27,7 @@ test('the password of the administrator is made once, and the user of PostgreSQL
 })
 
 suite('the database of compose.yaml', async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'sallyport-compose-'))
-  const onCrash = (reason: string) => console.error(reason)
-  const server = await startEmbedded({ dataDir, log: () => undefined, onCrash, transport: 'loopback' })
-  after(async () => {
-    await server.stop()
-    rmSync(dataDir, { recursive: true })
-  })
+  const server = await startPasswordServer()
   const addresses = mkdtempSync(join(folder, 'addresses-'))
   const passwordFile = join(folder, 'of-the-administrator')
   writeFileSync(passwordFile, `${server.password}\n`)
