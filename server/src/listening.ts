@@ -1,24 +1,24 @@
 import { createServer } from 'node:net'
 
 /** Where to listen. `prefix`: of the variables HOST and PORT that say so. */
-export type Place = { prefix: '' | 'METRICS_'; host: string; port: number }
+export type ListenAddress = { prefix: '' | 'METRICS_'; host: string; port: number }
 
 /** Says that the port is taken before anything is made that would be left behind. @throws Error with a sentence */
-export async function requireFreePort(place: Place): Promise<void> {
+export async function requireFreePort(address: ListenAddress): Promise<void> {
   const server = createServer()
   await listenAt(
-    place,
+    address,
     () =>
       new Promise<void>((resolve, reject) => {
         server.once('error', reject)
-        server.listen(place.port, place.host, resolve)
+        server.listen(address.port, address.host, resolve)
       }),
   )
   await new Promise((resolve) => server.close(resolve))
 }
 
 /** Begins to listen. @throws Error with a sentence that names the cause */
-export async function listenAt({ prefix, host, port }: Place, begin: () => Promise<unknown>): Promise<void> {
+export async function listenAt({ prefix, host, port }: ListenAddress, begin: () => Promise<unknown>): Promise<void> {
   try {
     await begin()
   } catch (error) {

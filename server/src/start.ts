@@ -5,14 +5,14 @@ import { openTokenKeys } from './auth/token-keys.flow.ts'
 import { type Config, readConfig } from './config/config.ts'
 import { describeStartFault } from './config/start-fault.ts'
 import { readVersion, type Version } from './config/version.ts'
-import type { Place as ConsolePlace } from './console/place.ts'
+import type { Place } from './console/place.ts'
 import { openServedConsole, type ServedConsole } from './console/served-console.ts'
 import { openDatabase } from './db/transaction.ts'
 import { type OpenedDatabase, openForService } from './embedded-postgres/open-database.ts'
 import { openPresence, type Presence } from './health/presence.ts'
 import { releaseLeases } from './jobs/release-leases.ts'
 import { withinDeadline } from './kernel/deadline.ts'
-import { listenAt, type Place, requireFreePort } from './listening.ts'
+import { type ListenAddress, listenAt, requireFreePort } from './listening.ts'
 import { type Log, type OpenedLog, openLog } from './log/log.ts'
 import { openMetrics } from './metrics/metrics.ts'
 import { type MetricsPage, serveMetrics } from './metrics/serve-metrics.ts'
@@ -58,7 +58,7 @@ const maxCloseMs = 3_000
  * Runs the service until a signal. If it cannot start, it says why and the process ends. `types`: the drivers of targets. `place`: where
  * builds of the console are, if not in this checkout.
  */
-export function start(types: DriverTypes, place?: ConsolePlace): void {
+export function start(types: DriverTypes, place?: Place): void {
   const given = readConfigOrFault()
   const { config } = given
   const opened = openLog(logOptions(config))
@@ -98,7 +98,7 @@ type Starting = OpenedLog & {
   config: Config
   stopping: AbortSignal
   types: DriverTypes
-  place: ConsolePlace | undefined
+  place: Place | undefined
 }
 
 /** config → database → migrate → app → workers. A signal meanwhile stops what was started. */
@@ -106,9 +106,9 @@ async function openService({ config, log, say, fail, stopping, types, place }: S
   const version = readVersion()
   sayVersion(version, log, say)
   const { host, port } = config
-  const places: Place[] = [{ prefix: '', host, port }]
-  if (config.metrics !== undefined) places.push({ prefix: 'METRICS_', ...config.metrics })
-  for (const one of places) await requireFreePort(one)
+  const addresses: ListenAddress[] = [{ prefix: '', host, port }]
+  if (config.metrics !== undefined) addresses.push({ prefix: 'METRICS_', ...config.metrics })
+  for (const one of addresses) await requireFreePort(one)
   const opened = await openForService(config, say, (reason) => {
     fail(`the embedded database ended: ${reason}. Sallyport stops; start it again`)
     process.exit(1)

@@ -19,8 +19,7 @@ export function describeVersion({ version, commit }: Version): string {
 }
 
 function readCommit(folder: string): string | undefined {
-  const found = [() => textIn(folder, 'COMMIT'), () => headOf(folder)].map((read) => read()).find(isCommit)
-  return found
+  return [textIn(folder, 'COMMIT'), headOf(folder)].find(isCommit)
 }
 
 const isCommit = (text: string | undefined) => text !== undefined && /^[0-9a-f]{40}$/.test(text)

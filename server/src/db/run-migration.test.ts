@@ -19,6 +19,20 @@ async function asOwner<Result>(work: (client: Awaited<ReturnType<typeof connectA
   }
 }
 
+async function makeTable(name: string): Promise<void> {
+  await db.asSuperuser(`create table ${name} (id integer)`)
+  await db.asSuperuser(`alter table ${name} owner to sallyport_owner`)
+}
+
+/** A table that a transaction is reading, and the connection of that transaction. */
+async function lockedTable(name: string) {
+  await makeTable(name)
+  const holder = await connectAlone(db.owner)
+  await holder.query('begin')
+  await holder.query(`select from ${name}`)
+  return holder
+}
+
 suite('a migration', () => {
   test('that fails leaves nothing, and is not recorded', async () => {
     const text = 'create table tried (id integer); select 1 / 0;'
@@ -31,14 +45,10 @@ suite('a migration', () => {
   })
 
   test('that meets a lock lets others pass, and runs once the lock is gone', async () => {
-    await db.asSuperuser('create table held (id integer)')
-    await db.asSuperuser('alter table held owner to sallyport_owner')
-    const holder = await connectAlone(db.owner)
-    await holder.query('begin')
-    await holder.query('select from held')
-    const patience = { lockMs: 20, pauseMs: 20, forMs: 600_000 }
+    const holder = await lockedTable('held')
+    const deadlines = { lockMs: 20, pauseMs: 20, allMs: 600_000 }
     const running = asOwner((client) =>
-      runMigration(client, migration('9002_b', 'alter table held add column more integer;'), patience),
+      runMigration(client, migration('9002_b', 'alter table held add column more integer;'), deadlines),
     )
     // Behind the waiting migration, this would wait as long as the holder, if that waited without an end.
     for (let times = 0; times < 5; times++) await db.asSuperuser('select from held')
@@ -50,15 +60,11 @@ suite('a migration', () => {
   })
 
   test('that waits for a lock too long says so', async () => {
-    await db.asSuperuser('create table kept (id integer)')
-    await db.asSuperuser('alter table kept owner to sallyport_owner')
-    const holder = await connectAlone(db.owner)
-    await holder.query('begin')
-    await holder.query('select from kept')
-    const patience = { lockMs: 20, pauseMs: 0, forMs: 0 }
+    const holder = await lockedTable('kept')
+    const deadlines = { lockMs: 20, pauseMs: 0, allMs: 0 }
     const text = 'alter table kept add column more integer;'
     await assert.rejects(
-      asOwner((client) => runMigration(client, migration('9003_c', text), patience)),
+      asOwner((client) => runMigration(client, migration('9003_c', text), deadlines)),
       /^Error: the migration `9003_c` waits for a lock that another session holds/,
     )
     await holder.query('rollback')
@@ -66,8 +72,7 @@ suite('a migration', () => {
   })
 
   test('may build an index while others write, and repeats what was interrupted', async () => {
-    await db.asSuperuser('create table written (id integer)')
-    await db.asSuperuser('alter table written owner to sallyport_owner')
+    await makeTable('written')
     const text = `-- Outside a transaction: writes go on.
 drop index concurrently if exists written_ix;
 create index concurrently written_ix on written (id);

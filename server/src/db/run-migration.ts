@@ -9,24 +9,24 @@ export type Migration = AppliedMigration & { text: string }
  * How long a migration waits for a lock, and everybody behind it: a backup or a report may hold one for minutes. Then it lets the others
  * pass, and tries again.
  */
-export type Patience = { lockMs: number; pauseMs: number; forMs: number }
-const usualPatience: Patience = { lockMs: 2_000, pauseMs: 3_000, forMs: 600_000 }
+export type LockDeadlines = { lockMs: number; pauseMs: number; allMs: number }
+const usualDeadlines: LockDeadlines = { lockMs: 2_000, pauseMs: 3_000, allMs: 600_000 }
 
 const lockNotAvailable = '55P03'
 const outside = /^-- Outside a transaction\b/m
 
 /**
  * Runs one migration in a transaction, and records it. One that says `-- Outside a transaction` runs statement by statement instead, as
- * `create index concurrently` demands; it may begin anew after an interruption, so each of its statements can be repeated.
+ * `create index concurrently` demands; it may begin again after an interruption, so each of its statements can be repeated.
  * @throws what the database says, or a sentence if a lock is not to be had
  */
 export async function runMigration(
   client: SingleConnection,
   migration: Migration,
-  patience = usualPatience,
+  deadlines = usualDeadlines,
 ): Promise<void> {
-  const deadline = performance.now() + patience.forMs
-  await client.query(`set lock_timeout = ${patience.lockMs}`)
+  const deadline = performance.now() + deadlines.allMs
+  await client.query(`set lock_timeout = ${deadlines.lockMs}`)
   for (;;) {
     try {
       await runOnce(client, migration)
@@ -34,7 +34,7 @@ export async function runMigration(
     } catch (error) {
       if ((error as { code?: string }).code !== lockNotAvailable) throw error
       if (performance.now() >= deadline) throw new Error(saysLocked(migration.name))
-      await pause(patience.pauseMs)
+      await pause(deadlines.pauseMs)
     }
   }
 }
