@@ -29,7 +29,7 @@ const npm = (cwd: string, ...args: string[]) =>
 
 /** The files of the commit that are in the release, as a tar archive. `more`: arguments that add to them. */
 function archive(prefix: string, ...more: string[]): Buffer {
-  // Modes do not depend on the configuration of whoever makes the release.
+  // Modes do not depend on the git configuration of this machine.
   const options = ['-c', 'tar.umask=0022', 'archive', '--format=tar', ...more, `--prefix=${prefix}`]
   return git(...options, 'HEAD', '--', '.', ...left)
 }
