@@ -96,6 +96,8 @@ suite('a mail that comes late', () => {
     const ended = await on.given('710000000006')
     await notify()
     await on.approve(decided)
+    // Its mail must not come in a later test.
+    await on.grantsAre(decided, 'active', 'successful')
     assert.equal((await on.call(people.user, 'POST', `/v1/grants/${ended.id}/revoke`, {})).status, 200)
     await mail()
     for (const person of [owner, people.admin, people.approver]) assert.deepEqual(await subjectsOf(person), [])
