@@ -7,9 +7,10 @@ import { openConsoleStage } from '../support/console-stage.ts'
 suite('the console by keyboard', { skip: skipChromium }, async () => {
   const { sallyport, openWindow, people } = await openConsoleStage()
 
+  /** The name of what has the focus; empty where nothing has it: the text of the body is that of the whole page. */
   const focused = (page: Window['page']) =>
     page.evaluate(
-      `(() => { const { textContent, labels, ariaLabel } = document.activeElement; return ariaLabel ?? labels?.[0]?.textContent ?? textContent })()`,
+      `(() => { const { activeElement, body } = document; const { textContent, labels, ariaLabel } = activeElement; return activeElement === body ? '' : (ariaLabel ?? labels?.[0]?.textContent ?? textContent) })()`,
     ) as Promise<string>
 
   /** Presses Tab until the focus is on what has this name. */
@@ -45,6 +46,8 @@ suite('the console by keyboard', { skip: skipChromium }, async () => {
 
   test('Dana asks, and Ben moves, reads and approves', async () => {
     const dana = await signInByKeyboard('dana', '')
+    // The page comes after what surrounds it.
+    await dana.getByLabel('What do you need access to?').waitFor()
     await tabTo(dana, /What do you need access to/)
     await dana.keyboard.type('payments-prod read')
     await dana.keyboard.press('Enter')
