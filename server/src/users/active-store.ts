@@ -19,12 +19,15 @@ export function isTenantSuspended(t: Statement): Statement<boolean> {
   return sql<boolean>`(${t}.suspended_at is not null)`
 }
 
-/** The same for the tenant of the transaction, read with a statement of its own; false for a tenant that does not exist. */
+/**
+ * The same for the tenant of the transaction, read with a statement of its own. A tenant that is being deleted is not seen, and is
+ * suspended: no row is a yes.
+ */
 export async function isInSuspendedTenant(tx: Tx): Promise<boolean> {
   const [row] = await tx.read(
     sql<{
       suspended: boolean
     }>`select ${isTenantSuspended(sql`t`)} as suspended from tenant t where t.id = ${tx.tenant_id}`,
   )
-  return row?.suspended === true
+  return row?.suspended ?? true
 }

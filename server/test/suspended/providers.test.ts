@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resumeTenant, suspendTenant } from '../../src/tenants/suspend-tenant.flow.ts'
+import { beDeleted } from '../support/be-deleted.ts'
 import type { Reply } from '../support/house.ts'
 import { anna, openProviderOfAll, openSignInStage } from '../support/sign-in-stage.ts'
 
@@ -19,6 +20,9 @@ test('the account of a user is refused and told why, and signs in again when the
   await suspendTenant(database, tenant().tenant_id, {})
   isSuspended(await finish(await walk('anna', anna)))
   assert.equal((await causes()).at(-1), 'tenant_suspended')
+  await beDeleted(house, tenant().tenant_id, true)
+  isSuspended(await finish(await walk('anna', anna)))
+  await beDeleted(house, tenant().tenant_id, false)
   await resumeTenant(database, tenant().tenant_id)
   assert.equal((await finish(await walk('anna', anna))).status, 200)
 })

@@ -3,6 +3,7 @@ import { suite, test } from 'node:test'
 import { makeSetupLink } from '../../src/tenants/setup-link.flow.ts'
 import { resumeTenant, suspendTenant } from '../../src/tenants/suspend-tenant.flow.ts'
 import { firstOwnerEmail } from '../../src/users/owner-store.ts'
+import { beDeleted } from '../support/be-deleted.ts'
 import type { Reply } from '../support/house.ts'
 import { programsOf } from '../support/program.ts'
 import { openFactorStage } from '../support/second-factor-stage.ts'
@@ -48,6 +49,9 @@ suite('to a suspended tenant', () => {
     is(await finish({ challenge: begun, totp: wrong }), 401, 'unauthenticated')
     isSuspended(await finish({ challenge: begun, totp: app.code() }))
     isSuspended(await login(user))
+    await beDeleted(house, tenant.tenant_id, true)
+    isSuspended(await finish({ challenge: begun, totp: app.code() }))
+    await beDeleted(house, tenant.tenant_id, false)
     await resumeTenant(database, tenant.tenant_id)
     assert.equal(
       (await finish({ challenge: begun, totp: app.code() })).status,
