@@ -577,6 +577,7 @@ create policy tenant_wall on event
 grant select, insert on event to sallyport_app;
 grant select (tenant_id, id, xid, seq, type, at) on event to sallyport_work;
 CREATE TRIGGER event_append_only BEFORE UPDATE OR TRUNCATE ON event FOR EACH STATEMENT EXECUTE FUNCTION event_is_append_only();
+CREATE TRIGGER event_has_its_tenant AFTER INSERT ON event FOR EACH ROW EXECUTE FUNCTION event_has_its_tenant();
 CREATE TRIGGER event_leaves BEFORE DELETE ON event FOR EACH ROW EXECUTE FUNCTION leaves_with_its_tenant('event_append_only', 'events are never changed or deleted');
 
 create table event_cursor (
@@ -2183,6 +2184,18 @@ AS $function$
 begin
   update access_grant g set served_by = new.provisioner_id::text
     where g.tenant_id = new.tenant_id and g.entitlement_id = new.id;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.event_has_its_tenant()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not exists (select from tenant t where t.id = new.tenant_id and t.deleting_since is null) then
+    raise exception 'the tenant is being deleted' using errcode = 'restrict_violation', constraint = 'event_has_its_tenant';
+  end if;
   return null;
 end
 $function$;

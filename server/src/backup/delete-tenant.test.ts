@@ -6,6 +6,7 @@ import { after, suite, test } from 'node:test'
 import { useOwnServer } from '../../test/support/backup-database.ts'
 import { seedService, seedTenant } from '../../test/support/backup-seed.ts'
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts'
+import { until } from '../../test/support/wait.ts'
 import { type ConnectionTarget, connectAlone } from '../db/client/connect.ts'
 import { newId } from '../kernel/id.ts'
 import { writeBackup, writeExport } from './backup.ts'
@@ -189,6 +190,41 @@ suite('a deletion does not begin', () => {
     await writeBackup(db.service, whole)
     await assert.rejects(inspectExport(whole), /holds \d+ tenants/)
     await assert.rejects(inspectExport(join(folder, 'none')), /no file/)
+  })
+})
+
+suite('no event is recorded that the file lacks', () => {
+  const insert = `insert into event (tenant_id, id, type, actor_kind, subject_type, subject_id, request_id)
+    values (current_setting('app.tenant_id')::uuid, gen_random_uuid(), 'request.expired', 'system', 'x', 'x', 'r')`
+  const gone = { code: '23001', constraint: 'event_has_its_tenant' }
+
+  test('by a worker, after the deletion began', async () => {
+    const [tenant_id, other] = [await aTenant('worked on'), await aTenant('only suspended, and worked on')]
+    await beginDeletion(db.owner, (await exported(tenant_id)).held)
+    await assert.rejects(as(db.service, tenant_id, insert), gone)
+    await as(db.service, other, insert)
+  })
+
+  test('by a call that waited while the deletion began', async () => {
+    const tenant_id = await aTenant('raced')
+    const [owner, service] = [await connectAlone(db.owner), await connectAlone(db.service)]
+    try {
+      for (const client of [owner, service]) {
+        await client.query(`select set_config('app.tenant_id', $1, false)`, [tenant_id])
+      }
+      await service.query(`set lock_timeout = '60s'; set application_name = 'raced'`)
+      await owner.query('begin')
+      await owner.query('select from tenant where id = $1 for update', [tenant_id])
+      const refused = assert.rejects(service.query(insert), gone)
+      const waiting = `select from pg_stat_activity
+        where application_name = 'raced' and wait_event_type = 'Lock'`
+      await until('the event waits', async () => (await db.asSuperuser(waiting)).length === 1)
+      await owner.query('update tenant set deleting_since = clock_timestamp() where id = $1', [tenant_id])
+      await owner.query('commit')
+      await refused
+    } finally {
+      await Promise.all([owner.end(), service.end()])
+    }
   })
 })
 

@@ -41,6 +41,8 @@ const constraintErrors: Record<string, { code: ErrorCode; message: string }> = {
     message: 'a person of the rehearsal keeps their address, and never owns the tenant or signs in with a provider',
   },
   tenant_slug_uq: { code: 'unprocessable', message: 'another tenant has this slug; choose another one' },
+  // The service no longer sees the tenant: who still comes through had a credential of it.
+  event_has_its_tenant: { code: 'tenant_suspended', message: 'the operator suspended this tenant; ask the operator' },
   policy_rule_policy_id_fk: { code: 'not_found', message: 'policy not found' },
 }
 
