@@ -40,7 +40,10 @@ export async function startPostgres15(port?: number): Promise<SystemPostgres> {
   const server = run('postgres', ['-D', data, '-k', home, '-c', 'fsync=off', '-c', 'max_connections=150', ...at])
   const ended = new Promise((resolve) => server.on('exit', resolve))
   const as = (user: string): ConnectionTarget => ({ host: home, port: port ?? 5432, user, database: 'postgres' })
-  const admin = await until('PostgreSQL 15 answers', () => connectAlone(as('postgres')).catch(() => undefined))
+  const admin = await until('PostgreSQL 15 answers', () => {
+    if (server.exitCode !== null) throw new Error(`PostgreSQL 15 ended with ${server.exitCode} before it answered`)
+    return connectAlone(as('postgres')).catch(() => undefined)
+  })
   await setUpRoles(admin, 'postgres', undefined)
   await admin.end()
   return {
