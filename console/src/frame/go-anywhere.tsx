@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type ReactNode, useDeferredValue, useEffect, useId, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useState } from 'react'
 import { FailureText } from '../parts/english-text.tsx'
 import { box } from '../parts/field.tsx'
 import { Modal } from '../parts/modal.tsx'
@@ -11,7 +11,8 @@ export function GoAnywhere({ close }: { close: () => void }): ReactNode {
   const words = useWords().go
   const [text, setText] = useState('')
   const searched = text.trim()
-  const found = useGoOptions(useDeferredValue(searched))
+  // Not deferred: Enter takes what the text that was typed finds, never what an earlier one found.
+  const found = useGoOptions(searched)
   const options = found.groups.flatMap((group) => group.options)
   const [wanted, setWanted] = useState(0)
   const active = Math.min(wanted, options.length - 1)
