@@ -1471,6 +1471,31 @@ CREATE TRIGGER second_factor_authority AFTER UPDATE ON second_factor FOR EACH RO
 CREATE TRIGGER second_factor_gone AFTER DELETE ON second_factor FOR EACH ROW WHEN (old.confirmed_at IS NOT NULL) EXECUTE FUNCTION authority_changed();
 CREATE TRIGGER second_factor_rehearsal BEFORE INSERT ON second_factor FOR EACH ROW EXECUTE FUNCTION rehearsal_lets_nobody_in('user_id');
 
+create table served_id (
+  tenant_id uuid not null,
+  resource_type text not null,
+  id_pattern text not null,
+  provisioner_id uuid not null,
+  id_like text not null generated always as replace(replace(replace(replace(id_pattern, '\'::text, '\\'::text), '%'::text, '\%'::text), '_'::text, '\_'::text), '*'::text, '%'::text) stored,
+  precedence integer not null generated always as 
+CASE
+    WHEN strpos(id_pattern, '*'::text) = 0 THEN 1000
+    ELSE char_length(replace(id_pattern, '*'::text, ''::text))
+END stored,
+  constraint served_id_pk PRIMARY KEY (tenant_id, resource_type, id_pattern),
+  constraint served_id_provisioner_id_fk FOREIGN KEY (tenant_id, provisioner_id) REFERENCES provisioner(tenant_id, id) ON DELETE CASCADE,
+  constraint served_id_id_pattern_ck CHECK (char_length(id_pattern) >= 1 AND char_length(id_pattern) <= 256 AND id_pattern !~ '\*.*\*.*\*.*\*'::text),
+  constraint served_id_resource_type_ck CHECK (char_length(resource_type) >= 1 AND char_length(resource_type) <= 100)
+);
+CREATE INDEX served_id_provisioner_id_ix ON served_id USING btree (tenant_id, provisioner_id);
+CREATE INDEX served_id_wild_ix ON served_id USING btree (tenant_id, resource_type) WHERE strpos(id_pattern, '*'::text) > 0;
+alter table served_id enable row level security;
+alter table served_id force row level security;
+create policy tenant_wall on served_id
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on served_id to sallyport_app;
+
 create table served_resource (
   tenant_id uuid not null,
   resource_type text not null,

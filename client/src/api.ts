@@ -4268,10 +4268,15 @@ export interface components {
              * @enum {string}
              */
             provisioner_type: "sandbox" | "postgresql" | "webhook" | "aws-identity-center";
+            /**
+             * @description of the tenant. In rehearsal, what no provisioner serves is simulated; in a live tenant nothing is
+             * @enum {string}
+             */
+            mode: "rehearsal" | "live";
             config: {
                 [key: string]: unknown;
             };
-            /** @description no account twice for a type; at most 1,000 accounts in all */
+            /** @description no account and no id twice for a type; at most 1,000 of both in all */
             serves: {
                 /**
                  * @description permission sets and organizational units are given on accounts: `cloud_account` serves them
@@ -4280,6 +4285,8 @@ export interface components {
                 resource_type: "cloud_account" | "cloud_storage_bucket" | "cloud_db_instance" | "cloud_compute_instance";
                 /** @description the accounts in which it serves the type; when absent, every account that no other line names */
                 account_ids?: string[];
+                /** @description in place of `account_ids`: the ids that it serves, whatever serves their account. `*` stands for any characters; of several that match an id, the one without `*` counts, and else the one with the most other characters */
+                resource_ids?: string[];
             }[];
             enabled: boolean;
             corrects_drift: boolean;
@@ -4321,13 +4328,18 @@ export interface components {
                 /** @description how to fix it, or a note */
                 message: string | null;
             }[];
+            /**
+             * @description of the tenant. In rehearsal, what no provisioner serves is simulated; in a live tenant nothing is
+             * @enum {string}
+             */
+            mode: "rehearsal" | "live";
         };
         ProvisionerWarning: {
             /**
-             * @description `serves` is empty: it gives no access
+             * @description `serves_nothing`: `serves` is empty, so it gives no access; `simulates_in_live`: it is a sandbox, whose access is simulated, in a live tenant, where it gives none
              * @enum {string}
              */
-            code: "serves_nothing";
+            code: "serves_nothing" | "simulates_in_live";
             /** @description the warning, as a sentence */
             message: string;
         };
@@ -4340,10 +4352,15 @@ export interface components {
              * @enum {string}
              */
             provisioner_type: "sandbox" | "postgresql" | "webhook" | "aws-identity-center";
+            /**
+             * @description of the tenant. In rehearsal, what no provisioner serves is simulated; in a live tenant nothing is
+             * @enum {string}
+             */
+            mode: "rehearsal" | "live";
             config: {
                 [key: string]: unknown;
             };
-            /** @description no account twice for a type; at most 1,000 accounts in all */
+            /** @description no account and no id twice for a type; at most 1,000 of both in all */
             serves: {
                 /**
                  * @description permission sets and organizational units are given on accounts: `cloud_account` serves them
@@ -4352,6 +4369,8 @@ export interface components {
                 resource_type: "cloud_account" | "cloud_storage_bucket" | "cloud_db_instance" | "cloud_compute_instance";
                 /** @description the accounts in which it serves the type; when absent, every account that no other line names */
                 account_ids?: string[];
+                /** @description in place of `account_ids`: the ids that it serves, whatever serves their account. `*` stands for any characters; of several that match an id, the one without `*` counts, and else the one with the most other characters */
+                resource_ids?: string[];
             }[];
             enabled: boolean;
             corrects_drift: boolean;
@@ -12174,7 +12193,7 @@ export interface operations {
                     config?: {
                         [key: string]: unknown;
                     };
-                    /** @description no account twice for a type; at most 1,000 accounts in all */
+                    /** @description no account and no id twice for a type; at most 1,000 of both in all */
                     serves?: {
                         /**
                          * @description permission sets and organizational units are given on accounts: `cloud_account` serves them
@@ -12183,6 +12202,8 @@ export interface operations {
                         resource_type: "cloud_account" | "cloud_storage_bucket" | "cloud_db_instance" | "cloud_compute_instance";
                         /** @description the accounts in which it serves the type; when absent, every account that no other line names */
                         account_ids?: string[];
+                        /** @description in place of `account_ids`: the ids that it serves, whatever serves their account. `*` stands for any characters; of several that match an id, the one without `*` counts, and else the one with the most other characters */
+                        resource_ids?: string[];
                     }[];
                     /** @description true when absent; a disabled provisioner gives no access, and still removes access */
                     enabled?: boolean;
@@ -12313,7 +12334,7 @@ export interface operations {
                     config?: {
                         [key: string]: unknown;
                     };
-                    /** @description no account twice for a type; at most 1,000 accounts in all */
+                    /** @description no account and no id twice for a type; at most 1,000 of both in all */
                     serves?: {
                         /**
                          * @description permission sets and organizational units are given on accounts: `cloud_account` serves them
@@ -12322,6 +12343,8 @@ export interface operations {
                         resource_type: "cloud_account" | "cloud_storage_bucket" | "cloud_db_instance" | "cloud_compute_instance";
                         /** @description the accounts in which it serves the type; when absent, every account that no other line names */
                         account_ids?: string[];
+                        /** @description in place of `account_ids`: the ids that it serves, whatever serves their account. `*` stands for any characters; of several that match an id, the one without `*` counts, and else the one with the most other characters */
+                        resource_ids?: string[];
                     }[];
                     enabled?: boolean;
                     /** @description true: access that was removed or added at the target by hand is corrected, not only reported */
@@ -12333,6 +12356,11 @@ export interface operations {
                      * @enum {string}
                      */
                     provisioner_type?: "sandbox" | "postgresql" | "webhook" | "aws-identity-center";
+                    /**
+                     * @description of the tenant. In rehearsal, what no provisioner serves is simulated; in a live tenant nothing is
+                     * @enum {string}
+                     */
+                    mode?: "rehearsal" | "live";
                     /** @description increases by one at each change */
                     version?: number;
                     /**

@@ -11,14 +11,13 @@ import type { Tx } from '../kernel/context.ts'
 import type { Principal } from '../policy-engine/cedar/question.ts'
 import { ruleSetVersion } from '../policy-engine/deciding/rule-set-store.ts'
 import { accountInId } from '../policy-facts/resource.ts'
-import type { ServedLine } from '../provisioners/serving.ts'
-import { servedLinesAsJson } from '../provisioners/serving-store.ts'
+import type { ServedPlace } from '../provisioners/serving.ts'
+import { servedPlaces } from '../provisioners/serving-store.ts'
+import { accountPlace, isOnAccounts } from '../requests/place.ts'
 import type { ResourceReference } from '../requests/request.ts'
 import { maxPlaces } from '../requests/request.ts'
 import { readSettingValues, type Settings } from '../settings/setting.ts'
 import { settingsAsJson } from '../settings/setting-store.ts'
-import type { Mode } from '../tenants/mode.ts'
-import { tenantMode } from '../tenants/mode-store.ts'
 import { principalAsJson } from '../users/principal-store.ts'
 import type { CatalogueEntry, Pair } from './catalogue-entry.ts'
 
@@ -28,15 +27,16 @@ export type Snapshot = {
   settings: Settings
   version: string
   accounts: ReadonlyMap<string, AccountPolicyView>
-  mode: Mode
-  served: readonly ServedLine[]
+  /** The places where a provisioner gives access, by `keyOfPlace`; null: none is needed, for the tenant is in rehearsal. */
+  served: ReadonlySet<string> | null
   /** The accounts under each organizational unit, up to one more than a request may cover. */
   under: ReadonlyMap<string, readonly string[]>
   /** Of the actions that were asked for, those that have one. */
   descriptions: ReadonlyMap<string, string>
 }
 
-type SnapshotRow = Pick<Snapshot, 'principal' | 'version' | 'mode' | 'served'> & {
+type SnapshotRow = Pick<Snapshot, 'principal' | 'version'> & {
+  served: string[] | null
   stored: Record<string, string>
   described: Record<string, string>
   accounts: AccountForPolicy[]
@@ -56,21 +56,29 @@ export async function readSnapshot(
   const under = units.length === 0 ? new Map() : await listAccountIdsUnderEach(tx, units, maxPlaces + 1)
   const homes = resources.flatMap((one) => accountInId(one) ?? [])
   const concerned = sql`${[...new Set([...homes, ...[...under.values()].flat()])]}`
+  const places = resources.flatMap((one) => placesIn(one, under))
   const [row] = await tx.read(
     sql<SnapshotRow>`select ${principalAsJson(tx, sql`${user_id}`)} as principal, ${settingsAsJson(tx)} as stored,
       ${ruleSetVersion(tx)} as version, ${accountsForPolicyAsJson(tx, concerned)} as accounts,
-      ${tenantMode(tx)} as mode, ${servedLinesAsJson(tx, concerned)} as served,
+      ${servedPlaces(tx, places)} as served,
       ${descriptionsAsJson(tx, actions)} as described`,
   )
   if (row === undefined) throw new Error('a select without a from answered no row')
-  const { stored, described, accounts, ...rest } = row
+  const { stored, described, accounts, served, ...rest } = row
   return {
     ...rest,
+    served: served && new Set(served),
     settings: readSettingValues(stored),
     accounts: readAccountsForPolicy(accounts),
     under,
     descriptions: new Map(Object.entries(described)),
   }
+}
+
+/** Where a request for the resource gives access; nowhere for a permission set, whose request names the accounts. */
+function placesIn(resource: ResourceReference, under: ReadonlyMap<string, readonly string[]>): ServedPlace[] {
+  if (isOnAccounts(resource)) return (under.get(resource.id) ?? []).map(accountPlace)
+  return [{ ...resource, account_id: accountInId(resource) ?? null }]
 }
 
 /** An account of the cache, at its place in the order of the list. */

@@ -16,7 +16,7 @@ import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
 import { readWithRules } from '../policy-engine/deciding/rule-set-store.ts'
 import { findPolicyFacts, type PolicyFacts } from '../policy-facts/policy-facts.flow.ts'
 import { accountInId } from '../policy-facts/resource.ts'
-import { findUnserved, placesOf, typeOfPlaces } from '../requests/place.ts'
+import { findUnserved, placesOf } from '../requests/place.ts'
 import { accountDoubt, askQuestion, type Circumstances } from '../requests/policy-question.ts'
 import type { ResourceReference } from '../requests/request.ts'
 import { maxPlaces } from '../requests/request.ts'
@@ -207,8 +207,7 @@ function subjectOf(resource: ResourceReference, known: Known, about: readonly As
     return undefined
   const { home } = placeless(resource)
   const places = placesOf(resource, { home, touched: [] }, under)
-  if (known.mode === 'live' && findUnserved(places, servedIn(known, typeOfPlaces(resource))) !== undefined)
-    return undefined
+  if (findUnserved(places, known.served) !== undefined) return undefined
   const requested = {
     ...{ resource, action: '', reason: null, duration_seconds: 0, break_glass: false, metadata: {} },
     ...{ places, home },
@@ -219,8 +218,4 @@ function subjectOf(resource: ResourceReference, known: Known, about: readonly As
   // Each of the resources has to be permitted, so that no more is possible than on the first.
   const possible = rulesOn(about, first)
   return { question, possible, rules: others.length === 0 ? possible : about }
-}
-
-function servedIn({ served }: Known, type: string): string[] {
-  return served.filter(({ resource_type }) => resource_type === type).map(({ account_id }) => account_id)
 }

@@ -2,6 +2,7 @@ import type { DueWork } from '../jobs/work-list.ts'
 import { NotNow, type PlanInput, TargetError } from '../provisioners/driver.ts'
 import type { Drivers, ProvisionerRef } from '../provisioners/drivers.ts'
 import { inTime, maxCallMs } from '../provisioners/in-time.ts'
+import { noSandboxInLive } from '../provisioners/provisioner.ts'
 import { backoffMs, saysDisabled, waitMs } from './entitlement.ts'
 import { findGrantToPlan, giveUpPlan, linkGrant, postponePlan, type Serving, savePlanFailure } from './plan-store.ts'
 
@@ -34,6 +35,7 @@ export function planGrant(drivers: Drivers): DueWork {
 /** The provisioner that gives the access. A live tenant never falls back to the sandbox. */
 function requireServing(serving: Serving, input: PlanInput): ProvisionerRef {
   const { provisioner, provisioner_id, provisioner_version, enabled, by_sandbox } = serving
+  if (provisioner === 'sandbox' && !by_sandbox) throw new TargetError('permanent', noSandboxInLive)
   if (provisioner !== null && provisioner_id !== null) {
     if (enabled) return { provisioner, provisioner_id, provisioner_version }
     throw new TargetError('transient', saysDisabled)

@@ -6,6 +6,7 @@ import { newId } from '../kernel/id.ts'
 import type { Plan, PlanInput } from '../provisioners/driver.ts'
 import type { ProvisionerRef } from '../provisioners/drivers.ts'
 import type { ProvisionerType } from '../provisioners/provisioner.ts'
+import { servingProvisioner } from '../provisioners/serving-store.ts'
 import type { GrantStatus } from './grant.ts'
 import { assign, isBefore } from './grant-transition-store.ts'
 import { keepSwept } from './sweep-store.ts'
@@ -20,15 +21,14 @@ export type Serving = {
   by_sandbox: boolean
 }
 
-/** The provisioner that serves the grant `g`: the row for its account takes precedence over the row for all accounts. */
+/** The provisioner that serves the grant `g`. */
 const servedBy = sql`(
     select p.provisioner_type as provisioner, p.id as provisioner_id, p.version as provisioner_version, p.enabled,
       exists (select from tenant t where t.id = g.tenant_id and t.mode = 'rehearsal') as by_sandbox
-    from (select) one left join lateral (
-      select s.provisioner_id from served_resource s where s.tenant_id = g.tenant_id
-        and s.resource_type = g.resource_type and s.account_id in ('', coalesce(g.account_id, ''))
-      order by s.account_id desc limit 1) s on true
-    left join provisioner p on p.tenant_id = g.tenant_id and p.id = s.provisioner_id) served`
+    from (select) one left join provisioner p on p.tenant_id = g.tenant_id and p.id = ${servingProvisioner(
+      sql`g.tenant_id`,
+      { type: sql`g.resource_type`, id: sql`g.resource_id`, account_id: sql`g.account_id` },
+    )}) served`
 
 /**
  * The grant `g` was approved in the rehearsal, which is over. INVARIANT: nothing real follows from a rehearsal, whose people anybody may

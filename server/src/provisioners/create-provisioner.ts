@@ -6,7 +6,7 @@ import type { DriverType } from './driver.ts'
 import { NewProvisioner, type ProvisionerType, ProvisionerWithSecrets } from './provisioner.ts'
 import { settleConfig } from './provisioner-config.ts'
 import { noSecrets, sealSecrets } from './provisioner-secrets.ts'
-import { findProvisioner, insertProvisioner } from './provisioner-store.ts'
+import { findProvisioner, insertProvisioner, requireReal } from './provisioner-store.ts'
 import { linesOf, servesOf } from './serving.ts'
 import { replaceServed, servesRealTargets } from './serving-store.ts'
 
@@ -40,6 +40,7 @@ export const createProvisioner = (types: Readonly<Record<ProvisionerType, Driver
       const provisioner = { id, name, provisioner_type, config, sealed_secrets, enabled, corrects_drift }
       return ctx.tx.interactive(async (tx) => {
         await insertProvisioner({ ...ctx, tx }, { ...provisioner, serves: servesOf(lines) })
+        if (enabled && lines.length > 0) await requireReal(tx, provisioner_type)
         await replaceServed(tx, id, lines)
         await goLive({ ...ctx, tx }, 'provisioner', servesRealTargets(tx))
         const shown = await findProvisioner(tx, id)

@@ -5,9 +5,18 @@ import type { Tx, WorkCtx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
 import type { PageRequest, PageRows } from '../kernel/page.ts'
 import type { KeptConfig } from '../secrets/sealed-config.ts'
+import type { Mode } from '../tenants/mode.ts'
+import { readMode, tenantMode } from '../tenants/mode-store.ts'
 import type { Check } from './driver.ts'
-import { type Provisioner, type ProvisionerHealth, type ProvisionerType, warningsOf } from './provisioner.ts'
+import {
+  noSandboxInLive,
+  type Provisioner,
+  type ProvisionerTestResult,
+  type ProvisionerType,
+  warningsOf,
+} from './provisioner.ts'
 import { type ServedLine, servesOf } from './serving.ts'
+import { servedLinesAsJson } from './serving-store.ts'
 
 /** A provisioner with its sealed secrets; never sent in a reply. */
 export type ProvisionerToOpen = KeptConfig & {
@@ -33,19 +42,19 @@ type Row = Omit<Provisioner, 'serves' | 'health'> & {
   checks: Check[] | null
 }
 
-const record = sql`r.id, r.name, r.provisioner_type, r.config, r.enabled, r.corrects_drift, r.version, r.checked_at,
-  r.checks, r.created_at, r.updated_at,
+const record = sql`r.id, r.name, r.provisioner_type,
+  (select t.mode from tenant t where t.id = r.tenant_id) as mode, r.config, r.enabled, r.corrects_drift, r.version,
+  r.checked_at, r.checks, r.created_at, r.updated_at,
   case when r.previous_until > clock_timestamp() then r.previous_until end as previous_secrets_until,
-  coalesce((select jsonb_agg(jsonb_build_object('resource_type', s.resource_type, 'account_id', s.account_id))
-    from served_resource s where s.tenant_id = r.tenant_id and s.provisioner_id = r.id), '[]') as served`
+  ${servedLinesAsJson(sql`r`)} as served`
 
 function asProvisioner({ served, checked_at, checks, ...rest }: Row): Provisioner {
   const health = checked_at === null || checks === null ? null : healthOf(checked_at, checks)
   const serves = servesOf(served)
-  return { ...rest, serves, health, ...warningsOf({ serves }) }
+  return { ...rest, serves, health, ...warningsOf({ ...rest, serves }) }
 }
 
-function healthOf(checked_at: string, checks: Check[]): ProvisionerHealth {
+function healthOf(checked_at: string, checks: Check[]): NonNullable<Provisioner['health']> {
   return { checked_at, ok: checks.every((check) => check.ok), checks }
 }
 
@@ -146,6 +155,12 @@ export async function saveProvisioner(
   ])
 }
 
+/** @throws Problem 422 for a sandbox that would serve something in a live tenant */
+export async function requireReal(tx: Tx, provisioner_type: ProvisionerType): Promise<void> {
+  if (provisioner_type === 'sandbox' && (await readMode(tx)) === 'live')
+    throw new Problem('unprocessable', noSandboxInLive)
+}
+
 /** Saves the rotated secrets of a locked provisioner, and emits an event with their names. */
 export async function saveRotation(
   ctx: WorkCtx,
@@ -166,17 +181,23 @@ export async function saveRotation(
 }
 
 /** Returns the result of a test. Also stores it, with an event, if the provisioner still has this version. */
-export async function keepTest(ctx: WorkCtx, id: string, version: number, checks: Check[]): Promise<ProvisionerHealth> {
+export async function keepTest(
+  ctx: WorkCtx,
+  id: string,
+  version: number,
+  checks: Check[],
+): Promise<ProvisionerTestResult> {
   const failed = checks.filter((check) => !check.ok).length
   const [[tested]] = await ctx.tx.write([
-    sql<{ checked_at: string }>`with kept as (
+    sql<{ checked_at: string; mode: Mode }>`with kept as (
         update provisioner set checked_at = clock_timestamp(), checks = ${JSON.stringify(checks)}
         where tenant_id = ${ctx.tx.tenant_id} and id = ${id} and version = ${version} returning checked_at),
       emitted as (${emit(ctx, eventOf('tested', id, { ok: failed === 0, failed }), sql`kept`)})
-      select coalesce((select checked_at from kept), clock_timestamp()) as checked_at`,
+      select coalesce((select checked_at from kept), clock_timestamp()) as checked_at,
+        ${tenantMode(ctx.tx)} as mode`,
   ])
   if (tested === undefined) throw new Error('the database did not say when it is')
-  return healthOf(tested.checked_at, checks)
+  return { ...healthOf(tested.checked_at, checks), mode: tested.mode }
 }
 
 /** Deletes a locked provisioner with its served resources, and emits an event. */

@@ -26,24 +26,45 @@ const health = {
   ),
 }
 
+const TenantMode = OneOf(['rehearsal', 'live'] as const, {
+  description: 'of the tenant. In rehearsal, what no provisioner serves is simulated; in a live tenant nothing is',
+})
+
 /** The result of a test. */
-export const ProvisionerHealth = Type.Object(health, { title: 'ProvisionerTestResult' })
-export type ProvisionerHealth = Static<typeof ProvisionerHealth>
+export const ProvisionerTestResult = Type.Object({ ...health, mode: TenantMode }, { title: 'ProvisionerTestResult' })
+export type ProvisionerTestResult = Static<typeof ProvisionerTestResult>
 
 const ProvisionerWarning = Type.Object(
   {
-    code: OneOf(['serves_nothing'], { description: '`serves` is empty: it gives no access' }),
+    code: OneOf(['serves_nothing', 'simulates_in_live'], {
+      description:
+        '`serves_nothing`: `serves` is empty, so it gives no access; `simulates_in_live`: it is a sandbox, whose access is simulated, ' +
+        'in a live tenant, where it gives none',
+    }),
     message: Type.String({ description: 'the warning, as a sentence' }),
   },
   { title: 'ProvisionerWarning' },
 )
 
 /** What the provisioner does not do, although it looks as if it did. */
-export function warningsOf({ serves }: { serves: readonly unknown[] }): Pick<Provisioner, 'warnings'> {
-  if (serves.length > 0) return {}
-  const message = 'the provisioner serves nothing, so it gives no access: name the types of resource in `serves`'
-  return { warnings: [{ code: 'serves_nothing', message }] }
+export function warningsOf({
+  serves,
+  mode,
+  provisioner_type,
+}: Pick<Provisioner, 'serves' | 'mode' | 'provisioner_type'>): Pick<Provisioner, 'warnings'> {
+  const warnings: Provisioner['warnings'] = []
+  if (serves.length === 0) {
+    const message = 'the provisioner serves nothing, so it gives no access: name the types of resource in `serves`'
+    warnings.push({ code: 'serves_nothing', message })
+  }
+  if (mode === 'live' && provisioner_type === 'sandbox')
+    warnings.push({ code: 'simulates_in_live', message: noSandboxInLive })
+  return warnings.length === 0 ? {} : { warnings }
 }
+
+/** A live tenant promises that all access is real. */
+export const noSandboxInLive =
+  'the tenant is live, where nothing is simulated: a sandbox gives no access in it; delete it, and have another provisioner serve this'
 
 /** A provisioner as in replies. */
 export const Provisioner = Type.Object(
@@ -51,6 +72,7 @@ export const Provisioner = Type.Object(
     id: Uuid,
     name: Type.String(),
     provisioner_type: OneOf(provisionerTypes, { description: 'never changes' }),
+    mode: TenantMode,
     config: AnyObject,
     serves: Serves,
     enabled: Type.Boolean(),

@@ -15,6 +15,8 @@ const create = (tenant: TestTenant, more: object = {}) => as(tenant, 'POST', pat
 const accounts = { resource_type: 'cloud_account' }
 const buckets = (...account_ids: string[]) => ({ resource_type: 'cloud_storage_bucket', account_ids })
 
+const named = (...resource_ids: string[]) => ({ resource_type: 'cloud_storage_bucket', resource_ids })
+
 const eventsOf = (id: unknown) =>
   house.asSuperuser<{ type: string; data: object }>('select type, data from event where subject_id = $1 order by seq', [
     id,
@@ -23,16 +25,17 @@ const eventsOf = (id: unknown) =>
 suite('creating a provisioner', () => {
   test('stores and returns the record, and emits an event', async () => {
     const tenant = await house.tenant('Setting up')
-    const serves = [buckets('222222222222', '111111111111'), accounts]
+    const serves = [named('logs-*', 'a-bucket'), buckets('222222222222', '111111111111'), accounts]
     const made = await create(tenant, { serves, corrects_drift: true })
     assert.equal(made.status, 201, made.text)
     const { id, created_at, updated_at, shown_once, ...rest } = made.body
     assert.equal(updated_at, created_at)
     assert.deepEqual(shown_once, {})
-    const ordered = [accounts, buckets('111111111111', '222222222222')]
+    const ordered = [accounts, buckets('111111111111', '222222222222'), named('a-bucket', 'logs-*')]
     assert.deepEqual(rest, {
       name: 'Rehearsal',
       provisioner_type: 'sandbox',
+      mode: 'rehearsal',
       config: {},
       serves: ordered,
       enabled: true,
@@ -73,6 +76,11 @@ suite('creating a provisioner', () => {
     ['for a malformed account id', { serves: [buckets('12')] }, '/serves/0/account_ids/0'],
     ['for an empty list of accounts', { serves: [buckets()] }, '/serves/0/account_ids'],
     ['for one resource type twice', { serves: [accounts, accounts] }, '/serves/1'],
+    ['for one id twice', { serves: [named('logs-*', 'logs-*')] }, '/serves/0/resource_ids/1'],
+    ['for an id that is none of its type', { serves: [named('logs', 'Logs_1')] }, '/serves/0/resource_ids/1'],
+    ['for every id', { serves: [named('*')] }, '/serves/0/resource_ids/0'],
+    ['for a pattern with too many stars', { serves: [named('a*b*c*d*')] }, '/serves/0/resource_ids/0'],
+    ['for ids and accounts in one entry', { serves: [{ ...named('logs'), ...buckets('111111111111') }] }, '/serves/0'],
     ['for one account twice', { serves: [buckets('111111111111', '111111111111')] }, '/serves/0/account_ids/1'],
     ['with a version', { version: 7 }, '/version'],
     ['with generated secrets', { shown_once: {} }, '/shown_once'],
@@ -94,8 +102,10 @@ suite('what a provisioner serves', () => {
     const reply = await create(tenant, { serves: [accounts, buckets('222222222222', '333333333333')] })
     assert.deepEqual([reply.status, reply.body.code], [409, 'resource_already_served'])
     assert.match(String(reply.body.message), /“First”/)
-    const named = { resource_type: 'cloud_storage_bucket', account_id: '222222222222', provisioner_id: first.id }
-    assert.deepEqual(reply.body.details, named)
+    assert.deepEqual(reply.body.details, {
+      ...{ resource_type: 'cloud_storage_bucket', account_id: '222222222222', resource_id: null },
+      provisioner_id: first.id,
+    })
     assert.equal(((await as(tenant, 'GET', path)).body.data as object[]).length, 1, 'nothing was stored')
     // An entry for all accounts and one for another account do not overlap with it.
     const beside = await create(tenant, {
@@ -104,6 +114,13 @@ suite('what a provisioner serves', () => {
     assert.equal(beside.status, 201, beside.text)
     const taking = await as(tenant, 'PATCH', `${path}/${beside.body.id}`, { serves: [buckets('111111111111')] })
     assert.deepEqual([taking.status, taking.body.code], [409, 'resource_already_served'])
+    const byId = await create(tenant, { name: 'By id', serves: [named('logs-*')] })
+    const again = await create(tenant, { serves: [named('logs-*')] })
+    assert.match(String(again.body.message), /`cloud_storage_bucket` with the id `logs-\*` is served by .*“By id”/)
+    assert.deepEqual(again.body.details, {
+      ...{ resource_type: 'cloud_storage_bucket', account_id: null, resource_id: 'logs-*' },
+      provisioner_id: byId.body.id,
+    })
     const now = (await as(tenant, 'GET', `${path}/${beside.body.id}`)).body
     assert.deepEqual([now.serves, now.version], [beside.body.serves, 1])
   })
@@ -210,14 +227,16 @@ suite('testing a provisioner', () => {
     const tenant = await house.tenant('Testing')
     const { shown_once, ...made } = (await create(tenant)).body
     const tested = await as(tenant, 'POST', `${path}/${made.id}/test`)
-    const { checked_at, ...rest } = tested.body
+    const { mode, ...health } = tested.body
+    const { checked_at, ...rest } = health
     const checks = [{ what: 'the sandbox', ok: true, message: 'a simulated cloud: it gives no real access' }]
     assert.deepEqual([tested.status, rest], [200, { ok: true, checks }])
+    assert.equal(mode, 'rehearsal')
     // The test does not change the version, so an open driver stays open.
-    assert.deepEqual((await as(tenant, 'GET', `${path}/${made.id}`)).body, { ...made, health: tested.body })
+    assert.deepEqual((await as(tenant, 'GET', `${path}/${made.id}`)).body, { ...made, health })
     assert.deepEqual((await eventsOf(made.id)).at(-1), { type: 'provisioner.tested', data: { ok: true, failed: 0 } })
     await as(tenant, 'PATCH', `${path}/${made.id}`, { name: 'Another' })
-    assert.deepEqual((await as(tenant, 'GET', `${path}/${made.id}`)).body.health, tested.body)
+    assert.deepEqual((await as(tenant, 'GET', `${path}/${made.id}`)).body.health, health)
   })
 
   test('of another tenant answers 404 (T2)', async () => {

@@ -5,7 +5,7 @@ import { notFound } from '../kernel/errors.ts'
 import { type Check, type Driver, type DriverType, NotNow, TargetError } from './driver.ts'
 import { inTime } from './in-time.ts'
 import { findOpening } from './open-provisioner.flow.ts'
-import { ProvisionerHealth, type ProvisionerType } from './provisioner.ts'
+import { ProvisionerTestResult, type ProvisionerType } from './provisioner.ts'
 import { withoutSecrets } from './provisioner-secrets.ts'
 import { keepTest } from './provisioner-store.ts'
 
@@ -24,7 +24,7 @@ export const testProvisioner = (types: Readonly<Record<ProvisionerType, DriverTy
     credential: 'any',
     scope: 'provisioners:write',
     params: IdParams,
-    replies: { 200: ProvisionerHealth },
+    replies: { 200: ProvisionerTestResult },
     errors: ['not_found'],
     async run(ctx, { params: { id } }) {
       const openable = await findOpening(ctx, id)

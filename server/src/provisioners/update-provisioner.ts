@@ -15,6 +15,7 @@ import {
   findProvisioner,
   type KeptProvisioner,
   lockProvisioner,
+  requireReal,
   saveProvisioner,
 } from './provisioner-store.ts'
 import { linesOf, servesOf } from './serving.ts'
@@ -41,7 +42,14 @@ export const updateProvisioner = (
     params: IdParams,
     body: SentBack(ProvisionerChange, Provisioner),
     replies: { 200: Provisioner },
-    errors: ['case_broken', 'not_found', 'provisioner_in_use', 'resource_already_served', 'version_conflict'],
+    errors: [
+      'case_broken',
+      'not_found',
+      'provisioner_in_use',
+      'resource_already_served',
+      'unprocessable',
+      'version_conflict',
+    ],
     changes: 'authority',
     etag: versionTag,
     takesIfMatch: true,
@@ -99,6 +107,8 @@ async function change(
     ...(settled === undefined ? [] : ['config']),
   ]
   if (fields.length === 0) return shown
+  const begins = (enabled && !shown.enabled) || (lines !== undefined && lines.length > 0)
+  if (enabled && serves.length > 0 && begins) await requireReal(tx, shown.provisioner_type)
   if (lines !== undefined) await replaceServed(tx, shown.id, lines)
   const kept = settled && {
     config: settled.config,

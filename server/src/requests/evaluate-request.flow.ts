@@ -70,14 +70,14 @@ export async function evaluateAccess(
   }
   const decision = await decideAskInPieces(ruleSet, question)
   // Only callers who may have the access learn whether it can be given.
-  if (decision.allowed && access.mode === 'live') requireServed(requested.places, access.served)
+  if (decision.allowed) requireServed(requested.places, access.served)
   const known = { settings, accounts, acts_in_named_account, facts }
   const risk = riskOf(requested, accounts)
   return { ...known, requester_id, requester, requested, when, question, ruleSet, decision, risk }
 }
 
 /** @throws Problem 422 for a place in which a live tenant has no provisioner: an approval there would give nothing */
-function requireServed(places: readonly Place[], served: readonly string[]): void {
+function requireServed(places: readonly Place[], served: ReadonlySet<string> | null): void {
   const place = findUnserved(places, served)
   if (place === undefined) return
   const where = place.account_id === undefined ? '' : ` in the account ${place.account_id}`

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { invalidInput } from '../kernel/errors.ts'
 import { accountInId } from '../policy-facts/resource.ts'
+import { keyOfPlace } from '../provisioners/serving.ts'
 import { maxPlaces, ResourceReference } from './request.ts'
 
 /** Where access is given, one grant each. The target receives exactly the place that policy evaluated. */
@@ -62,24 +63,28 @@ function readAccountIds(value: unknown): string[] {
   return sound
 }
 
-/** The type of resource on which access is given: permission sets and organizational units are given on accounts. */
-export function typeOfPlaces({ type }: ResourceReference): Place['type'] {
-  return type === 'cloud_permission_set' || type === 'cloud_organizational_unit' ? 'cloud_account' : type
+/** Whether access is given on accounts, and not on the resource itself: permission sets and organizational units. */
+export function isOnAccounts({ type }: ResourceReference): boolean {
+  return type === 'cloud_permission_set' || type === 'cloud_organizational_unit'
+}
+
+/** An account as the place of access. */
+export function accountPlace(id: string): Place & { account_id: string } {
+  return { type: 'cloud_account', id, account_id: id }
 }
 
 /**
  * The first place where no provisioner gives access; undefined when each is served.
- * @param served the accounts in which one does; '' for all that are not named
+ * @param served the places where one does, by `keyOfPlace`; null: none is needed
  */
-export function findUnserved(places: readonly Place[], served: readonly string[]): Place | undefined {
-  if (served.includes('')) return undefined
-  return places.find(({ account_id }) => account_id === undefined || !served.includes(account_id))
+export function findUnserved(places: readonly Place[], served: ReadonlySet<string> | null): Place | undefined {
+  return served === null ? undefined : places.find((place) => !served.has(keyOfPlace(place)))
 }
 
 /** Where access will be given, fixed when the request is created. `under` holds the accounts of an organizational unit. */
 export function placesOf(resource: ResourceReference, named: NamedAccounts, under: readonly string[]): Place[] {
   if (resource.type === 'cloud_permission_set') {
-    return named.touched.map((id) => ({ type: 'cloud_account', id, account_id: id, permission_set: resource.id }))
+    return named.touched.map((id) => ({ ...accountPlace(id), permission_set: resource.id }))
   }
   if (resource.type !== 'cloud_organizational_unit') {
     return [{ ...resource, ...(named.home !== undefined && { account_id: named.home }) }]
@@ -93,5 +98,5 @@ export function placesOf(resource: ResourceReference, named: NamedAccounts, unde
       { pointer: '/resource/id', why: `holds more than ${maxPlaces} accounts; request access to a smaller unit` },
     ])
   }
-  return under.map((id) => ({ type: 'cloud_account', id, account_id: id }))
+  return under.map(accountPlace)
 }

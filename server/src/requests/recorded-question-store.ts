@@ -79,11 +79,12 @@ export async function readRecordings(
   const tainted = { givers: receiversOf(tx, giving, page.isEarlier), after: giving.after }
   const account_ids = sql`array(select distinct place ->> 'account_id'
     from page, jsonb_array_elements(page.question -> 'places') place)`
-  const acts = actsInNamedAccount(
-    tx,
-    sql`page.question -> 'resource' ->> 'type'`,
-    sql`page.question -> 'places' -> 0 ->> 'account_id'`,
-  )
+  const resource = {
+    type: sql`page.question -> 'resource' ->> 'type'`,
+    id: sql`page.question -> 'resource' ->> 'id'`,
+    account_id: sql`page.question -> 'places' -> 0 ->> 'account_id'`,
+  }
+  const acts = actsInNamedAccount(tx, resource, page.isEarlier)
   const [row] = await tx.read(
     sql<PageRow>`with ${page.isEarlier ? sql`${lastingMembers}, ` : sql``}page as materialized (
         select d.id, d.request_id, d.question_kind, d.principal_id, d.decided_at, d.question,

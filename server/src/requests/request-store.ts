@@ -10,13 +10,11 @@ import type { Statement, Tx } from '../kernel/context.ts'
 import type { Approver, Principal } from '../policy-engine/cedar/question.ts'
 import { ruleSetVersion } from '../policy-engine/deciding/rule-set-store.ts'
 import { typesInNamedAccount } from '../provisioners/provisioner.ts'
-import { actsInNamedAccount, servedAccounts } from '../provisioners/serving-store.ts'
+import { actsInNamedAccount, servedPlaces } from '../provisioners/serving-store.ts'
 import { receiversOf } from '../roles/gift-store.ts'
 import type { Discounted } from '../roles/holding-store.ts'
 import { readSettingValues } from '../settings/setting.ts'
 import { settingsAsJson } from '../settings/setting-store.ts'
-import type { Mode } from '../tenants/mode.ts'
-import { tenantMode } from '../tenants/mode-store.ts'
 import {
   approverAsJson,
   approversAsJson,
@@ -24,7 +22,7 @@ import {
   principalAsJson,
   principalsAsJson,
 } from '../users/principal-store.ts'
-import { namedAccounts, type Place, typeOfPlaces } from './place.ts'
+import { accountPlace, isOnAccounts, namedAccounts, type Place } from './place.ts'
 import { type Circumstances, heldInAll, type Known, type RequestedAccess } from './policy-question.ts'
 import type { AccessRequest, NamedAccessRequest, ResourceReference } from './request.ts'
 import { maxPlaces } from './request.ts'
@@ -58,9 +56,8 @@ export type CurrentAccess = Known & {
   version: string
   /** Accounts under the requested organizational unit, up to one more than a request may cover. */
   under: string[]
-  mode: Mode
-  /** Of the accounts concerned, those in which a provisioner gives such access; '' for all others. */
-  served: string[]
+  /** The places where a provisioner gives access, by `keyOfPlace`; null: none is needed, for the tenant is in rehearsal. */
+  served: ReadonlySet<string> | null
 }
 
 type CurrentAccessRow = {
@@ -68,8 +65,7 @@ type CurrentAccessRow = {
   stored: Record<string, string>
   version: string
   accounts: AccountForPolicy[]
-  mode: Mode
-  served: string[]
+  served: string[] | null
   acts_in_named_account: boolean
 }
 
@@ -92,12 +88,15 @@ export async function readAccessIn(
   resource: ResourceReference,
   { account_ids, under = [] }: { account_ids: readonly string[]; under?: string[] },
 ): Promise<CurrentAccess> {
-  const concerned = sql`${[...account_ids, ...under]}`
+  const concerned = [...account_ids, ...under]
+  const account_id = account_ids[0] ?? null
+  const named = { type: sql`${resource.type}`, id: sql`${resource.id}`, account_id: sql`${account_id}::text` }
+  const places = isOnAccounts(resource) ? concerned.map(accountPlace) : [{ ...resource, account_id }]
   const [row] = await tx.read(
     sql<CurrentAccessRow>`select ${principalAsJson(tx, sql`${user_id}`)} as principal, ${settingsAsJson(tx)} as stored,
-      ${ruleSetVersion(tx)} as version, ${accountsForPolicyAsJson(tx, concerned)} as accounts,
-      ${tenantMode(tx)} as mode, ${servedAccounts(tx, typeOfPlaces(resource), concerned)} as served,
-      ${actsInNamedAccount(tx, sql`${resource.type}`, sql`${account_ids[0] ?? null}::text`)} as acts_in_named_account`,
+      ${ruleSetVersion(tx)} as version, ${accountsForPolicyAsJson(tx, sql`${concerned}`)} as accounts,
+      ${servedPlaces(tx, places)} as served,
+      ${actsInNamedAccount(tx, named)} as acts_in_named_account`,
   )
   if (row === undefined) throw new Error('a select without a from answered no row')
   return {
@@ -106,8 +105,7 @@ export async function readAccessIn(
     version: row.version,
     accounts: readAccountsForPolicy(row.accounts),
     under,
-    mode: row.mode,
-    served: row.served,
+    served: row.served && new Set(row.served),
     acts_in_named_account: row.acts_in_named_account,
   }
 }
@@ -139,11 +137,13 @@ export type RecordedRow = RequestRow &
 /** The columns of a RecordedRow for the requests `a`, under one snapshot. */
 export function recordedColumns(tx: Tx): Statement {
   const account_ids = sql`array(select place ->> 'account_id' from jsonb_array_elements(a.places) place)`
+  const account_id = sql`a.places -> 0 ->> 'account_id'`
+  const resource = { type: sql`a.resource_type`, id: sql`a.resource_id`, account_id }
   return sql`${requestColumns}, ${furtherColumns}, held_seconds, places, asked_via, source_ip,
     ${principalAsJson(tx, sql`a.requester_id`)} as requester,
     ${settingsAsJson(tx)} as stored, ${ruleSetVersion(tx)} as version,
     ${accountsForPolicyAsJson(tx, account_ids)} as accounts,
-    ${actsInNamedAccount(tx, sql`a.resource_type`, sql`a.places -> 0 ->> 'account_id'`)}
+    ${actsInNamedAccount(tx, resource)}
       and not ${isPlannedOutside(tx, sql`a.id`, typesInNamedAccount)} as acts_in_named_account`
 }
 

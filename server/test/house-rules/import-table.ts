@@ -129,7 +129,6 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'catalogue → provisioners': 'a live tenant lists only what is served',
   'catalogue → requests': 'the question is the one that a request would put',
   'catalogue → settings': 'limits of durations, and whether a reason is required',
-  'catalogue → tenants': 'whether the tenant is in rehearsal or live',
   'catalogue → users': 'the requester in the policy question',
   'events → jobs': 'the queues of events are due work',
   'grants → actions': 'what the action of a grant means, beside it',
@@ -200,7 +199,6 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'requests → policy-facts': 'a resource as policy sees it, and what rules ask beyond the request',
   'requests → provisioners':
     'a live tenant refuses what no provisioner serves, and some act in the account that is named',
-  'requests → tenants': 'whether the tenant is in rehearsal or live',
   'requests → roles': 'rights that a requester gave after their request do not count for deciding it',
   'requests → settings': 'limits of durations, and whether a reason is required',
   'requests → users': 'the requester and the approver in the policy question',

@@ -140,3 +140,42 @@ test('in rehearsal, a tenant with a sandbox of its own is refused nothing either
   await rehearsing.created(rehearsing.owner, '/v1/provisioners', sandbox)
   assert.equal((await rehearsing.both(account(third))).status, 201)
 })
+
+suite('a sandbox in a live tenant', async () => {
+  const live = await stageOf('no sandbox', [{ resource_type: 'cloud_storage_bucket' }])
+  const sandbox = { name: 'Rehearsal', provisioner_type: 'sandbox' }
+  const serves = [{ resource_type: 'cloud_account' }]
+  const path = '/v1/provisioners'
+
+  test('is refused, at once and when it is given something to serve', async () => {
+    const refused = await live.call(live.owner, 'POST', path, { ...sandbox, serves })
+    assert.deepEqual([refused.status, refused.body.code], [422, 'unprocessable'], refused.text)
+    assert.match(String(refused.body.message), /nothing is simulated/)
+    const idle = await live.created(live.owner, path, { ...sandbox, serves, enabled: false })
+    const empty = await live.created(live.owner, path, sandbox)
+    for (const [{ id }, change] of [
+      [idle, { enabled: true }],
+      [empty, { serves }],
+    ] as const) {
+      const reply = await live.call(live.owner, 'PATCH', `${path}/${id}`, change)
+      assert.deepEqual([reply.status, reply.body.code], [422, 'unprocessable'], reply.text)
+      const { body } = await live.call(live.owner, 'PATCH', `${path}/${id}`, { name: 'Another name' })
+      const codes = (body.warnings as { code: string }[]).map(({ code }) => code)
+      assert.deepEqual([body.mode, codes.includes('simulates_in_live')], ['live', true])
+    }
+  })
+
+  test('that is from the rehearsal gives nothing: what it serves is refused, and what was approved before fails', async () => {
+    const stage = await stageOf('from the rehearsal')
+    await stage.created(stage.owner, path, { ...sandbox, serves })
+    const early = await stage.ask(account(one))
+    assert.equal(early.status, 201, early.text)
+    const webhook = { name: 'Door system', provisioner_type: 'webhook', config: { url: 'http://127.0.0.1:9/' } }
+    await stage.created(stage.owner, path, { ...webhook, serves: [{ resource_type: 'cloud_storage_bucket' }] })
+    isUnserved(await stage.both(account(one)), 'cloud_account', one)
+    const id = String(early.body.id)
+    assert.equal((await stage.call(stage.people.approver, 'POST', `/v1/requests/${id}/approve`, {})).status, 200)
+    await stage.grantsAre(id, 'failed', 'failed')
+    assert.deepEqual(await house.asSuperuser('select from entitlement where tenant_id = $1', [stage.tenant_id]), [])
+  })
+})

@@ -138,6 +138,7 @@ async function seedProviders(insert: Insert): Promise<void> {
     ...{ version: 3, checked_at: '2026-01-02T03:04:05.678901Z', checks: '[]', previous_until: '2100-01-01Z' },
   })
   await insert('served_resource', { resource_type: 'cloud_account', account_id: '123456789012', provisioner_id })
+  await insert('served_id', { resource_type: 'cloud_storage_bucket', id_pattern: '50%_\\*-logs', provisioner_id })
   const act = {
     target_key: 'k',
     kind: 'grant',

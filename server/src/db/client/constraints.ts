@@ -28,6 +28,10 @@ const constraintErrors: Record<string, { code: ErrorCode; message: string }> = {
     code: 'resource_already_served',
     message: 'another provisioner now serves one of these resources; GET /v1/provisioners lists which',
   },
+  served_id_pk: {
+    code: 'resource_already_served',
+    message: 'another provisioner now serves one of these resources; GET /v1/provisioners lists which',
+  },
   second_factor_tenant_id_credential_id_uq: {
     code: 'unprocessable',
     message: 'this passkey is set up already; make another one',
