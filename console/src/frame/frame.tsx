@@ -40,7 +40,10 @@ export function Frame(): ReactNode {
             <Bell />
           </span>
         </div>
-        <p className="hidden truncate text-meta text-text-2 lg:block">{me.tenant.name}</p>
+        <p className="hidden text-meta text-text-2 lg:flex">
+          <bdi className="truncate">{me.tenant.name}</bdi>
+          <span className="shrink-0 whitespace-pre"> · {words.modes[me.tenant.mode]}</span>
+        </p>
         <Go />
         <nav aria-label={words.navigation} className="hidden gap-1 sm:mr-auto sm:flex lg:mr-0 lg:flex-col">
           <Places />

@@ -8,7 +8,10 @@ import { profileQuery } from './queries.ts'
 
 /** The person as the organization knows them. */
 export function Who(): ReactNode {
-  const words = useWords().me.who
+  const {
+    me: { who: words },
+    frame: { modes },
+  } = useWords()
   const me = useMe()
   const { data: profile } = useQuery(profileQuery)
   const roles = me.roles.map(({ name, own }) => (own ? name : words.byGroup(name)))
@@ -19,7 +22,7 @@ export function Who(): ReactNode {
           <Fact name={words.name}>{profile?.display_name ?? me.name}</Fact>
           <Fact name={words.email}>{me.email}</Fact>
           <Fact name={words.organization}>
-            {me.tenant.name}
+            {me.tenant.name} · {modes[me.tenant.mode]}
             <span className="flex items-center gap-1 text-meta text-text-2">
               <code className="font-mono break-all select-all" title={words.organizationId}>
                 {me.tenant.id}

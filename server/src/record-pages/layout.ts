@@ -17,7 +17,7 @@ export type Frame = {
 
 export function layout({ title, words, tenant, hasBar = false }: Frame, content: readonly Html[] | Html): Html {
   const rehearsal = tenant?.mode === 'rehearsal' ? html`<p class="rehearsal">${words.rehearsal}</p>` : ''
-  const name = tenant === undefined ? '' : html` · ${nameOf(tenant.name)}`
+  const name = tenant === undefined ? '' : html` · ${nameOf(tenant.name)}${tenant.mode === 'live' ? ' · live' : ''}`
   return html`<!doctype html>
 <html lang="${words.language}">
 <head>

@@ -11,6 +11,8 @@ export const frame = {
   you: 'You',
   signOut: 'Sign out',
   rehearsal: 'Rehearsal: nothing here is real',
+  /** Beside the name of the organization. */
+  modes: { rehearsal: 'in rehearsal', live: 'live' },
   offline: 'The service does not answer. What you see may be old; we try again by ourselves.',
   notifications: 'Notifications',
   unread: (count: number) => (count === 0 ? 'Notifications' : `Notifications, ${count} unread`),
