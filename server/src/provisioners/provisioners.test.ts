@@ -125,6 +125,19 @@ suite('what a provisioner serves', () => {
     assert.deepEqual([now.serves, now.version], [beside.body.serves, 1])
   })
 
+  test('has at most 200 ids with a star for a type, over all provisioners', async () => {
+    const tenant = await house.tenant('Many patterns')
+    const some = (from: number, count: number) => named(...Array.from({ length: count }, (_, n) => `p-${from + n}-*`))
+    assert.equal(
+      (await create(tenant, { serves: [some(0, 150), { ...some(0, 150), resource_type: 'cloud_db_instance' }] }))
+        .status,
+      201,
+    )
+    const full = await create(tenant, { serves: [some(150, 51)] })
+    assert.deepEqual([full.status, full.body.code], [422, 'unprocessable'], full.text)
+    assert.equal((await create(tenant, { serves: [some(150, 50), named('a-whole-one')] })).status, 201)
+  })
+
   test('goes to exactly one of many concurrent requests, in whatever order they list it', async () => {
     const tenant = await house.tenant('Serving at once')
     const ids = Array.from({ length: 20 }, (_, place) => String(100_000_000_000 + place))

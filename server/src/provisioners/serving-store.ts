@@ -5,7 +5,7 @@ import { typesInNamedAccount } from './provisioner.ts'
 import type { ServedLine, ServedPlace } from './serving.ts'
 
 /** Patterns with `*` that a tenant may have for a type: each is compared with each id. Concurrent calls may exceed it. */
-const maxWild = 1_000
+const maxWild = 200
 
 /**
  * Replaces the served lines of a provisioner, in their order.
