@@ -8,7 +8,7 @@ export function guideSections(guide: string): Section[] {
   const text = readFileSync(new URL(`../../../docs/guides/${guide}`, import.meta.url), 'utf8')
   const [, ...sections] = text.split(/^## /m)
   const all = sections.map((section) => {
-    const blocks = Array.from(section.matchAll(/^```(\w+)\n(.*?)^```$/gms), ([, language, block = '']) => ({
+    const blocks = Array.from(section.matchAll(/^```(\w+)[^\n]*\n(.*?)^```$/gms), ([, language, block = '']) => ({
       language,
       block,
     }))
