@@ -12,6 +12,7 @@ export const notTyped: Readonly<Record<string, string>> = {
   server: 'changes the roles of a whole PostgreSQL server; commands/db-setup.test.ts does so with one of its own',
   phone: 'needs a code from an app; test/second-factor has one',
   connect: 'what a person types who was given access; provisioners/postgresql/connect.test.ts does',
+  target: 'acts on a cloud or a server of others, as its administrator',
   entra: 'needs a directory at Microsoft',
   provider: 'needs an OpenID Connect provider; test/oidc has one',
 }

@@ -45,4 +45,5 @@ export const shown: Readonly<Record<string, string>> = {
   'stream.md text stream': 'what arrives depends on what happens',
   'webhook-channels.md js': receivers,
   'webhook-channels.md json message': 'compared with the schema of the message',
+  'when-sallyport-is-down.md sql target': 'journeys/postgresql-access.test.ts types it',
 }

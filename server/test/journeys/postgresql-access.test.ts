@@ -16,6 +16,9 @@ const policy = await owner<{ id: string }>('POST', '/v1/policies', { name: 'Read
 await owner('POST', `/v1/policies/${policy.body.id}/rules`, { effect: 'permit' })
 const approver = await withSecondFactor(sallyport, await sallyport.join('Bob', ['approver']))
 
+/** A server at AWS, and one outside. */
+const databases = ['arn:aws:rds:eu-west-1:111111111111:db:orders', 'arn:sallyport:rds:berlin:000000000000:db:orders']
+
 for (const [index, major] of targetVersions.entries()) {
   const managed = index === 0
   suite(`a user reads a customer's PostgreSQL ${major} for a while${managed ? ', by a managed login' : ''}`, async () => {
@@ -23,13 +26,12 @@ for (const [index, major] of targetVersions.entries()) {
     after(server.stop)
     await setUpByGuide(server)
     if (managed) await letManageLogins(server)
-    const account = `11111111111${index}`
-    const database = `arn:aws:rds:eu-west-1:${account}:db:orders`
+    const database = databases[index] ?? ''
     const made = await owner<{ id: string }>('POST', '/v1/provisioners', {
       name: `orders ${major}`,
       provisioner_type: 'postgresql',
       config: configOf(server, { resource_ids: [database], manages_logins: managed }),
-      serves: [{ resource_type: 'cloud_db_instance', account_ids: [account] }],
+      serves: [{ resource_type: 'cloud_db_instance', resource_ids: [database] }],
     })
     assert.equal(made.status, 201, JSON.stringify(made.body))
     const ada = await sallyport.join(`Ada${index}`, ['user'])
