@@ -5171,6 +5171,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "code": "SplxlOBeZQQYbYS6WxSbIA",
+                 *       "redirect_uri": "https://access.acme.example/signed-in",
+                 *       "state": "af0ifjsldkj",
+                 *       "iss": "https://id.acme.example"
+                 *     }
+                 */
                 "application/json": {
                     /** @description the code that the provider returned */
                     code: string;
@@ -5192,6 +5200,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "token": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJBZGEifQ.c2lnbmF0dXJl",
+                     *       "expires_at": "2026-11-27T10:00:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["SignedIn"];
                 };
             };
@@ -6015,12 +6029,14 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
+                /** @example 01a21c50-ed1f-705e-8a9d-66af55474791 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /** @example {} */
                 "application/json": Record<string, never>;
             };
         };
@@ -6219,12 +6235,18 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example 01a21c50-ecfb-767e-961f-1d1e40abf60f */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "reasoning": "go ahead"
+                 *     }
+                 */
                 "application/json": {
                     reasoning?: string | null;
                     /** @description gives less time than was requested */
@@ -6244,6 +6266,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01a21c50-ecfb-767e-961f-1d1e40abf60f",
+                     *       "requester_id": "01a21c50-e88b-704a-b6ec-11410d168227",
+                     *       "resource": {
+                     *         "type": "cloud_account",
+                     *         "id": "123456789012"
+                     *       },
+                     *       "action": "ReadOnlyAccess",
+                     *       "reason": "look at the logs",
+                     *       "duration_seconds": 3600,
+                     *       "status": "approved",
+                     *       "decision_reasoning": "go ahead",
+                     *       "decided_by": "01a21c50-e94f-7382-82fd-1043acee723f",
+                     *       "approval_mode": "require",
+                     *       "break_glass": false,
+                     *       "metadata": {},
+                     *       "created_at": "2026-11-27T09:00:00.000Z",
+                     *       "updated_at": "2026-11-27T09:05:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["AccessRequest"];
                 };
             };
@@ -6389,6 +6432,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example 01a21c50-ecfb-767e-961f-1d1e40abf60f */
                 id: string;
             };
             cookie?: never;
@@ -6406,6 +6450,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01a21c50-ecfb-767e-961f-1d1e40abf60f",
+                     *       "status": "approved",
+                     *       "grants": [
+                     *         {
+                     *           "id": "01a21c50-ed8c-7315-a012-0c2d0e81dc4b",
+                     *           "name": "ReadOnlyAccess on cloud_account 123456789012",
+                     *           "status": "active",
+                     *           "approved": true,
+                     *           "activated_at": "2026-11-27T09:05:01.000Z",
+                     *           "expires_at": "2026-11-27T10:05:01.000Z",
+                     *           "provisioning_status": "successful"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["AccessRequestStatusView"];
                 };
             };
@@ -6816,6 +6877,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "ids": [
+                 *         "01a21c50-eadc-761a-ba05-688172f7deed",
+                 *         "01a21c50-e7b5-7036-a81e-8d3b361edf4b"
+                 *       ]
+                 *     }
+                 */
                 "application/json": {
                     /** @description The ids in the new order. They share out the places that they have now; all others keep their places. */
                     ids: string[];
@@ -7944,12 +8013,25 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example 01a21c50-eadc-761a-ba05-688172f7deed */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "effect": "permit",
+                 *       "action_scope_type": "eq",
+                 *       "action_ids": [
+                 *         "ReadOnlyAccess"
+                 *       ],
+                 *       "resource_scope_type": "is",
+                 *       "resource_entity_type": "cloud_account",
+                 *       "conditions": "when { context.duration_seconds <= 14400 }"
+                 *     }
+                 */
                 "application/json": {
                     /** @description One Cedar statement. The structured fields beside it are ignored, even invalid ones. */
                     policy_text?: string;
@@ -8001,6 +8083,28 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01a21c50-eb07-718f-b7d0-d3d1deb621b9",
+                     *       "policy_id": "01a21c50-eadc-761a-ba05-688172f7deed",
+                     *       "ordinal": 0,
+                     *       "effect": "permit",
+                     *       "principal_scope_type": "any",
+                     *       "action_scope_type": "eq",
+                     *       "action_ids": [
+                     *         "ReadOnlyAccess"
+                     *       ],
+                     *       "resource_scope_type": "is",
+                     *       "resource_entity_type": "cloud_account",
+                     *       "conditions": "when { context.duration_seconds <= 14400 }",
+                     *       "policy_text": "permit(principal, action == Action::\"ReadOnlyAccess\", resource is cloud_account) when { context.duration_seconds <= 14400 };",
+                     *       "approval_mode": "require",
+                     *       "audit_session": false,
+                     *       "created_at": "2026-11-27T08:02:00.000Z",
+                     *       "updated_at": "2026-11-27T08:02:00.000Z",
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": {
                         /** Format: uuid */
                         id: string;
@@ -8806,6 +8910,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "resource": "requests",
+                     *           "scopes": [
+                     *             {
+                     *               "scope": "requests:create",
+                     *               "resource": "requests",
+                     *               "action": "create",
+                     *               "name": "Request access",
+                     *               "description": "Create one's own access requests"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         data: components["schemas"]["PermissionGroup"][];
                     };
@@ -8995,13 +9117,24 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
-                /** @description `user`, `approver`, `admin`, `auditor`, or the uuid of a custom role */
+                /**
+                 * @description `user`, `approver`, `admin`, `auditor`, or the uuid of a custom role
+                 * @example 01a21c50-ec2b-756d-aaa3-1b2c381d67b4
+                 */
                 role_id: string;
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "scopes": [
+                 *         "groups:read",
+                 *         "cloud_accounts:read"
+                 *       ]
+                 *     }
+                 */
                 "application/json": {
                     /** @description not the name of a system role; need not be unique; must be a name that one can see, on one line, without control characters or marks that change the text direction; or the present value */
                     name?: string;
@@ -9035,6 +9168,28 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01a21c50-ec2b-756d-aaa3-1b2c381d67b4",
+                     *       "name": "Catalogue reader",
+                     *       "description": "",
+                     *       "scopes": [
+                     *         "groups:read",
+                     *         "cloud_accounts:read"
+                     *       ],
+                     *       "system": false,
+                     *       "version": 2,
+                     *       "created_at": "2026-11-27T08:06:00.000Z",
+                     *       "updated_at": "2026-11-27T08:07:00.000Z",
+                     *       "blast_radius": {
+                     *         "level": "low",
+                     *         "reasons": [
+                     *           "`groups:read` only reads",
+                     *           "`cloud_accounts:read` only reads"
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Role"];
                 };
             };
@@ -9162,6 +9317,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "email": "ada@acme.example",
+                 *       "name": "Ada",
+                 *       "roles": [
+                 *         "user"
+                 *       ],
+                 *       "password": "a heron in the pond at dawn"
+                 *     }
+                 */
                 "application/json": {
                     /** @description one bare e-mail address */
                     email: string;
@@ -9194,6 +9359,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01a21c50-e88b-704a-b6ec-11410d168227",
+                     *       "email": "ada@acme.example",
+                     *       "name": "Ada",
+                     *       "roles": [
+                     *         "user"
+                     *       ],
+                     *       "auth_provider": "local",
+                     *       "active": true,
+                     *       "email_verified": false,
+                     *       "is_owner": false,
+                     *       "created_at": "2026-11-27T08:01:00.000Z",
+                     *       "updated_at": "2026-11-27T08:01:00.000Z",
+                     *       "avatar_base64": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["User"];
                 };
             };
@@ -9622,6 +9804,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "display_name": "Ada L."
+                 *     }
+                 */
                 "application/json": {
                     /** @description at most 100 characters after NFC, on one line, without marks that change the text direction and other invisible characters; empty or null: none */
                     first_name?: string | null;
@@ -9653,6 +9840,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01a21c50-e88b-704a-b6ec-11410d168227",
+                     *       "email": "ada@acme.example",
+                     *       "name": "Ada",
+                     *       "auth_provider": "local",
+                     *       "first_name": null,
+                     *       "last_name": null,
+                     *       "display_name": "Ada L.",
+                     *       "avatar_base64": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["OwnProfile"];
                 };
             };
@@ -9713,6 +9912,12 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "timezone": "Europe/Berlin",
+                 *       "time_format": "24h"
+                 *     }
+                 */
                 "application/json": {
                     /** @description a language tag as in BCP 47; null: the tenant’s */
                     locale?: string | null;
@@ -9744,6 +9949,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "locale": null,
+                     *       "timezone": "Europe/Berlin",
+                     *       "date_format": null,
+                     *       "time_format": "24h"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Preferences"];
                 };
             };
@@ -10339,6 +10552,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01a21c50-ec65-764e-a55e-f62a94ab4057",
+                     *           "name": "Payments team",
+                     *           "source": "local",
+                     *           "member_count": 1,
+                     *           "role_mappings": [],
+                     *           "created_at": "2026-11-27T08:08:00.000Z",
+                     *           "updated_at": "2026-11-27T08:08:00.000Z"
+                     *         }
+                     *       ],
+                     *       "has_more": false
+                     *     }
+                     */
                     "application/json": {
                         data: components["schemas"]["Group"][];
                         next_cursor?: string;
@@ -10599,12 +10828,18 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example 01a21c50-ec65-764e-a55e-f62a94ab4057 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "user_id": "01a21c50-e88b-704a-b6ec-11410d168227"
+                 *     }
+                 */
                 "application/json": {
                     /** Format: uuid */
                     user_id: string;
@@ -10623,6 +10858,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "group_id": "01a21c50-ec65-764e-a55e-f62a94ab4057",
+                     *       "user_id": "01a21c50-e88b-704a-b6ec-11410d168227",
+                     *       "membership_source": "local",
+                     *       "created_at": "2026-11-27T08:09:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["GroupMember"];
                 };
             };
@@ -10754,6 +10997,26 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01a21c50-ebcd-741c-a37d-d8dbfa095cd7",
+                     *           "name": "nightly report",
+                     *           "scopes": [
+                     *             "requests:read"
+                     *           ],
+                     *           "created_by": "01a21c50-e7d7-7549-89ac-1020de732e64",
+                     *           "last_used_at": null,
+                     *           "expires_at": "2026-11-27T23:00:00.000Z",
+                     *           "revoked_at": null,
+                     *           "revoked_by": null,
+                     *           "created_at": "2026-11-27T08:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "has_more": false
+                     *     }
+                     */
                     "application/json": {
                         data: components["schemas"]["ApiKey"][];
                         next_cursor?: string;
@@ -10829,6 +11092,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example 01a21c50-ebcd-741c-a37d-d8dbfa095cd7 */
                 id: string;
             };
             cookie?: never;
@@ -10846,6 +11110,21 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01a21c50-ebcd-741c-a37d-d8dbfa095cd7",
+                     *       "name": "nightly report",
+                     *       "scopes": [
+                     *         "requests:read"
+                     *       ],
+                     *       "created_by": "01a21c50-e7d7-7549-89ac-1020de732e64",
+                     *       "last_used_at": null,
+                     *       "expires_at": "2026-11-27T23:00:00.000Z",
+                     *       "revoked_at": "2026-11-27T09:30:00.000Z",
+                     *       "revoked_by": "01a21c50-e7d7-7549-89ac-1020de732e64",
+                     *       "created_at": "2026-11-27T08:00:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ApiKey"];
                 };
             };
@@ -10905,13 +11184,21 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
-                /** @description a key from the list of settings */
+                /**
+                 * @description a key from the list of settings
+                 * @example requests.max_duration_seconds
+                 */
                 setting_key: "auth.allow_unverified_email" | "auth.claimed_groups_seconds" | "auth.password_min_length" | "auth.refresh_idle_seconds" | "auth.refresh_max_seconds" | "auth.second_factor_required" | "auth.session_idle_seconds" | "auth.session_max_seconds" | "locale.default" | "notifications.expiring_seconds" | "notifications.from_address" | "notifications.reminder_seconds" | "policies.trust_named_accounts" | "requests.default_duration_seconds" | "requests.max_duration_seconds" | "requests.pending_ttl_seconds" | "requests.require_reason" | "timezone.default";
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "value": "14400"
+                 *     }
+                 */
                 "application/json": {
                     /** @description as text, in the form of the key: `3600`, `true`, `Europe/Berlin`; an error lists what a key takes */
                     value: string;
@@ -10934,6 +11221,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "key": "requests.max_duration_seconds",
+                     *       "value": "14400",
+                     *       "updated_at": "2026-11-27T08:03:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Setting"];
                 };
             };
@@ -11155,6 +11449,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "provider_a"
+                 *     }
+                 */
                 "application/json": {
                     /** @enum {string} */
                     type: "provider_a" | "provider_b" | "provider_c";
@@ -11178,6 +11477,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "provider_a",
+                     *       "config": {
+                     *         "model": "large"
+                     *       },
+                     *       "is_default": true,
+                     *       "updated_at": "2026-11-27T08:05:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["AiProvider"];
                 };
             };
@@ -11377,6 +11686,21 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "resources": [
+                 *         {
+                 *           "id": "payments",
+                 *           "name": "Payments",
+                 *           "account_id": "123456789012",
+                 *           "metadata": {
+                 *             "env": "production"
+                 *           },
+                 *           "rank": 1
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": {
                     resources: components["schemas"]["CloudAccountInput"][];
                 };
@@ -11394,6 +11718,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "upserted": 1
+                     *     }
+                     */
                     "application/json": {
                         /** @description how many entries were inserted or updated */
                         upserted: number;
@@ -11420,6 +11749,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "On call",
+                 *       "to_addresses": [
+                 *         "oncall@acme.example"
+                 *       ],
+                 *       "event_filters": [
+                 *         "request.created"
+                 *       ]
+                 *     }
+                 */
                 "application/json": {
                     /** @description for people; need not be unique */
                     name: string;
@@ -11450,6 +11790,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01a21c50-ebc2-7600-a4d2-fdbd3be076a2",
+                     *       "name": "On call",
+                     *       "event_filters": [
+                     *         "request.created"
+                     *       ],
+                     *       "enabled": true,
+                     *       "created_at": "2026-11-27T08:04:00.000Z",
+                     *       "updated_at": "2026-11-27T08:04:00.000Z",
+                     *       "channel_type": "email",
+                     *       "config": {
+                     *         "to_addresses": [
+                     *           "oncall@acme.example"
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["SavedEmailChannel"];
                 };
             };
@@ -11988,6 +12346,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example 01a21c50-ecb5-74b5-b980-63999e10cc1c */
                 id: string;
             };
             cookie?: never;
@@ -12005,6 +12364,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01a21c50-ecb5-74b5-b980-63999e10cc1c",
+                     *       "name": "Directory",
+                     *       "provider_type": "custom_scim",
+                     *       "config": {},
+                     *       "enabled": true,
+                     *       "last_synced_at": null,
+                     *       "sync_status": "pending",
+                     *       "sync_error": null,
+                     *       "created_at": "2026-11-27T08:10:00.000Z",
+                     *       "updated_at": "2026-11-27T08:10:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["IdentityProvider"];
                 };
             };
@@ -12932,6 +13305,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example 01a21c50-edf5-7706-b087-934286024407 */
                 id: string;
             };
             cookie?: never;
@@ -12949,6 +13323,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01a21c50-edf5-7706-b087-934286024407",
+                     *       "event_type": "request.approved",
+                     *       "title": "Ben approved ReadOnlyAccess on account Payments (123456789012) for Ada",
+                     *       "body": "Ben approved ReadOnlyAccess on account Payments (123456789012) for 1 h for Ada. Reason: “look at the logs”. Note: “go ahead”. The access begins once its target has confirmed it; its time is counted from then.",
+                     *       "resource_type": "access_request",
+                     *       "resource_id": "01a21c50-ecfb-767e-961f-1d1e40abf60f",
+                     *       "created_at": "2026-11-27T09:05:00.000Z",
+                     *       "read_at": "2026-11-27T09:06:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Notification"];
                 };
             };

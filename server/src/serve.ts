@@ -28,6 +28,7 @@ import type { Log } from './log/log.ts'
 import { openMailer } from './mail/mailer.flow.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { CarrierOpening } from './notification-channels/carrier.ts'
+import { operationExamples } from './operation-examples.ts'
 import { operations } from './operations.ts'
 import { type DriverTypes, openDrivers } from './provisioners/drivers.ts'
 import { recordPages } from './record-pages/record-pages.ts'
@@ -97,6 +98,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const server = await buildServer({
     operations,
     outgoing,
+    examples: operationExamples,
     ...serverSettings(config),
     ...{ log, version },
     console: options.console,

@@ -5,6 +5,7 @@ import { ErrorObject } from './error-object.ts'
 import { headerParameters } from './header-parameters.ts'
 import { takesKey } from './idempotency-key.ts'
 import { describeErrors, errorsOf, type Shared } from './openapi-errors.ts'
+import { type OperationExample, withExample } from './openapi-examples.ts'
 import { type Json, limitHeaders, referTo, requestIdHeader, sharedHeaders } from './openapi-headers.ts'
 import { declareTags } from './openapi-tags.ts'
 import type { Operation } from './operation.ts'
@@ -19,6 +20,7 @@ export function describeApi(
   operations: Record<string, Operation>,
   publicUrl: string,
   outgoing: Readonly<Record<string, Outgoing>> = {},
+  examples: Readonly<Record<string, OperationExample>> = {},
 ): Json {
   const shared: Shared = { schemas: {}, responses: {} }
   hoist(ErrorObject, shared.schemas)
@@ -27,7 +29,10 @@ export function describeApi(
   for (const [operationId, operation] of Object.entries(operations)) {
     paths[operation.path] = {
       ...paths[operation.path],
-      [operation.method.toLowerCase()]: describeOperation(operationId, operation, shared),
+      [operation.method.toLowerCase()]: withExample(
+        describeOperation(operationId, operation, shared),
+        examples[operationId],
+      ),
     }
     used.add(tagOf(operation))
   }

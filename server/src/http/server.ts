@@ -26,6 +26,7 @@ import { linesOf } from './line-stream.ts'
 import { openNodeServer } from './node-server.ts'
 import { serveOneTimeLinkPages } from './one-time-link-pages.ts'
 import { describeApi } from './openapi.ts'
+import type { OperationExample } from './openapi-examples.ts'
 import type { Operation, ServerEvent } from './operation.ts'
 import type { Outgoing } from './outgoing.ts'
 import { openPaths, type Paths, spellsFixedSegments } from './paths.ts'
@@ -40,6 +41,8 @@ export type ServerOptions = Health & {
   operations: Record<string, Operation>
   /** The messages sent to receivers, for the reference. */
   outgoing?: Readonly<Record<string, Outgoing>>
+  /** Examples of operations, for the reference. */
+  examples?: Readonly<Record<string, OperationExample>>
   parts: PipelineParts
   /** Where the console is, which can change. Absent: there is none. */
   console?: (() => ConsoleState) | undefined
@@ -143,7 +146,8 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   server.setNotFoundHandler((_request, reply) => replyProblem(reply, notFound('path')))
   await server.register(helmet, { contentSecurityPolicy: false })
   const limits = openLimits(options.limits ?? {})
-  await serveReference(server, () => describeApi(options.operations, options.publicUrl, options.outgoing), limits)
+  const { operations, publicUrl, outgoing, examples } = options
+  await serveReference(server, () => describeApi(operations, publicUrl, outgoing, examples), limits)
   serveHealth(server, options)
   serveOneTimeLinkPages(server)
   await serveConsole(server, options.console)

@@ -229,7 +229,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
 
 /** The composition roots: only they import verbs, jobs and subscribers, and no other file imports them. */
 export const entryPoints = [
-  ...['app', 'operations', 'serve', 'start', 'start-report', 'stop-signals', 'main', 'workers'],
+  ...['app', 'operations', 'operation-examples', 'serve', 'start', 'start-report', 'stop-signals', 'main', 'workers'],
   ...['access', 'people', 'sign-in', 'tenant'].map((part) => `${part}-operations`),
 ].map((name) => `server/src/${name}.ts`)
 

@@ -5,6 +5,7 @@ import { clientTypes } from '../../../client/generate.ts'
 import { outgoing } from '../../src/app.ts'
 import { connectAlone } from '../../src/db/client/connect.ts'
 import { describeApi } from '../../src/http/openapi.ts'
+import { operationExamples } from '../../src/operation-examples.ts'
 import { operations } from '../../src/operations.ts'
 import { casesPage } from './cases-page.ts'
 import { manifestFile, writeManifest } from './migration-manifest.ts'
@@ -19,7 +20,7 @@ const root = new URL('../../../', import.meta.url)
  * @throws Error if a migration that has landed was edited.
  */
 export async function generateFiles(): Promise<Record<string, string>> {
-  const document = describeApi(operations, 'http://127.0.0.1:8080', outgoing)
+  const document = describeApi(operations, 'http://127.0.0.1:8080', outgoing, operationExamples)
   return {
     [manifestFile]: await writeManifest(root),
     'server/openapi.json': `${JSON.stringify(document, null, 2)}\n`,
