@@ -27,6 +27,15 @@ export const eventTable = {
     filterable: true,
     means: 'access was removed at its target by hand, or added again after its end',
   },
+  'grant.credentials_issued': {
+    filterable: true,
+    means: 'the holder received a new password of the login that was made for the grant: `login` names it',
+  },
+  'grant.objects_left': {
+    filterable: true,
+    means:
+      'the access has ended, and what its holder made at the target stays there: `objects` names some of the `total` by kind and name',
+  },
   'provisioner.drifted': {
     filterable: true,
     means: 'a target holds access with the mark of Sallyport that no grant ever gave: it is left unchanged',

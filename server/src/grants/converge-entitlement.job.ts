@@ -25,7 +25,7 @@ import {
   underWay,
   type Waiting,
 } from './convergence.ts'
-import { saveDrift } from './drift-store.ts'
+import { saveDrift, saveLeftBehind } from './drift-store.ts'
 import { contradicts, driftSeen, nextStep, type Step, saysDisabled } from './entitlement.ts'
 import { type Blocked, beginGrant, failRefused, noGrants, type StillPermitted, savePresent } from './give-store.ts'
 import type { Reauthorize } from './policy-verdict.ts'
@@ -130,12 +130,14 @@ async function revoke(ctx: WorkCtx, item: WorkItem, run: Run, { driver, maxCallM
   if (!(await beginRevoke(ctx.tx, item))) return { ending: stop }
   const begun = reduce(run, { type: 'begun', act: 'revoke' })
   const progress = await inTime(maxCallMs, (signal) => driver.revoke(ctx.tx, run.target, signal))
+  await keepLeftBehind(ctx, item, progress)
   return onProgress(begun, 'revoke', progress, driver)
 }
 
 async function poll(ctx: WorkCtx, item: WorkItem, run: Run, { driver, maxCallMs }: Dependencies): Promise<Outcome> {
   const { target, act_reference } = run
   const progress = await inTime(maxCallMs, (signal) => driver.poll(ctx.tx, target, act_reference ?? '', signal))
+  await keepLeftBehind(ctx, item, progress)
   await keepConnect(ctx, item, progress)
   return onProgress(run, 'poll', progress, driver)
 }
@@ -143,6 +145,11 @@ async function poll(ctx: WorkCtx, item: WorkItem, run: Run, { driver, maxCallMs 
 /** Before the grants become active: their holders are notified then. */
 async function keepConnect({ tx }: WorkCtx, item: WorkItem, { connect }: Progress): Promise<void> {
   if (connect !== undefined) await saveConnect(tx, item, connect)
+}
+
+/** Before the act goes on, which moves it. */
+async function keepLeftBehind(ctx: WorkCtx, item: WorkItem, { left_behind }: Progress): Promise<void> {
+  if (left_behind !== undefined) await saveLeftBehind(ctx, item, left_behind)
 }
 
 function onProgress(before: Run, step: 'grant' | 'revoke' | 'poll', progress: Progress, driver: Driver): Outcome {

@@ -34,6 +34,7 @@ const row: EntitlementRow = {
   suspected: false,
   drift: null,
   corrects_drift: false,
+  is_made: false,
   may_land: false,
   act: null,
   act_reference: null,

@@ -2,6 +2,7 @@ import { sql } from '../db/sql.ts'
 import { emitEach } from '../events/emit.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import type { WorkCtx } from '../kernel/context.ts'
+import type { LeftBehind } from '../provisioners/driver.ts'
 import type { Drift } from './entitlement.ts'
 import { grantsOf, ours } from './entitlement-store.ts'
 
@@ -35,4 +36,22 @@ export async function saveDrift(ctx: WorkCtx, item: WorkItem, drift: Drift): Pro
       select id from drifted`,
   ])
   return drifted.length > 0
+}
+
+/**
+ * Reports once what the holder left at the target, on the last grant that had the access. An end that fails and begins again reports nothing
+ * twice. Access that no grant had is reported as drift alone.
+ */
+export async function saveLeftBehind(ctx: WorkCtx, item: WorkItem, { objects, total }: LeftBehind): Promise<void> {
+  const data = { objects, total }
+  await ctx.tx.write([
+    sql`with last as (
+        select g.id, g.request_id from access_grant g
+        where ${grantsOf(ctx.tx, item)} and exists (select from entitlement e where ${ours(ctx.tx, item)})
+        order by g.id desc limit 1),
+      unreported as (
+        select last.* from last where not exists (select from event e where e.tenant_id = ${ctx.tx.tenant_id}
+          and e.subject_id = last.id::text and e.type = 'grant.objects_left'))
+      ${emitEach(ctx, { type: 'grant.objects_left', subject_type: 'grant', data }, sql`unreported`)}`,
+  ])
 }

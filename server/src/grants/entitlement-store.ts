@@ -25,6 +25,11 @@ export const isWanted = sql`(select true from access_grant live where live.tenan
 export const isWaitedFor = sql`(select true from access_grant waiting where waiting.tenant_id = e.tenant_id
   and waiting.entitlement_id = e.id and waiting.status = 'pending' limit 1) is not null`
 
+/** Whether Sallyport made what holds the access, as a driver's `Target` says. */
+export function isMade(target: Statement): Statement {
+  return sql`(${target} @> '{"made": true}')`
+}
+
 /** How long after an unanswered call its late effect is still checked for: far longer than a target takes. */
 export const lateEffectFor = sql`clock_timestamp() + interval '15 minutes'`
 

@@ -10,6 +10,7 @@ const calm: EntitlementState = {
   suspected: false,
   drift: null,
   corrects_drift: false,
+  is_made: false,
   completed_now: null,
   observed_now: false,
   may_land: false,
@@ -105,6 +106,8 @@ const table: [string, Partial<EntitlementState>, Step][] = [
     { observed: 'present', drift: 'added', corrects_drift: true, held_before: true },
     'rest',
   ],
+  ['it is left and Sallyport made it', { observed: 'present', drift: 'added', is_made: true }, 'revoke'],
+  ['what Sallyport made was removed by hand', { wanted: true, drift: 'removed', is_made: true }, 'rest'],
   ['a sweep suspects that it was removed again', { observed: 'present', drift: 'added', suspected: true }, 'verify'],
   [
     'a revoke act was never answered, and a grant wants the access',

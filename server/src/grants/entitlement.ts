@@ -23,6 +23,8 @@ export type EntitlementState = {
   drift: Drift | null
   /** The provisioner corrects changes made by hand. */
   corrects_drift: boolean
+  /** Sallyport made what holds the access, for this access alone. */
+  is_made: boolean
   /** The act that the target reported as done in this run. */
   completed_now: 'grant' | 'revoke' | null
   /** This run has observed the target. */
@@ -69,9 +71,12 @@ function agrees({ wanted, observed }: EntitlementState): boolean {
   return observed === (wanted ? 'present' : 'absent')
 }
 
-/** Drift is reported. It is left unless the tenant has it corrected. Access that was not ours is always left. */
-function isLeft({ drift, corrects_drift, held_before }: EntitlementState, kind: Drift): boolean {
-  return drift === kind && (!corrects_drift || held_before)
+/**
+ * Drift is reported. It is left unless the tenant has it corrected. Access that was not ours is always left, and what Sallyport made is never
+ * left where no grant wants it.
+ */
+function isLeft({ drift, corrects_drift, held_before, is_made }: EntitlementState, kind: Drift): boolean {
+  return drift === kind && (!corrects_drift || held_before) && !(is_made && kind === 'added')
 }
 
 /**

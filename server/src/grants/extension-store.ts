@@ -113,3 +113,14 @@ export function withExtensions(tx: Tx, id: string): Statement {
         join access_grant g on g.tenant_id = r.tenant_id and g.request_id = r.id)
     select id from chain)`
 }
+
+/** The id of the grant at the beginning: of `g`, of what it extends, and so on. Most grants extend none. */
+export function firstOf(g: Statement): Statement {
+  return sql`(with recursive chain as (
+      select ${g}.id, ${g}.request_id
+      union select former.id, former.request_id from chain
+        join access_request r on r.tenant_id = ${g}.tenant_id and r.id = chain.request_id
+        join access_grant former on former.tenant_id = r.tenant_id and former.id = r.extends)
+    select chain.id from chain join access_request r on r.tenant_id = ${g}.tenant_id and r.id = chain.request_id
+    where r.extends is null limit 1)`
+}

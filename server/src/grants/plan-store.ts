@@ -7,6 +7,7 @@ import type { Plan, PlanInput } from '../provisioners/driver.ts'
 import type { ProvisionerRef } from '../provisioners/drivers.ts'
 import type { ProvisionerType } from '../provisioners/provisioner.ts'
 import { servingProvisioner } from '../provisioners/serving-store.ts'
+import { firstOf } from './extension-store.ts'
 import type { GrantStatus } from './grant.ts'
 import { assign, isBefore } from './grant-transition-store.ts'
 import { keepSwept } from './sweep-store.ts'
@@ -62,6 +63,7 @@ type GrantToPlan = {
 /** The facts that planning needs about a due grant; undefined when the lease was lost. */
 export async function findGrantToPlan(tx: Tx, item: WorkItem): Promise<GrantToPlan | undefined> {
   type Row = {
+    first_grant_id: string
     status: string
     late: boolean
     rehearsed: boolean
@@ -78,7 +80,8 @@ export async function findGrantToPlan(tx: Tx, item: WorkItem): Promise<GrantToPl
     audit_session: boolean
     subject: string | null
   } & Serving
-  const [row] = await tx.read(sql<Row>`select g.status, g.activate_by <= clock_timestamp() as late,
+  const [row] = await tx.read(sql<Row>`select ${firstOf(sql`g`)} as first_grant_id, g.status,
+      g.activate_by <= clock_timestamp() as late,
       ${isOfRehearsal} as rehearsed, g.failures,
       g.duration_seconds, g.action, r.audit_session, u.subject, served.*, g.resource_type, g.resource_id, g.account_id,
       g.permission_set, g.user_id, u.email, u.name as user_name
@@ -94,6 +97,7 @@ export async function findGrantToPlan(tx: Tx, item: WorkItem): Promise<GrantToPl
     failures: row.failures,
     input: {
       grant_id: item.id,
+      first_grant_id: row.first_grant_id,
       user: { id: row.user_id, email: row.email, name: row.user_name, external_id: row.subject },
       resource: { type: row.resource_type, id: row.resource_id },
       account_id: row.account_id,

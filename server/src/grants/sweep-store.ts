@@ -5,7 +5,7 @@ import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import type { Sighting } from '../provisioners/driver.ts'
 import type { ProvisionerRef } from '../provisioners/drivers.ts'
-import { isWanted } from './entitlement-store.ts'
+import { isMade, isWanted } from './entitlement-store.ts'
 import { maxCompared, sweptEverySeconds } from './sweep.ts'
 
 /** A sweep at its start. */
@@ -99,7 +99,10 @@ const maxNamed = 20
 /** The maximum number of strays kept of a provisioner, plus one page. The target is not ours, and its list may never end. */
 const maxStrays = 10_000
 
-/** Saves access with our mark that no grant ever gave, marks it as not ours, and emits an event. It is left untouched. */
+/**
+ * Saves access with our mark that no grant ever gave, marks it as not ours, and emits an event. It is left untouched, except for what Sallyport
+ * made: that is due to be removed.
+ */
 export async function saveStrays(
   ctx: WorkCtx,
   item: WorkItem,
@@ -113,9 +116,10 @@ export async function saveStrays(
   await tx.write([
     sql`with kept as (
         insert into entitlement (tenant_id, id, provisioner, provisioner_id, target_key, target, held_before, observed,
-          drift, drifted_at)
+          drift, drifted_at, next_look_at)
         select ${tx.tenant_id}::uuid, stray.id, ${of.provisioner}::text, ${of.provisioner_id}::uuid, stray.key,
-          stray.target, true, 'present', 'added', clock_timestamp()
+          stray.target, not ${isMade(sql`stray.target`)}, 'present', 'added', clock_timestamp(),
+          case when ${isMade(sql`stray.target`)} then clock_timestamp() end
         from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as stray (id uuid, key text, target jsonb)
         where exists (select from sweep s where ${stillSweeps(tx, item)})
           and (select count(*) from (select from entitlement e where e.tenant_id = ${tx.tenant_id} and e.held_before

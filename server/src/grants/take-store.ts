@@ -2,7 +2,7 @@ import { sql } from '../db/sql.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import type { Ending, Failure } from './convergence.ts'
-import { emitOfGrants, isLeaving, isWaitedFor, isWanted, lateEffectFor, mine } from './entitlement-store.ts'
+import { emitOfGrants, isLeaving, isMade, isWaitedFor, isWanted, lateEffectFor, mine } from './entitlement-store.ts'
 import { assign, isBefore } from './grant-transition-store.ts'
 
 /** Records that the access of many entitlements is about to be revoked. False: the lease was lost. */
@@ -155,4 +155,5 @@ const driftIsOver = sql`e.drift is not null and mine.gone and not ${isWanted}`
 const isSettled = sql`(mine.gone or e.act is null)
   and (case when mine.gone then 'absent' else e.observed end = case when ${isWanted} then 'present' else 'absent' end
     or (e.held_before and (mine.gone or e.observed <> 'unknown'))
-    or (e.drift is not null and e.drift = case when ${isWanted} then 'removed' else 'added' end))`
+    or (e.drift is not null and not (e.drift = 'added' and ${isMade(sql`e.target`)})
+      and e.drift = case when ${isWanted} then 'removed' else 'added' end))`

@@ -38,6 +38,15 @@ export const grantMessages: Record<GrantEvent, Template<GrantFacts>> = {
     if (hasEnded(facts)) return notTakenAway(facts)
     return facts.provisioning_status === 'deprovisioning_failed' ? maybeLeft(facts) : notGiven(facts)
   },
+  'grant.credentials_issued': (facts) => {
+    const received = `${facts.holder.name} received a password for ${whatOf(facts)}`
+    return held(facts, {
+      title: received,
+      sentence: `${received}: any earlier one has ended.`,
+      facts: [['Login', textOf(facts.data.login)], endFact(facts)],
+    })
+  },
+  'grant.objects_left': (facts) => objectsLeft(facts),
   'grant.drifted': (facts) => (facts.data.drift === 'added' ? addedByHand(facts) : removedByHand(facts)),
 }
 
@@ -120,6 +129,26 @@ function addedByHand(facts: GrantFacts): Draft {
       'It is left so, and Sallyport will not end it: find out who added it, and whether it may stay.',
     ),
   })
+}
+
+/** Names that a message lists. */
+const maxListed = 10
+
+function objectsLeft(facts: GrantFacts): Draft {
+  const total = Number(facts.data.total)
+  const left = `${total} ${total === 1 ? 'object is' : 'objects are'} left by ${whose(facts)}`
+  const objects = Array.isArray(facts.data.objects) ? (facts.data.objects as { kind?: unknown; name?: unknown }[]) : []
+  const listed = objects.slice(0, maxListed).map(({ kind, name }) => `${textOf(kind) ?? ''} ${textOf(name) ?? ''}`)
+  return held(facts, {
+    title: left,
+    sentence: `${left}: they stay at its target, where functions and triggers among them are disarmed.`,
+    quotes: [['Objects', listed.join(', ')]],
+    next: 'An administrator of the target can give them to another role, or drop them.',
+  })
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
 }
 
 /** Adds the holder, the access, the target and the reason before the draft's own facts and quotes. */

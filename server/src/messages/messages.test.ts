@@ -268,6 +268,18 @@ suite('the message about a grant', () => {
     ],
     ['says that the access was added by hand', 'grant.drifted', { data: { drift: 'added' } }, 'find out who added it'],
     [
+      'names what is left at the target',
+      'grant.objects_left',
+      { data: { total: 12, objects: [{ kind: 'table', name: 'public.scratch' }] } },
+      'Objects: “table public.scratch”',
+    ],
+    [
+      'names the login of a password',
+      'grant.credentials_issued',
+      { data: { login: 'ada_019f' } },
+      'received a password for',
+    ],
+    [
       'names a permission set',
       'grant.activated',
       { permission_set: 'arn:sso:ReadOnly' },

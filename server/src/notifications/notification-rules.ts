@@ -141,6 +141,9 @@ export const notificationRules: Rules = {
   'grant.revoked': { to: 'holder', kind: 'access_revoked', mail_when: byAnotherUser },
   'grant.failed': { to: 'holder', kind: 'access_failed', mail_when: stillSo },
   'grant.drifted': { to: 'holder', kind: 'access_failed' },
+  // Only its holder can do it.
+  'grant.credentials_issued': { to: 'holder', kind: 'access_active', when: byAnotherUser },
+  'grant.objects_left': { to: 'holder', kind: 'access_ended' },
   // The result is a separate event: active, or failed again.
   'grant.retried': null,
   [channelEvent]: { to: 'channel_keepers', kind: 'administration' },

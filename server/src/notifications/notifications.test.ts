@@ -168,6 +168,7 @@ suite('a notification', () => {
     'grant.revoked',
     'grant.failed',
     'grant.drifted',
+    'grant.objects_left',
   ] as const) {
     test(`of ${type} goes only to the holder`, async () => {
       const id = newId()

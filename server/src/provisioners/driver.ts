@@ -6,6 +6,8 @@ import type { Connect } from './connect.ts'
 /** The holder of the access and what was approved: the whole input of a plan. */
 export type PlanInput = {
   grant_id: string
+  /** The grant whose time this one goes on from, at the beginning of all extensions; its own id where it extends none. */
+  first_grant_id: string
   /** `external_id`: the user's id at the identity provider; null for a user who signs in with a password. */
   user: { id: string; email: string; name: string; external_id: string | null }
   resource: { type: string; id: string }
@@ -19,7 +21,10 @@ export type PlanInput = {
   audit_session: boolean
 }
 
-/** The data that a driver needs for later acts; stored as JSON, so it contains no secrets. */
+/**
+ * The data that a driver needs for later acts; stored as JSON, so it contains no secrets. With `made: true`, Sallyport made what holds the
+ * access, for this access alone: it is removed wherever no live grant wants it, also where a target's changes by hand are left.
+ */
 export type Target = Record<string, unknown>
 
 /** What the target should hold, in its own terms. */
@@ -40,11 +45,17 @@ export type Plan = {
   connect: Connect | null
 }
 
+/** What the holder made at the target, and the end of the access leaves there: some of it, by kind and name, and how many in all. */
+export type LeftBehind = { objects: readonly { kind: string; name: string }[]; total: number }
+
 /**
  * The state of an act. `reference`: the target's name for the act, to poll with and to show. `connect`: what the target says with
- * it about how to connect, in place of what was known.
+ * it about how to connect, in place of what was known. `left_behind`: reported before the act goes on, so that no crash loses it.
  */
-export type Progress = ({ done: true; reference?: string } | { done: false; reference: string }) & { connect?: Connect }
+export type Progress = ({ done: true; reference?: string } | { done: false; reference: string }) & {
+  connect?: Connect
+  left_behind?: LeftBehind
+}
 
 /** Whether the target holds the access. `ends_early`: it does, but will remove it by itself too early. */
 export type Held = 'held' | 'ends_early' | 'absent'

@@ -39,6 +39,8 @@ export const changedRecords: Readonly<Record<EventType, RecordType | null>> = {
   'grant.revoked': 'grant',
   'grant.failed': 'grant',
   'grant.drifted': 'grant',
+  'grant.credentials_issued': 'grant',
+  'grant.objects_left': 'grant',
   'grant.retried': 'grant',
   'provisioner.drifted': 'provisioner',
   'policy.created': 'policy',

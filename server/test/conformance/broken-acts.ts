@@ -104,6 +104,7 @@ export const wrongPlans = [
       ...stage,
       unknown: {
         grant_id: newId(),
+        first_grant_id: newId(),
         user: { id: newId(), email: 'nobody@example.com', name: 'Nobody', external_id: null },
         resource: { type: 'cloud_account', id: '000000000009' },
         account_id: null,

@@ -73,7 +73,7 @@ export async function openPostgresqlField(): Promise<FieldTarget> {
           join pg_roles l on l.oid = m.member where m.grantor::regrole::text = any ($1)`,
         [givers],
       )
-      const rest = { granted_by_oid: '', role_oid: '', login_oid: '', manages_login: false }
+      const rest = { granted_by_oid: '', role_oid: '', login_oid: '', manages_login: false, made: false }
       return rows.map((row) => keyOf({ server: `${server.host}:${proxy.port}`, ...row, ...rest }))
     },
     meet(call, moment, isStruck) {

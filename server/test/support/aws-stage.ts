@@ -62,6 +62,7 @@ export async function openAwsTarget(settings: Parameters<typeof openAws>[0] = {}
     const principal_id = aws.addUser(email)
     return {
       grant_id: newId(),
+      first_grant_id: newId(),
       user: { id, email, name: 'Ada', external_id: null },
       resource,
       account_id: accounts[0],

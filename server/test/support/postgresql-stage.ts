@@ -25,7 +25,12 @@ export async function setUpByGuide(server: TargetPostgres): Promise<void> {
 
 /** The guide's further steps, for Sallyport to open and close logins. */
 export async function letManageLogins(server: TargetPostgres): Promise<void> {
-  await server.asSuperuser(guideSql(server.major, true))
+  await server.asSuperuser(guideSql(server.major, 'managed'))
+}
+
+/** The guide's further steps, for Sallyport to make logins. */
+export async function letMakeLogins(server: TargetPostgres): Promise<void> {
+  await server.asSuperuser(guideSql(server.major, 'made'))
 }
 
 /** A valid config for it. */
@@ -56,8 +61,10 @@ export const openingOf = (config: Record<string, unknown>) => ({
 export const noTx = {} as Tx
 
 export function inputOf(login: string, more: Partial<PlanInput> = {}): PlanInput {
+  const grant_id = newId()
   return {
-    grant_id: newId(),
+    grant_id,
+    first_grant_id: grant_id,
     user: { id: newId(), email: login, name: 'Ada', external_id: null },
     resource: { type: 'cloud_db_instance', id: orders },
     account_id: '123456789012',

@@ -139,6 +139,17 @@ const grants: Samples<GrantFacts> = {
       ...{ last_error: 'the role may not delete assignments' },
     },
   ],
+  'grant.credentials_issued': { data: { login: 'ada_019f4a3b5c6d7e8f9a0b1c2d3e4f5a6b' } },
+  'grant.objects_left': {
+    ...{ status: 'expired', provisioning_status: 'deprovisioning' },
+    data: {
+      total: 2,
+      objects: [
+        { kind: 'table', name: 'public.scratch' },
+        { kind: 'function', name: 'public.tidy()' },
+      ],
+    },
+  },
   'grant.drifted': [
     { data: { drift: 'removed' }, corrects_drift: true },
     { data: { drift: 'added' }, status: 'expired' },

@@ -15,9 +15,11 @@ export type TargetPostgres = {
   host: string
   port: number
   major: number
+  /** The password of its superuser, `postgres`. */
+  password: string
   asSuperuser<Row extends Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>
   /** Signs in with a password, as a user does; the caller ends the connection. */
-  signIn(user: string, password: string): Promise<pg.Client>
+  signIn(user: string, password: string, database?: string): Promise<pg.Client>
   /**
    * Makes it unreachable or freezes it: open connections are closed, or receive nothing; returns a function that undoes this.
    */
@@ -31,8 +33,12 @@ export const targetDatabase = 'shop'
 /** The versions installed on this machine. */
 export const targetVersions: readonly number[] = skipPostgres15 === false ? [18, 15] : [18]
 
-export async function startTargetPostgres(major: number): Promise<TargetPostgres> {
-  const server = major === 15 ? await startOn15() : await startOn18()
+/** `settings`: of the server itself, which read them at their start; only for 18. */
+export async function startTargetPostgres(
+  major: number,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<TargetPostgres> {
+  const server = major === 15 ? await startOn15() : await startOn18(settings)
   const first = await connectAlone(server.admin)
   await first.query(`create database ${targetDatabase}`)
   await first.end()
@@ -44,10 +50,11 @@ export async function startTargetPostgres(major: number): Promise<TargetPostgres
     host: '127.0.0.1',
     port: proxy.port,
     major,
+    password: String(server.admin.password ?? ''),
     asSuperuser: async <Row extends Record<string, unknown>>(text: string, values: unknown[] = []) =>
       (await admin.query<Row>(text, values)).rows,
-    async signIn(user, password) {
-      const client = new pg.Client({ host: '127.0.0.1', port: server.port, user, password, database: targetDatabase })
+    async signIn(user, password, database = targetDatabase) {
+      const client = new pg.Client({ host: '127.0.0.1', port: server.port, user, password, database })
       client.on('error', () => undefined)
       await client.connect()
       people.add(client)
@@ -65,15 +72,24 @@ export async function startTargetPostgres(major: number): Promise<TargetPostgres
 
 /** One server of each version. Call it before a file's first suite: a top-level await between two suites may end the file. */
 export function startTargets(): Promise<TargetPostgres[]> {
-  return Promise.all(targetVersions.map(startTargetPostgres))
+  return Promise.all(targetVersions.map((major) => startTargetPostgres(major)))
 }
 
 type Started = { admin: ConnectionTarget; port: number; stop(): Promise<void> }
 
-async function startOn18(): Promise<Started> {
+async function startOn18(settings: Readonly<Record<string, string>>): Promise<Started> {
   const dataDir = await mkdtemp(join(tmpdir(), 'sallyport-target-'))
   const onCrash = (reason: string) => console.error(reason)
-  const embedded = await startEmbedded({ dataDir, log: () => undefined, onCrash, transport: 'loopback' })
+  const start = () => startEmbedded({ dataDir, log: () => undefined, onCrash, transport: 'loopback' })
+  let embedded = await start()
+  if (Object.keys(settings).length > 0) {
+    const { host, port, superuser: user, password = '' } = embedded
+    const first = await connectAlone({ host, port, user, password, database: 'postgres' })
+    for (const [name, value] of Object.entries(settings)) await first.query(`alter system set ${name} = ${value}`)
+    await first.end()
+    await embedded.stop()
+    embedded = await start()
+  }
   const { host, port, superuser: user, password = '' } = embedded
   return {
     admin: { host, port, user, password, database: 'postgres' },

@@ -84,6 +84,7 @@ function newInput(): PlanInput {
   const id = newId()
   return {
     grant_id: newId(),
+    first_grant_id: newId(),
     user: { id, email: `${id}@example.com`, name: 'Ada', external_id: null },
     resource: { type: 'cloud_account', id: 'a' },
     account_id: 'a',

@@ -29,7 +29,10 @@ export function connectTo(settings: Settings, { role, login, needs_set_role }: A
   })
 }
 
-function summaryOf({ managesLogins }: Settings, needs_set_role: boolean): string {
+function summaryOf({ managesLogins, makesLogins }: Settings, needs_set_role: boolean): string {
+  if (makesLogins) {
+    return 'Sign in to the server with the login that was made for this access, and with a password that Sallyport gives you for it: each new password ends the one before. At the end the login is dropped. The role works at once, without `set role`.'
+  }
   const until = managesLogins ? ', which is enabled until the access ends' : ''
   const role = needs_set_role ? 'Set the role after the sign-in.' : 'The role works at once, without `set role`.'
   return `Sign in to the server with your own login${until}, and with your own password or other proof: Sallyport has none. ${role}`

@@ -65,6 +65,7 @@ async function readPage(
       role: row.role ?? '',
       login: row.login ?? '',
       manages_login: settings.managesLogins,
+      made: false,
     }
     return [{ key: keyOf(held), target: held }]
   })

@@ -1,8 +1,9 @@
 import { type Check, TargetError } from '../driver.ts'
 import type { LeasedConnection } from './connections.ts'
+import { findLeftoversFault, leftoversOf, readLeftovers } from './left-behind.ts'
 import { nameOfServer, type Settings } from './postgresql-config.ts'
-import { findLoginFault, findOwnFault, findRoleFault } from './role-rules.ts'
-import { mayEndConnections, readLogin, readRole } from './server-roles.ts'
+import { findLoginFault, findMakingFault, findOwnFault, findRoleFault } from './role-rules.ts'
+import { mayEndConnections, mayMakeRoles, readLogin, readRole } from './server-roles.ts'
 import type { SessionAccess } from './sessions.ts'
 
 /** The oldest tested version. */
@@ -31,6 +32,7 @@ async function checkInside(leased: LeasedConnection, settings: Settings): Promis
         : `it is PostgreSQL ${release}; upgrade to PostgreSQL ${minVersion / 10_000} or later`,
     ),
     check(`the role \`${me}\` that Sallyport signs in as`, findOwnFault(leased.facts)),
+    ...(await checkMaking(leased, settings)),
     check(
       "ending people's connections",
       (await mayEndConnections(leased.query))
@@ -47,6 +49,20 @@ async function checkInside(leased: LeasedConnection, settings: Settings): Promis
     checks.push(check(`the login \`${name}\` of \`${email}\``, why))
   }
   return checks
+}
+
+/** What making and dropping logins needs; nothing where logins are not made. */
+async function checkMaking(leased: LeasedConnection, settings: Settings): Promise<Check[]> {
+  if (!settings.makesLogins) return []
+  const { facts, query } = leased
+  const leftovers = leftoversOf(facts.me)
+  return [
+    check('making logins', findMakingFault(facts, await mayMakeRoles(query))),
+    check(
+      `the role \`${leftovers}\` that owns what logins left`,
+      findLeftoversFault(leftovers, await readLeftovers(leased)),
+    ),
+  ]
 }
 
 function check(what: string, why: string | undefined): Check {

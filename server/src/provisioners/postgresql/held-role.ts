@@ -20,6 +20,8 @@ export type HeldRole = {
   login_oid: string
   /** Whether the login is enabled and disabled together with the role. */
   manages_login: boolean
+  /** Whether Sallyport made the login, for this access alone. It is found by its mark, since it has no oid before. */
+  made: boolean
 }
 
 /** The server itself disables an enabled login this long after the end, in case Sallyport is not running then. */
@@ -46,13 +48,15 @@ export async function resolveRole(
     login: login.name,
     login_oid: login.oid,
     manages_login: settings.managesLogins,
+    made: false,
   }
   return { held_role, held, needs_set_role: !login.inherits }
 }
 
 /** The key of an entitlement: the same for every grant of this role to this login at this server. */
-export function keyOf({ server, granted_by, role, login }: HeldRole): string {
-  return JSON.stringify([server, granted_by, role, login])
+export function keyOf({ server, granted_by, role, login, made }: HeldRole): string {
+  // A made login has one role. One that lost it is still the same access.
+  return JSON.stringify(made ? [server, granted_by, login] : [server, granted_by, role, login])
 }
 
 /** Reads the result of `resolveRole` from the ledger. */
@@ -67,6 +71,7 @@ export function readHeldRole(target: Target): HeldRole {
     login: text('login'),
     login_oid: text('login_oid'),
     manages_login: target.manages_login === true,
+    made: target.made === true,
   }
 }
 
@@ -92,15 +97,25 @@ export function requireSameGiver(held: HeldRole, settings: Settings, { me, me_oi
   }
 }
 
+/** @throws TargetError when no action gives the role any more */
+export function requireMapped(settings: Settings, role: string): void {
+  if ([...settings.roles.values()].includes(role)) return
+  throw new TargetError(
+    'permanent',
+    `no action of the provisioner maps to the role \`${role}\` any more; map it again, or request another action`,
+  )
+}
+
+/** When the server disables the login by itself: with several grants to one login, after the latest end. */
+export function endFor(login: Pick<LoginFacts, 'can_login' | 'valid_until_ms'> | undefined, until: Date): Date {
+  const open = login?.can_login === true ? (login.valid_until_ms ?? 0) : 0
+  return new Date(Math.max(open, until.getTime() + graceMs))
+}
+
 /** Grants the role, and enables a managed login until shortly after the end. All or nothing. */
 export async function give(leased: LeasedConnection, settings: Settings, held: HeldRole, until: Date): Promise<void> {
   const { query, facts } = leased
-  if (![...settings.roles.values()].includes(held.role)) {
-    throw new TargetError(
-      'permanent',
-      `no action of the provisioner maps to the role \`${held.role}\` any more; map it again, or request another action`,
-    )
-  }
+  requireMapped(settings, held.role)
   await query(begin)
   const { role, login } = await lookUp(leased, held, held.manages_login)
   if (held.manages_login) await requireOurs(leased, role, login)
@@ -108,9 +123,7 @@ export async function give(leased: LeasedConnection, settings: Settings, held: H
   const options = facts.version < 160_000 ? '' : 'with admin false, inherit true, set false'
   await query(`grant ${quoted(role.name)} to ${quoted(login.name)} ${options} granted by current_user`)
   if (held.manages_login) {
-    // With several grants to one login, the latest end counts.
-    const open = login.can_login ? (login.valid_until_ms ?? 0) : 0
-    const end = new Date(Math.max(open, until.getTime() + graceMs))
+    const end = endFor(login, until)
     await query(`alter role ${quoted(login.name)} login valid until ${pg.escapeLiteral(end.toISOString())}`)
   }
   await query('commit')
@@ -175,7 +188,7 @@ export async function check({ query, facts }: LeasedConnection, held: HeldRole, 
   return held.manages_login && open.some(({ ends_early }) => ends_early === 't') ? 'ends_early' : 'held'
 }
 
-const begin = 'begin isolation level read committed read write'
+export const begin = 'begin isolation level read committed read write'
 
 const isLoginMeant = '(rolname = $1::name or oid = $2::oid)'
 

@@ -37,6 +37,8 @@ export type Settings = {
   logins: ReadonlyMap<string, string>
   /** Whether Sallyport enables and disables the logins. */
   managesLogins: boolean
+  /** Whether each grant gets a login of its own, which Sallyport makes and drops. */
+  makesLogins: boolean
 }
 
 const defaultPort = 5432
@@ -62,10 +64,11 @@ export const shownFields: ShownFields = {
   email_domain: textField,
   logins: shownIf(isShownTable),
   manages_logins: flagField,
+  makes_logins: flagField,
 }
 
 /** The fields that identify an entitlement and its removal: one role cannot revoke the grants of another. */
-export const targetFields = ['host', 'port', 'user', 'manages_logins'] as const
+export const targetFields = ['host', 'port', 'user', 'manages_logins', 'makes_logins'] as const
 
 function shownIf(shows: ShownField['shows']): ShownField {
   return { shows, leads: false }
@@ -103,7 +106,8 @@ const rules: Readonly<Record<string, { needed: boolean; findFault: FindFault }>>
     unless(isText(value) && readEmail(`x@${value}`) !== undefined, 'must be the domain of e-mail addresses'),
   ),
   logins: optional((value) => unless(isFilledTable(value), tableFault('e-mail addresses', 'logins'))),
-  manages_logins: optional((value) => unless(typeof value === 'boolean', 'must be true or false')),
+  manages_logins: optional(findFlagFault),
+  makes_logins: optional(findFlagFault),
 }
 
 /** Every fault of a config, including a forbidden address. */
@@ -118,6 +122,7 @@ export async function findConfigFaults(config: Config, egress: Egress): Promise<
     }),
     ...findEntryFaults(config),
     ...findMissing(config),
+    ...findUnused(config),
   ]
   const isPlaceFaulty = faults.some(({ pointer }) => ['/config/host', '/config/port', '/config/tls'].includes(pointer))
   return isPlaceFaulty ? faults : [...faults, ...(await findPlaceFaults(readSettings(config), egress))]
@@ -162,6 +167,16 @@ function findMissing({ login_from, email_domain, logins }: Config): FaultyField[
   })
 }
 
+/** Fields about logins that exist already, beside `makes_logins`. */
+function findUnused(config: Config): FaultyField[] {
+  if (config.makes_logins !== true) return []
+  return ['manages_logins', 'login_from', 'logins'].flatMap((name) =>
+    config[name] === undefined || config[name] === false
+      ? []
+      : [fault([name], 'has no meaning with `makes_logins`: each grant gets a login of its own')],
+  )
+}
+
 async function findPlaceFaults(settings: Settings, egress: Egress): Promise<FaultyField[]> {
   const inside = await egress.findFault(placeOf(settings, 'https'))
   if (inside !== undefined) return [fault(['host'], inside)]
@@ -186,7 +201,7 @@ function placeOf(settings: Settings, scheme: 'http' | 'https'): string {
 
 /** Reads a valid config. */
 export function readSettings(config: Config): Settings {
-  const { port, tls, ca, resource_ids, roles, login_from, email_domain, logins, manages_logins } = config
+  const { port, tls, ca, resource_ids, roles, login_from, email_domain, logins } = config
   return {
     host: String(config.host)
       .toLowerCase()
@@ -202,7 +217,8 @@ export function readSettings(config: Config): Settings {
     loginFrom: loginSources.find((source) => source === login_from) ?? 'email',
     emailDomain: String(email_domain ?? ''),
     logins: new Map(entriesOf(logins).map(([email, login]) => [emailKey(email), login])),
-    managesLogins: manages_logins === true,
+    managesLogins: config.manages_logins === true,
+    makesLogins: config.makes_logins === true,
   }
 }
 
@@ -225,6 +241,10 @@ function entriesOf(table: unknown): [string, string][] {
 
 function findNameFault(value: unknown): string | undefined {
   return unless(isText(value) && fitsName(value), `must be a PostgreSQL name: 1 to ${maxNameLength} bytes`)
+}
+
+function findFlagFault(value: unknown): string | undefined {
+  return unless(typeof value === 'boolean', 'must be true or false')
 }
 
 function findCaFault(value: unknown): string | undefined {

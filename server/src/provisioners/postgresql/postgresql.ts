@@ -1,4 +1,3 @@
-import { withinDeadline } from '../../kernel/deadline.ts'
 import {
   type Driver,
   type DriverType,
@@ -9,8 +8,9 @@ import {
   TargetError,
 } from '../driver.ts'
 import { connectTo } from './connect.ts'
-import { type Connections, type LeasedConnection, openConnections } from './connections.ts'
+import { type Connections, openConnections } from './connections.ts'
 import { discover } from './discover.ts'
+import { discoverMade } from './discover-made.ts'
 import { checkHealth } from './health.ts'
 import {
   check,
@@ -24,6 +24,8 @@ import {
   resolveRole,
   revokeRole,
 } from './held-role.ts'
+import { endMade, pollMadeEnd } from './made-end.ts'
+import { checkMade, giveMade, nameOfMade, planMade } from './made-login.ts'
 import {
   findConfigFaults,
   loginOf,
@@ -33,7 +35,7 @@ import {
   targetFields,
 } from './postgresql-config.ts'
 import { openServerConnection } from './server-connection.ts'
-import { endSessions, type SessionAccess, terminate } from './sessions.ts'
+import { disableAgainstOwner, endSessions, type SessionAccess } from './sessions.ts'
 
 /** Grants roles of one PostgreSQL server to people's logins there. */
 export const postgresql: DriverType = {
@@ -49,27 +51,34 @@ const done: Progress = { done: true }
 function open({ config, egress }: Opening): Driver {
   const settings = readSettings(config)
   const connections = openConnections((signal) => openServerConnection(settings, egress, signal))
+  const endAccess = (signal: AbortSignal) => ({ connections, signal, settings, egress })
   return {
     plan: (_tx, input, signal) => plan(connections, settings, input, signal),
     grant: (_tx, target, until, signal) =>
       connections.use({ signal, ahead: false }, async (leased) => {
         const held = readHeldRole(target)
         requireSameGiver(held, settings, leased.facts)
-        await give(leased, settings, held, until)
+        await (held.made ? giveMade : give)(leased, settings, held, until)
         return done
       }),
     async revoke(_tx, target, signal) {
-      await revoke({ connections, signal }, settings, readHeldRole(target))
+      const held = readHeldRole(target)
+      if (held.made) return endMade(endAccess(signal), held)
+      await revoke({ connections, signal }, settings, held)
       return done
     },
-    poll: () => Promise.resolve(done),
+    async poll(_tx, target, reference, signal) {
+      const held = readHeldRole(target)
+      return held.made ? pollMadeEnd(endAccess(signal), held, reference) : done
+    },
     verify: (_tx, target, until, signal) =>
       connections.use({ signal, ahead: until === null }, (leased) => {
         const held = readHeldRole(target)
         requireSameGiver(held, settings, leased.facts)
-        return check(leased, held, until)
+        return (held.made ? checkMade : check)(leased, held, until)
       }),
-    discover: (_tx, known, signal) => discover({ connections, signal }, settings, known),
+    discover: (_tx, known, signal) =>
+      (settings.makesLogins ? discoverMade : discover)({ connections, signal }, settings, known),
     health: (_tx, signal) => checkHealth({ connections, signal }, settings),
     pollAfterMs: () => 1_000,
     close: () => Promise.resolve(connections.close()),
@@ -83,6 +92,11 @@ async function plan(
   signal: AbortSignal,
 ): Promise<Plan> {
   const names = requireNames(settings, input)
+  if (settings.makesLogins) {
+    const made = await connections.use({ signal, ahead: false }, (leased) => planMade(leased, settings, names))
+    const connect = connectTo(settings, { ...names, needs_set_role: false })
+    return { key: keyOf(made), target: made, held: false, session_seconds: 0, recorded_as: names.login, connect }
+  }
   const { held_role, held, needs_set_role } = await connections.use({ signal, ahead: false }, (leased) =>
     resolveRole(leased, settings, names),
   )
@@ -91,7 +105,8 @@ async function plan(
 }
 
 /** The role and the login of a request, by the config alone. */
-function requireNames(settings: Settings, { resource, action, user }: PlanInput): { role: string; login: string } {
+function requireNames(settings: Settings, input: PlanInput): { role: string; login: string } {
+  const { resource, action, user } = input
   if (!settings.resourceIds.has(resource.id)) {
     throw new TargetError('permanent', `\`${resource.id}\` is not among the \`resource_ids\` of its provisioner`)
   }
@@ -99,7 +114,7 @@ function requireNames(settings: Settings, { resource, action, user }: PlanInput)
   if (role === undefined) {
     throw new TargetError('permanent', `\`${action}\` is not among the \`roles\` of its provisioner`)
   }
-  const login = loginOf(settings, user.email)
+  const login = settings.makesLogins ? nameOfMade(input) : loginOf(settings, user.email)
   if (login === undefined)
     throw new TargetError('permanent', `the config of its provisioner has no login for \`${user.email}\``)
   return { role, login }
@@ -115,29 +130,10 @@ async function revoke(access: SessionAccess, settings: Settings, held: HeldRole)
     requireSameGiver(held, settings, leased.facts)
     return revokeRole(leased, held)
   })
+  // False: it holds another role, and stays enabled.
+  const disable = (login: Login) => disableAgainstOwner(access, login, (leased) => disableLogin(leased, login))
   for (const login of logins) {
-    const isDisabled = held.manages_login && (!login.can_login || (await disableLoginRetrying(access, login)))
+    const isDisabled = held.manages_login && (!login.can_login || (await disable(login)))
     await endSessions(access, login, isDisabled)
   }
-}
-
-const retryMs = 200
-
-/**
- * Disables a login against a hostile owner, who could block it by changing their password in a transaction that they leave
- * open. So their connections are ended first, and again while Sallyport waits. False: it holds another role, and stays enabled.
- */
-async function disableLoginRetrying({ connections, signal }: SessionAccess, login: Login): Promise<boolean> {
-  const use = <Result>(work: (leased: LeasedConnection) => Promise<Result>) =>
-    connections.use({ signal, ahead: true }, work)
-  const disabling = use(async (leased) => {
-    await terminate(leased.query, login)
-    return disableLogin(leased, login)
-  })
-  disabling.catch(() => undefined)
-  const isDisabled = () => disabling.then(() => true)
-  while (!(await withinDeadline(retryMs, isDisabled, () => false))) {
-    await use(({ query: input }) => terminate(input, login))
-  }
-  return disabling
 }

@@ -1,3 +1,4 @@
+import pg from 'pg'
 import type { Facts } from './server-connection.ts'
 import type { LoginFacts, RoleFacts } from './server-roles.ts'
 
@@ -10,6 +11,17 @@ import type { LoginFacts, RoleFacts } from './server-roles.ts'
 export function findOwnFault({ me, is_superuser }: Pick<Facts, 'me' | 'is_superuser'>): string | undefined {
   if (!is_superuser) return undefined
   return `\`${me}\` is a superuser: give Sallyport a role of its own, with only the rights that the guide lists`
+}
+
+/** The oldest version where a role changes only the roles that it made, and no login passes itself on. */
+const makingVersion = 160_000
+
+/** Why Sallyport can make no logins; undefined when it can. */
+export function findMakingFault({ me, version }: Pick<Facts, 'me' | 'version'>, mayMake: boolean): string | undefined {
+  if (version < makingVersion) {
+    return '`makes_logins` needs PostgreSQL 16 or later: before it, `createrole` reaches every role of the server, and a login can be granted on by its user'
+  }
+  return mayMake ? undefined : `\`${me}\` may not make logins: run \`alter role ${pg.escapeIdentifier(me)} createrole\``
 }
 
 /** Why the role may not be given; undefined when it may. */

@@ -113,3 +113,9 @@ export async function mayEndConnections(query: Query): Promise<boolean> {
   const [row] = await query(`select pg_has_role('pg_signal_backend', 'usage') as may`)
   return row?.may === 't'
 }
+
+/** Whether Sallyport's role may make roles. */
+export async function mayMakeRoles(query: Query): Promise<boolean> {
+  const [row] = await query('select rolcreaterole as may from pg_roles where rolname = current_user')
+  return row?.may === 't'
+}

@@ -1,11 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { withinDeadline } from '../../kernel/deadline.ts'
 import { TargetError } from '../driver.ts'
-import type { Connections } from './connections.ts'
-import type { Login } from './held-role.ts'
+import type { Connections, LeasedConnection } from './connections.ts'
 import type { Query } from './server-connection.ts'
 
 /** Access to connections until the signal aborts. */
 export type SessionAccess = { connections: Connections; signal: AbortSignal }
+
+type LoginId = { oid: string; name: string }
 
 const maxMs = 10_000
 const checkIntervalMs = 50
@@ -18,7 +20,7 @@ const checkIntervalMs = 50
  */
 export async function endSessions(
   { connections, signal }: SessionAccess,
-  login: Login,
+  login: LoginId,
   isDisabled: boolean,
 ): Promise<void> {
   const end = (pids?: readonly string[]) =>
@@ -37,11 +39,36 @@ export async function endSessions(
 }
 
 /** Terminates the login's connections, or only those in `pids`; returns the ids of those found. */
-export async function terminate(query: Query, login: Login, pids?: readonly string[]): Promise<string[]> {
+export async function terminate(query: Query, login: LoginId, pids?: readonly string[]): Promise<string[]> {
   const among = pids === undefined ? '' : 'and pid = any ($2::int[])'
   const rows = await query(
     `select pid, pg_terminate_backend(pid) from pg_stat_activity where usesysid = $1::oid ${among}`,
     pids === undefined ? [login.oid] : [login.oid, pids],
   )
   return rows.map(({ pid }) => pid ?? '')
+}
+
+const retryMs = 200
+
+/**
+ * Disables a login against a hostile owner, who could block it by changing their password in a transaction that they leave
+ * open. So their connections are ended first, and again while Sallyport waits.
+ */
+export async function disableAgainstOwner<Result>(
+  { connections, signal }: SessionAccess,
+  login: LoginId,
+  disable: (leased: LeasedConnection) => Promise<Result>,
+): Promise<Result> {
+  const use = <Answer>(work: (leased: LeasedConnection) => Promise<Answer>) =>
+    connections.use({ signal, ahead: true }, work)
+  const disabling = use(async (leased) => {
+    await terminate(leased.query, login)
+    return disable(leased)
+  })
+  disabling.catch(() => undefined)
+  const isOver = () => disabling.then(() => true)
+  while (!(await withinDeadline(retryMs, isOver, () => false))) {
+    await use(({ query: input }) => terminate(input, login))
+  }
+  return disabling
 }

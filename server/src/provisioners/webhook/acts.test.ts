@@ -16,6 +16,7 @@ const newSecret = () => webhook.makeSecrets().signing_secret ?? ''
 
 const newInput = (): PlanInput => ({
   grant_id: newId(),
+  first_grant_id: newId(),
   user: { id: newId(), email: 'ada@example.com', name: 'Ada', external_id: 'ext-1' },
   resource: { type: 'cloud_account', id: 'a' },
   account_id: 'a',

@@ -1,0 +1,52 @@
+import type { Sighting } from '../driver.ts'
+import { type HeldRole, keyOf } from './held-role.ts'
+import { firstName, isMade } from './made-login.ts'
+import { nameOfServer, type Settings } from './postgresql-config.ts'
+import { isEffective } from './server-roles.ts'
+import type { SessionAccess } from './sessions.ts'
+
+const pageSize = 1_000
+
+/**
+ * The logins that Sallyport made and that are there. A known one counts while it gives access, so that one that an administrator disabled is
+ * missing. Any other counts in any state, since it is to be dropped.
+ */
+export async function* discoverMade(
+  { connections, signal }: SessionAccess,
+  settings: Settings,
+  known: readonly Sighting[],
+): AsyncGenerator<Sighting[]> {
+  const byKey = new Map(known.map((sighting) => [sighting.key, sighting]))
+  let after = '0'
+  for (;;) {
+    const rows = await connections.use({ signal, ahead: false }, ({ query, facts }) =>
+      query(
+        `select l.oid, ${firstName} as login, min(r.rolname) as role, min(r.oid) as role_oid, bool_and(l.rolcanlogin) as can_login,
+            $1::oid as me_oid, current_user as me
+          from pg_roles l left join pg_auth_members m on m.member = l.oid and ${isEffective}
+            left join pg_roles r on r.oid = m.roleid
+          where ${isMade} and l.oid > $2::oid group by l.oid order by l.oid limit ${pageSize}`,
+        [facts.me_oid, after],
+      ),
+    )
+    const sightings = rows.flatMap((row): Sighting[] => {
+      const held: HeldRole = {
+        server: nameOfServer(settings),
+        granted_by: row.me ?? '',
+        granted_by_oid: row.me_oid ?? '',
+        role: row.role ?? '',
+        role_oid: row.role_oid ?? '0',
+        login: row.login ?? '',
+        login_oid: '0',
+        manages_login: false,
+        made: true,
+      }
+      const before = byKey.get(keyOf(held))
+      if (before === undefined) return [{ key: keyOf(held), target: held }]
+      return row.can_login === 't' && row.role != null ? [before] : []
+    })
+    if (sightings.length > 0) yield sightings
+    if (rows.length < pageSize) return
+    after = rows.at(-1)?.oid ?? ''
+  }
+}

@@ -1,0 +1,156 @@
+import pg from 'pg'
+import { type Held, type PlanInput, TargetError } from '../driver.ts'
+import type { LeasedConnection } from './connections.ts'
+import { begin, endFor, type HeldRole, requireMapped } from './held-role.ts'
+import { nameOfServer, type Settings } from './postgresql-config.ts'
+import { findLoginFault, findMakingFault, findOwnFault, findRoleFault } from './role-rules.ts'
+import { isEffective, mayMakeRoles, type RoleFacts, readLogin, readRole } from './server-roles.ts'
+
+/** A login that Sallyport made for one grant and its extensions. */
+export type MadeLogin = { oid: string; name: string; can_login: boolean; valid_until_ms: number | null }
+
+const maxNameBytes = 63
+const mark = 'made by Sallyport for a grant: '
+
+/**
+ * The name of the login of a grant: who, and which grant, for whoever reads the server's log. Only letters, digits and `_`, so that
+ * no tool must quote it; PostgreSQL keeps names that begin with `pg_` to itself.
+ */
+export function nameOfMade({ user, first_grant_id }: Pick<PlanInput, 'user' | 'first_grant_id'>): string {
+  const grant = `_${first_grant_id.replaceAll('-', '')}`
+  const words = user.email
+    .slice(0, user.email.lastIndexOf('@'))
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^_/, '')
+  const person = /^[a-z]/.test(words) && !words.startsWith('pg_') ? words : `u_${words}`
+  return `${person.slice(0, maxNameBytes - grant.length).replace(/_$/, '')}${grant}`
+}
+
+/**
+ * The comment on the login. Only who may alter a role may comment on it, so neither its user nor another tenant’s Sallyport can
+ * set it. It contains the first name: a login that is renamed is found by it.
+ */
+export function markOf(login: string): string {
+  return `${mark}${login}`
+}
+
+/**
+ * Whether this Sallyport made the login `l`: it has the mark, and only the role that made it may alter it. `$1`: the oid of the role that
+ * Sallyport signs in as.
+ */
+export const isMade = `starts_with(shobj_description(l.oid, 'pg_authid'), '${mark}') and exists (
+  select from pg_auth_members a where a.roleid = l.oid and a.member = $1::oid and a.admin_option)`
+
+/** The first name of the login `l`, from its mark. */
+export const firstName = `substr(shobj_description(l.oid, 'pg_authid'), ${mark.length + 1})`
+
+/** What a grant of the role gives: a login that does not exist yet. @throws TargetError when it must not be given */
+export async function planMade(
+  leased: LeasedConnection,
+  settings: Settings,
+  names: { role: string; login: string },
+): Promise<HeldRole> {
+  const role = await requireRole(leased, names.role)
+  await findOrRefuse(leased, names.login)
+  return {
+    server: nameOfServer(settings),
+    granted_by: leased.facts.me,
+    granted_by_oid: leased.facts.me_oid,
+    role: role.name,
+    role_oid: role.oid,
+    login: names.login,
+    login_oid: '0',
+    manages_login: false,
+    made: true,
+  }
+}
+
+/** Makes the login, without a password, until shortly after the end, and grants it the role. All or nothing, so that no kill leaves it unmarked. */
+export async function giveMade(leased: LeasedConnection, settings: Settings, held: HeldRole, until: Date) {
+  const { query } = leased
+  requireMapped(settings, held.role)
+  await query(begin)
+  // A server may be set so that whoever makes a role can act as it.
+  await query(`set local createrole_self_grant = ''`)
+  const role = await requireRole(leased, held.role)
+  const found = await findOrRefuse(leased, held.login)
+  const name = quoted(found?.name ?? held.login)
+  const end = pg.escapeLiteral(endFor(found, until).toISOString())
+  await query(`${found === undefined ? 'create' : 'alter'} role ${name} login inherit valid until ${end}`)
+  if (found === undefined) await query(`comment on role ${name} is ${pg.escapeLiteral(markOf(held.login))}`)
+  // Only by inheritance, as for a login of the user's own.
+  await query(`grant ${quoted(role.name)} to ${name} with admin false, inherit true, set false granted by current_user`)
+  await query('commit')
+}
+
+/** The logins made for this access: more than one only where an administrator copied the mark. */
+export async function findMade({ query }: LeasedConnection, login: string): Promise<MadeLogin[]> {
+  const rows = await query(
+    `select l.oid, l.rolname as name, l.rolcanlogin as can_login,
+        extract(epoch from l.rolvaliduntil) * 1000 as valid_until_ms
+      from pg_roles l where shobj_description(l.oid, 'pg_authid') = $1::text order by l.oid`,
+    [markOf(login)],
+  )
+  return rows.map(({ oid, name, can_login, valid_until_ms }) => ({
+    oid: oid ?? '',
+    name: name ?? '',
+    can_login: can_login === 't',
+    valid_until_ms: valid_until_ms == null ? null : Number(valid_until_ms),
+  }))
+}
+
+/** What the server holds. `until`: null when it should hold nothing; then a login that can do nothing any more counts too. */
+export async function checkMade(leased: LeasedConnection, held: HeldRole, until: Date | null): Promise<Held> {
+  const made = await findMade(leased, held.login)
+  if (until === null) return made.length === 0 ? 'absent' : 'held'
+  const [given] = await leased.query(
+    `select bool_and(l.rolvaliduntil < $3::timestamptz) as ends_early
+      from pg_auth_members m join pg_roles r on r.oid = m.roleid join pg_roles l on l.oid = m.member
+      where (r.rolname = $1::name or r.oid = $2::oid) and l.oid = any ($4::oid[]) and l.rolcanlogin and ${isEffective}`,
+    [held.role, held.role_oid, until.toISOString(), made.map(({ oid }) => oid)],
+  )
+  if (given?.ends_early == null) return 'absent'
+  return given.ends_early === 't' ? 'ends_early' : 'held'
+}
+
+/** Revokes what Sallyport granted to the login, which then can sign in no more: not by a password, and not without one. */
+export async function disableMade({ query, facts }: LeasedConnection, login: MadeLogin): Promise<void> {
+  await query(begin)
+  const rows = await query(
+    `select r.rolname as role from pg_auth_members m join pg_roles r on r.oid = m.roleid
+      where m.member = $1::oid and m.grantor = $2::oid`,
+    [login.oid, facts.me_oid],
+  )
+  for (const { role } of rows)
+    await query(`revoke ${quoted(role ?? '')} from ${quoted(login.name)} granted by current_user`)
+  await query(`alter role ${quoted(login.name)} nologin password null`)
+  await query('commit')
+}
+
+async function requireRole(leased: LeasedConnection, name: string): Promise<RoleFacts> {
+  const role = await readRole(leased, name)
+  const why =
+    findOwnFault(leased.facts) ??
+    findMakingFault(leased.facts, await mayMakeRoles(leased.query)) ??
+    findRoleFault(name, role, leased.facts.me)
+  if (why !== undefined || role === undefined) throw new TargetError('permanent', why ?? '')
+  return role
+}
+
+/** The login made before; undefined: none. @throws TargetError when a role of its name is not ours, or has become more than that login */
+async function findOrRefuse(leased: LeasedConnection, login: string): Promise<MadeLogin | undefined> {
+  const [found] = await findMade(leased, login)
+  const facts = await readLogin(leased, found?.name ?? login)
+  if (facts === undefined) return undefined
+  const why =
+    found === undefined
+      ? `the server has a role \`${login}\` that Sallyport did not make: drop it, or request the access again`
+      : findLoginFault(found.name, facts, true, leased.facts.me)
+  if (why !== undefined) throw new TargetError('permanent', why)
+  return found
+}
+
+function quoted(name: string): string {
+  return pg.escapeIdentifier(name)
+}
