@@ -2,11 +2,13 @@ import { describeAction } from './actions/describe-action.ts'
 import { getAction } from './actions/get-action.ts'
 import { listActions } from './actions/list-actions.ts'
 import { removeActionDescription } from './actions/remove-action-description.ts'
+import { driverTypes } from './app.ts'
 import { addFavourite } from './catalogue/add-favourite.ts'
 import { listCatalogue } from './catalogue/list-catalogue.ts'
 import { listFavourites } from './catalogue/list-favourites.ts'
 import { removeFavourite } from './catalogue/remove-favourite.ts'
 import { countGrants } from './grants/count-grants.ts'
+import { createGrantCredentials } from './grants/create-grant-credentials.ts'
 import { getGrant } from './grants/get-grant.ts'
 import { listGrants } from './grants/list-grants.ts'
 import { retryGrant } from './grants/retry-grant.ts'
@@ -77,6 +79,7 @@ export const accessOperations: Record<string, Operation> = {
   getGrant,
   revokeGrant: revokeGrant(cancelExtension),
   retryGrant,
+  createGrantCredentials: createGrantCredentials(driverTypes),
   extendGrant,
   createPolicy,
   listPolicies,

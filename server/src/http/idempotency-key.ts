@@ -14,11 +14,11 @@ export type KeyedCall = {
   within?: Buffer
 }
 
-type KeyTaking = Pick<Operation, 'method' | 'credential' | 'setsCookie'>
+type KeyTaking = Pick<Operation, 'method' | 'credential' | 'setsCookie' | 'keepsNoAnswer'>
 
 /** Whether the operation reads the header `Idempotency-Key`: it changes something, for an authenticated caller. */
-export function takesKey({ method, credential, setsCookie }: KeyTaking): boolean {
-  return method !== 'GET' && !setsCookie && (credential === 'any' || credential === 'user')
+export function takesKey({ method, credential, setsCookie, keepsNoAnswer }: KeyTaking): boolean {
+  return method !== 'GET' && !setsCookie && !keepsNoAnswer && (credential === 'any' || credential === 'user')
 }
 
 /** @throws Problem 400 for a malformed key, or one sent twice: Node joins the two with a space. */

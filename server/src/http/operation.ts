@@ -118,6 +118,8 @@ export type Declaration<
   limitedBy?: SourceLimit
   /** It sets or removes a cookie, so its answer is never kept for a later call with the same `Idempotency-Key`. */
   setsCookie?: true
+  /** Its answer is a secret that exists nowhere else, so it is never kept: an `Idempotency-Key` is ignored, and each call does the work. */
+  keepsNoAnswer?: true
   /**
    * An `Idempotency-Key` belongs to the session that sent it, while its sign-in is fresh. For what a weaker sign-in of the same person must
    * not learn by a replay, which skips `run` and so its checks: a secret in the answer, or in the body whether it was right.
@@ -196,6 +198,7 @@ export type Operation = {
   readonly tenantHeader: 'optional' | undefined
   readonly tenantIn: ((body: never) => string | undefined) | undefined
   readonly setsCookie: boolean
+  readonly keepsNoAnswer: boolean
   readonly keyOfSession: boolean
   readonly limitedBy: SourceLimit | undefined
   readonly etag: ((reply: never) => string) | undefined
@@ -255,6 +258,7 @@ export function operation<
     tenantHeader: declared.tenantHeader,
     tenantIn: declared.tenantIn as Operation['tenantIn'],
     setsCookie: declared.setsCookie ?? false,
+    keepsNoAnswer: declared.keepsNoAnswer ?? false,
     keyOfSession: declared.keyOfSession ?? false,
     etag: declared.etag,
     location: declared.location,

@@ -52,6 +52,10 @@ export const errorTable = {
   replay_in_progress: { status: 409, means: 'the tenant already has a replay under way; only one runs at a time' },
   request_not_pending: { status: 409, means: 'the request is not pending' },
   grant_not_retryable: { status: 409, means: 'the grant did not fail, or its deadline to begin has passed' },
+  credentials_not_available: {
+    status: 409,
+    means: 'the grant is not given yet, or its target has no password that Sallyport sets',
+  },
   grant_not_live: { status: 409, means: 'the grant has already ended' },
   too_early_to_extend: {
     status: 409,

@@ -49,7 +49,6 @@ suite('the rules of who is notified', () => {
   }
 
   test('a refusal and a retry notify no user: the caller has the response', () => {
-    for (const type of ['request.refused', 'grant.retried'] as const)
-      assert.ok(!notifiedEvents.includes(type))
+    for (const type of ['request.refused', 'grant.retried'] as const) assert.ok(!notifiedEvents.includes(type))
   })
 })

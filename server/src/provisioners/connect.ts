@@ -57,6 +57,9 @@ export const Connect = Type.Object(
         database: Type.String(),
         login: Type.String(),
         role: Type.String({ description: 'the role that the login holds' }),
+        makes_credentials: Type.Optional(
+          Type.Boolean({ description: 'true: `POST /v1/grants/{id}/credentials` gives its holder a password' }),
+        ),
       }),
     ),
   },

@@ -18,7 +18,7 @@ export function discreetDriver(driver: Driver, secrets: ProvisionerSecrets): Dri
         throw discreet(error)
       }
     }
-  const { discover } = driver
+  const { discover, setPassword } = driver
   return {
     ...driver,
     plan: guarded(driver.plan),
@@ -27,6 +27,7 @@ export function discreetDriver(driver: Driver, secrets: ProvisionerSecrets): Dri
     poll: guarded(driver.poll),
     verify: guarded(driver.verify),
     health: guarded(driver.health),
+    setPassword: setPassword && guarded(setPassword),
     discover: discover && ((...args) => discreetly(discover(...args), discreet)),
   }
 }

@@ -45,6 +45,9 @@ export type Plan = {
   connect: Connect | null
 }
 
+/** How a holder signs in. INVARIANT: the password is in no error, and nothing keeps it. */
+export type Credentials = { user: string; password: string }
+
 /** What the holder made at the target, and the end of the access leaves there: some of it, by kind and name, and how many in all. */
 export type LeftBehind = { objects: readonly { kind: string; name: string }[]; total: number }
 
@@ -88,6 +91,11 @@ export type Driver = {
    * and each entitlement is verified by itself.
    */
   discover: ((tx: Tx, known: readonly Sighting[], signal: AbortSignal) => AsyncIterable<readonly Sighting[]>) | null
+  /**
+   * Sets a new password for access that is held, and ends the one before. Null: its targets have no passwords of Sallyport.
+   * @throws TargetError permanent, when the target does not hold the access
+   */
+  setPassword: ((target: Target, signal: AbortSignal) => Promise<Credentials>) | null
   /** Checks everything that giving access needs, and changes nothing. */
   health(tx: Tx, signal: AbortSignal): Promise<Check[]>
   /** Milliseconds until the next poll, by the number of polls so far. */

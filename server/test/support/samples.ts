@@ -59,6 +59,7 @@ export const sampleBodies: Record<string, unknown> = {
   finishSecondFactor: { challenge: 'a challenge', totp: '123456' },
   checkSetupLink: { key: 'a key' },
   useSetupLink: { key: 'a key', name: 'Anna', email: 'anna@example.com', password: 'four random words here' },
+  createGrantCredentials: {},
   createInvitation: { email: 'invited@example.com', name: 'Invited', roles: ['user'] },
   checkInvitation: { key: 'a key' },
   useInvitation: { key: 'a key', password: 'four random words here' },

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,6 +15,8 @@ export type TargetPostgres = {
   host: string
   port: number
   major: number
+  /** What it has logged; only of 18. */
+  log(): Promise<string>
   /** The password of its superuser, `postgres`. */
   password: string
   asSuperuser<Row extends Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>
@@ -50,6 +52,7 @@ export async function startTargetPostgres(
     host: '127.0.0.1',
     port: proxy.port,
     major,
+    log: server.log,
     password: String(server.admin.password ?? ''),
     asSuperuser: async <Row extends Record<string, unknown>>(text: string, values: unknown[] = []) =>
       (await admin.query<Row>(text, values)).rows,
@@ -75,7 +78,7 @@ export function startTargets(): Promise<TargetPostgres[]> {
   return Promise.all(targetVersions.map((major) => startTargetPostgres(major)))
 }
 
-type Started = { admin: ConnectionTarget; port: number; stop(): Promise<void> }
+type Started = { admin: ConnectionTarget; port: number; log(): Promise<string>; stop(): Promise<void> }
 
 async function startOn18(settings: Readonly<Record<string, string>>): Promise<Started> {
   const dataDir = await mkdtemp(join(tmpdir(), 'sallyport-target-'))
@@ -94,6 +97,7 @@ async function startOn18(settings: Readonly<Record<string, string>>): Promise<St
   return {
     admin: { host, port, user, password, database: 'postgres' },
     port,
+    log: () => readFile(join(dataDir, 'postgres.log'), 'utf8'),
     async stop() {
       await embedded.stop()
       await rm(dataDir, { recursive: true, force: true })
@@ -104,7 +108,7 @@ async function startOn18(settings: Readonly<Record<string, string>>): Promise<St
 async function startOn15(): Promise<Started> {
   const port = await freePort()
   const { superuser, stop } = await startPostgres15(port)
-  return { admin: superuser, port, stop }
+  return { admin: superuser, port, log: () => Promise.resolve(''), stop }
 }
 
 /** A proxy in front of a port, which can be closed. */

@@ -109,6 +109,7 @@ function open(
       seen(center, assignmentOf(target), until, queueLimits(until === null, signal)),
     discover: (_tx, known, signal) =>
       discover(center, known, { urgent: false, until: Number.POSITIVE_INFINITY, signal }),
+    setPassword: null,
     health: (_tx, signal) => checkHealth(center, queueLimits(true, signal)),
     // A waiting call gets room only when a poll sees that an operation has ended.
     pollAfterMs: (polls) => 1_000 * (center.rateLimiter.isAwaited() ? 1 : (pollSeconds[polls] ?? maxPollSeconds)),

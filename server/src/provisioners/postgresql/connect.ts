@@ -25,7 +25,7 @@ export function connectTo(settings: Settings, { role, login, needs_set_role }: A
       { label: `psql${needsPsql16(settings) ? ', 16 or later' : ''}`, words: ['psql', conninfo(settings, login)] },
     ],
     files: filesOf(settings),
-    postgresql: { host, port, database, login, role },
+    postgresql: { host, port, database, login, role, ...(settings.makesLogins && { makes_credentials: true }) },
   })
 }
 

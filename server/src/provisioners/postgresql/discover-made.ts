@@ -21,8 +21,8 @@ export async function* discoverMade(
   for (;;) {
     const rows = await connections.use({ signal, ahead: false }, ({ query, facts }) =>
       query(
-        `select l.oid, ${firstName} as login, min(r.rolname) as role, min(r.oid) as role_oid, bool_and(l.rolcanlogin) as can_login,
-            $1::oid as me_oid, current_user as me
+        `select l.oid, ${firstName} as login, min(r.rolname) as role, min(r.oid) as role_oid,
+            bool_and(l.rolcanlogin) as can_login, $1::oid as me_oid, current_user as me
           from pg_roles l left join pg_auth_members m on m.member = l.oid and ${isEffective}
             left join pg_roles r on r.oid = m.roleid
           where ${isMade} and l.oid > $2::oid group by l.oid order by l.oid limit ${pageSize}`,

@@ -78,7 +78,8 @@ suite('on PostgreSQL 18 with logins that Sallyport makes', async () => {
     const end = hours(1)
     await give(planned, end)
     const [row] = await server.asSuperuser(
-      `select rolpassword is null as no_password, extract(epoch from rolvaliduntil - $2)::int as grace, rolcanlogin as can_login,
+      `select rolpassword is null as no_password, extract(epoch from rolvaliduntil - $2)::int as grace,
+        rolcanlogin as can_login,
         rolcreaterole or rolsuper or rolcreatedb or rolreplication or rolbypassrls as is_powerful
         from pg_authid where rolname = $1`,
       [loginOf(planned), end],

@@ -158,7 +158,8 @@ suite('what a made login leaves behind', async () => {
     const state = await one(
       `select rolcanlogin as can_login, rolpassword is null as no_password,
         exists (select from pg_auth_members m where m.member = a.oid) as is_member,
-        exists (select from pg_stat_activity s where s.usesysid = a.oid) as is_connected from pg_authid a where rolname = $1`,
+        exists (select from pg_stat_activity s where s.usesysid = a.oid) as is_connected
+        from pg_authid a where rolname = $1`,
       [login],
     )
     assert.deepEqual(state, { can_login: false, no_password: true, is_member: false, is_connected: false })

@@ -26,6 +26,7 @@ import {
 } from './held-role.ts'
 import { endMade, pollMadeEnd } from './made-end.ts'
 import { checkMade, giveMade, nameOfMade, planMade } from './made-login.ts'
+import { setPassword } from './made-password.ts'
 import {
   findConfigFaults,
   loginOf,
@@ -79,6 +80,9 @@ function open({ config, egress }: Opening): Driver {
       }),
     discover: (_tx, known, signal) =>
       (settings.makesLogins ? discoverMade : discover)({ connections, signal }, settings, known),
+    setPassword: settings.makesLogins
+      ? (target, signal) => setPassword({ connections, signal }, settings, readHeldRole(target))
+      : null,
     health: (_tx, signal) => checkHealth({ connections, signal }, settings),
     pollAfterMs: () => 1_000,
     close: () => Promise.resolve(connections.close()),

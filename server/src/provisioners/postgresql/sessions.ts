@@ -39,7 +39,7 @@ export async function endSessions(
 }
 
 /** Terminates the login's connections, or only those in `pids`; returns the ids of those found. */
-export async function terminate(query: Query, login: LoginId, pids?: readonly string[]): Promise<string[]> {
+async function terminate(query: Query, login: LoginId, pids?: readonly string[]): Promise<string[]> {
   const among = pids === undefined ? '' : 'and pid = any ($2::int[])'
   const rows = await query(
     `select pid, pg_terminate_backend(pid) from pg_stat_activity where usesysid = $1::oid ${among}`,

@@ -25,6 +25,7 @@ const driver: Driver = {
   poll,
   verify: (tx, target) => verify(tx, target),
   discover,
+  setPassword: null,
   health: () =>
     Promise.resolve([{ what: 'the sandbox', ok: true, message: 'a simulated cloud: it gives no real access' }]),
   pollAfterMs: () => 50,

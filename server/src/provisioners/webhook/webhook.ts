@@ -58,6 +58,7 @@ function openWebhook(opening: Opening): Driver {
     verify: (tx, target, until, signal) => verify(it, tx, target as WebhookTarget, until, signal),
     // A receiver cannot list what it holds, so each entitlement is verified by itself.
     discover: null,
+    setPassword: null,
     health: (tx, signal) => health(it, tx, signal),
     pollAfterMs: (polls) => pollDelaysMs[polls] ?? maxPauseMs,
     close: () => Promise.resolve(),
