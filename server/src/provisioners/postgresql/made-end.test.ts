@@ -164,6 +164,7 @@ suite('what a made login leaves behind', async () => {
     )
     assert.deepEqual(state, { can_login: false, no_password: true, is_member: false, is_connected: false })
     assert.equal(await driver.verify(noTx, planned.target, null, patient), 'held')
+    await assert.rejects(async () => driver.setPassword?.(planned.target, patient), { kind: 'permanent' })
     await server.asSuperuser('alter database other allow_connections true')
     await end(planned)
     await isGone(login)
