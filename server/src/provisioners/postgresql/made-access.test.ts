@@ -171,7 +171,8 @@ suite('on PostgreSQL 18 with logins that Sallyport makes', async () => {
     await driver.revoke(noTx, gone.target, patient)
     const known = [held, bare].map(({ key, target }) => ({ key, target }))
     await server.asSuperuser(`set role sallyport; revoke app_readonly from ${loginOf(bare)}; reset role`)
-    await server.asSuperuser(`create role lookalike login; comment on role lookalike is '${markOf('lookalike')}'`)
+    await server.asSuperuser(`create role lookalike login; comment on role lookalike is '${markOf('lookalike')}';
+      create role maker; grant lookalike to maker with admin option`)
     assert.ok(driver.discover !== null)
     const keys: string[] = []
     for await (const page of driver.discover(noTx, [], patient)) keys.push(...page.map(({ key }) => key))
@@ -185,7 +186,7 @@ suite('on PostgreSQL 18 with logins that Sallyport makes', async () => {
     for await (const page of driver.discover(noTx, [], patient)) strays.push(...page.map(({ target }) => target))
     for (const target of strays) await driver.revoke(noTx, target as Plan['target'], patient)
     assert.deepEqual(await rolesLike('ada_%'), [])
-    await server.asSuperuser('drop role lookalike')
+    await server.asSuperuser('drop role lookalike; drop role maker')
   })
 
   test('a server before 16, or without createrole, is refused by the health check and by the plan', async () => {
