@@ -38,7 +38,8 @@ export const eventTable = {
   },
   'provisioner.drifted': {
     filterable: true,
-    means: 'a target holds access with the mark of Sallyport that no grant ever gave: it is left unchanged',
+    means:
+      'a target holds access with the mark of Sallyport that no grant ever gave: it is left unchanged, unless it is a login that Sallyport made',
   },
   'policy.created': { filterable: true, means: 'a policy was created' },
   'policy.updated': { filterable: true, means: 'a policy or one of its rules was changed' },

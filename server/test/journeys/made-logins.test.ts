@@ -3,6 +3,7 @@ import { after, suite, test } from 'node:test'
 import type pg from 'pg'
 import { newId } from '../../src/kernel/id.ts'
 import { markOf } from '../../src/provisioners/postgresql/made-login.ts'
+import { ageGrants } from '../support/age-grants.ts'
 import type { Page } from '../support/client.ts'
 import { configOf, letMakeLogins, setUpByGuide } from '../support/postgresql-stage.ts'
 import { type Person, startOnTestServer } from '../support/sallyport.ts'
@@ -197,6 +198,33 @@ suite('a user signs in to a customer’s PostgreSQL with a login that was made f
     )
     const state = `select prosecdef, proowner::regrole::text as who from pg_proc where proname = 'back_door'`
     assert.deepEqual(await server.asSuperuser(state), [{ prosecdef: false, who: 'sallyport_leftovers' }])
+    assert.deepEqual(await server.asSuperuser('select 1 from pg_roles where rolname = $1', [body.user]), [])
+  })
+
+  test('an extension keeps the login, its password and its connections', async () => {
+    const grant = await given(ada)
+    const { body } = await credentials(ada, grant.id)
+    const client = await server.signIn(body.user, body.password)
+    await ageGrants(sallyport.asSuperuser, 'id', grant.id, 40)
+    const asked = await ada.call<{ id: string }>('POST', `/v1/grants/${grant.id}/extend`, {
+      duration_seconds: 3_600,
+      reason: 'more to read',
+    })
+    assert.equal(asked.status, 201, JSON.stringify(asked.body))
+    await approver.call('POST', `/v1/requests/${asked.body.id}/approve`, {})
+    const extension = await until('the extension is active', async () => {
+      const { body: page } = await ada.call<Page<Grant>>('GET', `/v1/grants?request_id=${asked.body.id}`)
+      return page.data[0]?.status === 'active' && page.data[0]
+    })
+    assert.equal(extension.connect?.postgresql.login, body.user)
+    await ageGrants(sallyport.asSuperuser, 'id', grant.id, 30)
+    await until('the first has ended', async () => (await find(grant.id)).status === 'expired')
+    assert.deepEqual(await read(client), [{ number: 42 }])
+    const again = await credentials(ada, extension.id)
+    assert.deepEqual([again.status, again.body.user], [200, body.user])
+    assert.deepEqual((await credentials(ada, grant.id)).body.code, 'grant_not_live')
+    await revoke(extension.id)
+    await isGone(extension.id)
     assert.deepEqual(await server.asSuperuser('select 1 from pg_roles where rolname = $1', [body.user]), [])
   })
 

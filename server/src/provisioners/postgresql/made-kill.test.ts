@@ -101,7 +101,8 @@ suite('a kill between any two statements', async () => {
         await clearDatabase(leased, { me: 'sallyport', login: made, leftovers, access: 'app_readonly' })
       })
       const lent = await server.asSuperuser(`select 1 from pg_auth_members where (inherit_option or set_option)
-        and (member = 'sallyport'::regrole and roleid <> 'pg_signal_backend'::regrole or roleid::regrole::text like '%leftovers')`)
+        and (member = 'sallyport'::regrole and roleid <> 'pg_signal_backend'::regrole
+          or roleid::regrole::text like '%leftovers')`)
       assert.deepEqual(lent, [])
       await end(target, login)
       const left = `select n, tableowner from left_${at}, pg_tables where tablename = 'left_${at}'`
