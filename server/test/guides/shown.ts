@@ -30,6 +30,7 @@ export const shown: Readonly<Record<string, string>> = {
   'provisioner-postgresql.md sql': sql,
   'provisioner-postgresql.md sql 15': sql,
   'provisioner-postgresql.md sql 16': sql,
+  'provisioner-postgresql.md sql made': sql,
   'provisioner-postgresql.md sql managed': sql,
   'provisioner-postgresql.md sql managed 15': sql,
   'provisioner-postgresql.md sql managed 16': sql,

@@ -73,8 +73,8 @@ export async function findGrantFacts(
         ${extendedUntil(sql`held`)} as extended_until,
         case when ${event.type}::text = 'grant.expiring' then ${extensionNow(tx, sql`held`)} end as extension,
         coalesce(target.name, case when entitlement.provisioner = 'sandbox' then 'the sandbox' end) as provisioner,
-        coalesce(target.corrects_drift
-          or (${event.data.drift === 'added'}::boolean and ${isMade(sql`entitlement.target`)}), false) as corrects_drift,
+        coalesce(target.corrects_drift or (${event.data.drift === 'added'}::boolean
+          and ${isMade(sql`entitlement.target`)}), false) as corrects_drift,
         case when held.status = 'active' then entitlement.connect end as connect, ${surroundings(tx, event)}
       from access_grant held
       join tenant_user holder on holder.tenant_id = held.tenant_id and holder.id = held.user_id
