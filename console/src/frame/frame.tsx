@@ -42,7 +42,7 @@ export function Frame(): ReactNode {
         </div>
         <p className="hidden text-meta text-text-2 lg:flex">
           <bdi className="truncate">{me.tenant.name}</bdi>
-          <span className="shrink-0 whitespace-pre"> · {words.modes[me.tenant.mode]}</span>
+          <span className="shrink-0 whitespace-pre"> · {words.mode(me.tenant.mode === 'live')}</span>
         </p>
         <Go />
         <nav aria-label={words.navigation} className="hidden gap-1 sm:mr-auto sm:flex lg:mr-0 lg:flex-col">

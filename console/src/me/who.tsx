@@ -8,10 +8,8 @@ import { profileQuery } from './queries.ts'
 
 /** The person as the organization knows them. */
 export function Who(): ReactNode {
-  const {
-    me: { who: words },
-    frame: { modes },
-  } = useWords()
+  const { me: meWords, frame } = useWords()
+  const words = meWords.who
   const me = useMe()
   const { data: profile } = useQuery(profileQuery)
   const roles = me.roles.map(({ name, own }) => (own ? name : words.byGroup(name)))
@@ -22,7 +20,7 @@ export function Who(): ReactNode {
           <Fact name={words.name}>{profile?.display_name ?? me.name}</Fact>
           <Fact name={words.email}>{me.email}</Fact>
           <Fact name={words.organization}>
-            {me.tenant.name} · {modes[me.tenant.mode]}
+            {me.tenant.name} · {frame.mode(me.tenant.mode === 'live')}
             <span className="flex items-center gap-1 text-meta text-text-2">
               <code className="font-mono break-all select-all" title={words.organizationId}>
                 {me.tenant.id}

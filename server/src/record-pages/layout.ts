@@ -17,7 +17,8 @@ export type Frame = {
 
 export function layout({ title, words, tenant, hasBar = false }: Frame, content: readonly Html[] | Html): Html {
   const rehearsal = tenant?.mode === 'rehearsal' ? html`<p class="rehearsal">${words.rehearsal}</p>` : ''
-  const name = tenant === undefined ? '' : html` · ${nameOf(tenant.name)}${tenant.mode === 'live' ? ' · live' : ''}`
+  const name =
+    tenant === undefined ? '' : html` · ${nameOf(tenant.name)}${tenant.mode === 'live' ? ` · ${words.live}` : ''}`
   return html`<!doctype html>
 <html lang="${words.language}">
 <head>

@@ -16,6 +16,7 @@ const nouns: Readonly<Record<string, string>> = {
 export const german: Words = {
   language: 'de',
   rehearsal: 'Probe: Hier ist nichts echt',
+  live: 'im Echtbetrieb',
   openInConsole: 'In der Konsole öffnen',
   back: 'Zurück',
   checkAgain: 'Erneut prüfen',

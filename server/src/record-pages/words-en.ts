@@ -18,6 +18,7 @@ const nouns: Readonly<Record<string, string>> = {
 export const english = {
   language: 'en',
   rehearsal: 'Rehearsal: nothing here is real',
+  live: 'live',
   openInConsole: 'Open in the console',
   back: 'Back',
   checkAgain: 'Check again',

@@ -12,7 +12,7 @@ export const frame = {
   signOut: 'Sign out',
   rehearsal: 'Rehearsal: nothing here is real',
   /** Beside the name of the organization. */
-  modes: { rehearsal: 'in rehearsal', live: 'live' },
+  mode: (isLive: boolean): string => (isLive ? 'live' : 'in rehearsal'),
   offline: 'The service does not answer. What you see may be old; we try again by ourselves.',
   notifications: 'Notifications',
   unread: (count: number) => (count === 0 ? 'Notifications' : `Notifications, ${count} unread`),

@@ -11,7 +11,7 @@ export const frame: Words['frame'] = {
   you: 'Sie',
   signOut: 'Abmelden',
   rehearsal: 'Probe: Nichts hier ist echt',
-  modes: { rehearsal: 'in der Probe', live: 'live' },
+  mode: (isLive) => (isLive ? 'im Echtbetrieb' : 'in der Probe'),
   offline: 'Der Dienst antwortet nicht. Was Sie sehen, ist vielleicht veraltet. Wir versuchen es von selbst weiter.',
   notifications: 'Mitteilungen',
   unread: (count) => (count === 0 ? 'Mitteilungen' : `Mitteilungen, ${count} ungelesen`),
