@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import pg from 'pg'
 import type { Page } from '../support/client.ts'
+import { sqlByHand } from '../support/guide-sql.ts'
 import { configOf, letManageLogins, setUpByGuide } from '../support/postgresql-stage.ts'
 import { type Person, startOnTestServer } from '../support/sallyport.ts'
 import { withSecondFactor } from '../support/strong-sign-in.ts'
@@ -80,6 +81,18 @@ for (const [index, major] of targetVersions.entries()) {
       await comeBack()
       await grantIs(grant.id, 'revoked', 'deprovisioned', 90_000)
       await assert.rejects(client.query('select 1'))
+    })
+
+    test('what the guide types while Sallyport is down ends the access, and Sallyport accepts that it is gone', async () => {
+      const grant = await given(ada, database)
+      const client = await signIn()
+      const comeBack = await server.goAway('refuses')
+      await server.asSuperuser(sqlByHand(ada.email))
+      await assert.rejects(client.query('select 1'))
+      await assert.rejects((await signIn()).query('select number from orders'), /permission denied/)
+      await comeBack()
+      await revoke(grant.id)
+      await grantIs(grant.id, 'revoked', 'deprovisioned', 90_000)
     })
 
     test('the provisioner’s password can be changed at the server and then here', async () => {

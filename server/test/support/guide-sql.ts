@@ -19,3 +19,11 @@ export function guideSql(major: number, part?: 'managed' | 'made'): string {
     .map(([, , text]) => text)
     .join('\n')
 }
+
+const withoutSallyport = new URL('../../../docs/guides/when-sallyport-is-down.md', import.meta.url)
+
+/** The guide's SQL that ends access to a server without Sallyport, for this login. */
+export function sqlByHand(login: string): string {
+  const [, text = ''] = /^```sql target\n([\s\S]*?)^```$/m.exec(readFileSync(withoutSallyport, 'utf8')) ?? []
+  return text.replaceAll('ada@example.com', login)
+}
