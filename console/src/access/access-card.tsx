@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
-import { buttonClass } from '../parts/button.tsx'
+import { lazy, type ReactNode, Suspense } from 'react'
+import { loadPart } from '../live/load-part.ts'
 import { Countdown, RemainingBar } from '../parts/countdown.tsx'
 import { EnglishText } from '../parts/english-text.tsx'
 import { LoadFailure } from '../parts/list-states.tsx'
@@ -9,17 +9,20 @@ import { Card } from '../parts/page.tsx'
 import { nameOf, readableId } from '../requests/request.ts'
 import { now } from '../time/clock.ts'
 import { useFormats } from '../time/formats.ts'
-import { Moment } from '../time/moment.tsx'
 import { useWords } from '../words/words.ts'
 import { AccessActs } from './access-acts.tsx'
-import type { Choice } from './choice.ts'
 import { Connect } from './connect.tsx'
 import { type Grant, grantState } from './grant.ts'
 import { grantQuery } from './queries.ts'
 import { StateBadges } from './state-badges.tsx'
 
+/** Few targets make logins. */
+const SignInPassword = lazy(() =>
+  loadPart(() => import('./sign-in-password.tsx')).then(({ SignInPassword: component }) => ({ default: component })),
+)
+
 /** The state of access, as badges. */
-function GrantBadge({ grant }: { grant: Grant }): ReactNode {
+export function GrantBadge({ grant }: { grant: Grant }): ReactNode {
   return <StateBadges state={grantState(grant, useWords())} isEmergency={grant.break_glass} />
 }
 
@@ -49,6 +52,11 @@ export function AccessCard({ grant }: { grant: Grant }): ReactNode {
       {detail !== undefined && (
         <>
           {grant.status === 'active' && <Connect connect={detail.connect} />}
+          {detail.connect?.postgresql?.makes_credentials === true && (
+            <Suspense>
+              <SignInPassword grant={detail} />
+            </Suspense>
+          )}
           <AccessActs grant={detail} />
         </>
       )}
@@ -99,37 +107,4 @@ function stepOf({ provisioning }: Grant, words: ReturnType<typeof useWords>['acc
   if (provisioning === null) return words.waitsForStart
   const { step, failures } = provisioning
   return failures === 0 ? words.steps[step] : `${words.steps[step]} (${words.failures(failures)})`
-}
-
-/** Access that ended: why, when, and the way to have it again. */
-export function EndedRow({ grant }: { grant: Grant }): ReactNode {
-  const words = useWords().access
-  const { resource, action } = grant
-  return (
-    <li className="flex flex-wrap items-center justify-between gap-2 py-2">
-      <div className="min-w-0">
-        <Link
-          to="/requests/$id"
-          params={{ id: grant.request_id }}
-          className="rounded-control font-medium wrap-anywhere hover:underline"
-        >
-          {words.onIt(action, nameOf(grant))}
-        </Link>
-        <p className="text-meta text-text-2 wrap-anywhere">
-          <Moment at={grant.ended_at ?? grant.updated_at} />
-          {grant.end_reason !== null && ` · ${grant.end_reason}`}
-        </p>
-      </div>
-      <span className="flex items-center gap-2">
-        <GrantBadge grant={grant} />
-        <Link
-          to="/"
-          search={{ type: resource.type as Choice['type'], id: resource.id, action }}
-          className={buttonClass('quiet')}
-        >
-          {words.again}
-        </Link>
-      </span>
-    </li>
-  )
 }

@@ -5,7 +5,7 @@ import type { Words } from './words.ts'
 
 export type OwnSetUpWords = typeof englishSetUp
 
-/** The words of the pages by which an organization is set up, beside those of the whole console. */
+/** The words of the pages by which an organization is set up, and of what few see, beside those of the whole console. */
 export type SetUpWords = Words & OwnSetUpWords
 
 export const SetUpWordsContext = createContext<SetUpWords | undefined>(undefined)
