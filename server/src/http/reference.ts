@@ -13,6 +13,7 @@ import type {
 import { notFound } from '../kernel/errors.ts'
 import { namesState } from './if-none-match.ts'
 import type { Limits } from './limits.ts'
+import { keepCredentials, sendOneCredential } from './reference-credentials.ts'
 import { callerAddress } from './source.ts'
 
 /** How a document is sent, by the name that `Accept-Encoding` has for it. */
@@ -47,7 +48,7 @@ export async function serveReference(server: FastifyInstance, describe: () => un
       routePrefix: '/docs',
       theme: { title: 'Sallyport' },
       // Without the library's top bar, which offers to load other documents.
-      uiConfig: { layout: 'BaseLayout' },
+      uiConfig: { layout: 'BaseLayout', plugins: [keepCredentials], requestInterceptor: sendOneCredential },
       staticCSP: true,
       // On plain http under a custom host name, the page would otherwise request its files over https without success.
       transformStaticCSP: (header) => without(header, 'upgrade-insecure-requests'),
