@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { pagesInOrder } from './blocks.ts'
 import { typedLast } from './marks.ts'
 import { newcomer } from './newcomer.ts'
-import { typePage } from './type-page.ts'
+import { typePage } from './typing.ts'
 
 /** A new user types the README and all guides into one bash, in the order in which the README names them: what one leaves behind troubles no other. */
 test('all guides work one after another, in one tenant', async (t) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { pagesInOrder } from './blocks.ts'
 import { newcomer } from './newcomer.ts'
-import { hasTyped, typePage } from './type-page.ts'
+import { hasTyped, typePage } from './typing.ts'
 
 /** A new user types the first request of the README, and then one guide, into bash: every guide in a service of its own. */
 suite('each guide works by itself, after the README', { concurrency: 2 }, () => {
