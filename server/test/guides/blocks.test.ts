@@ -74,6 +74,23 @@ suite('the blocks of the README and the guides', () => {
     assert.deepEqual(faults, [])
   })
 
+  test('variables and metrics are those of the reference', () => {
+    const textOf = (name: string) =>
+      readFileSync(new URL(`../../../docs/reference/${name}.md`, import.meta.url), 'utf8')
+    const named = (language: string, pattern: RegExp) =>
+      pages.flatMap(({ blocks }) =>
+        blocks.filter((block) => block.language === language).flatMap(({ text }) => text.match(pattern) ?? []),
+      )
+    // A histogram has a series for its buckets.
+    const metrics = named('yaml', /\bsallyport_\w+/g).map((name) => name.replace(/_bucket$/, ''))
+    const [variables, known] = [named('env', /^\w+(?==)/gm), textOf('configuration') + textOf('metrics')]
+    assert.ok(metrics.length > 20 && variables.length > 5)
+    assert.deepEqual(
+      [...metrics, ...variables].filter((name) => !known.includes(`\`${name}\``)),
+      [],
+    )
+  })
+
   test('the message of a webhook fits its schema', () => {
     const message = blocksOf('docs/guides/webhook-channels.md').find(({ words }) => words[0] === 'message')
     assert.deepEqual(faultsOf('webhook', 'eventMessage', undefined, JSON.parse(message?.text ?? '')), [])
