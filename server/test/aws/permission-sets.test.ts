@@ -67,12 +67,24 @@ describe('a permission set in the simulated AWS', () => {
     )
     assert.equal(InlinePolicy, policy('s3:GetObject'))
     const version = '2012-10-17'
+    const whole = { Effect: 'Allow', Action: 's3:*', Resource: '*' }
     const bad = [
       '{',
       JSON.stringify({ Version: '2008', Statement: [] }),
       JSON.stringify({ Version: version, Statement: [{ Effect: 'Allow', Action: 's3:*' }] }),
       JSON.stringify({ Version: version, Statement: [{ Effect: 'Maybe', Action: 's3:*', Resource: '*' }] }),
-      JSON.stringify({ Version: version, Statement: [{ Effect: 'Allow', Action: 's3:*', Resource: '*', Until: 1 }] }),
+      JSON.stringify({ Version: version, Statement: [{ ...whole, Until: 1 }] }),
+      JSON.stringify({ Version: version, Statement: [{ ...whole, Sid: 'a-b' }] }),
+      JSON.stringify({ Version: version, Statement: [1, 2].map(() => ({ ...whole, Sid: 'Twice' })) }),
+      JSON.stringify({
+        Version: version,
+        Statement: [{ ...whole, Condition: { Sooner: { 'aws:CurrentTime': 'x' } } }],
+      }),
+      JSON.stringify({ Version: version, Statement: [{ ...whole, Condition: { StringEquals: { noprefix: 'x' } } }] }),
+      JSON.stringify({
+        Version: version,
+        Statement: [{ ...whole, Condition: { DateLessThan: { 'aws:CurrentTime': 'noon' } } }],
+      }),
     ]
     for (const text of bad) await refused(put(arn, text), 'ValidationException')
     await refused(put(arn, policy(`s3:${'a'.repeat(10_240)}`)), 'ServiceQuotaExceededException')

@@ -14,6 +14,7 @@ import {
   unassign,
 } from './cloud.ts'
 import { type Misdeed, openMisdeeds, type Victims } from './misdeeds.ts'
+import { sessionsIn } from './role-sessions.ts'
 import { serveAws } from './server.ts'
 import type { ServiceName } from './wire.ts'
 
@@ -73,6 +74,7 @@ export async function startAws(settings: Partial<Settings> = {}) {
     ...furnishing(cloud),
     ...hands(cloud),
     ...reckoning(cloud),
+    ...sessionsIn(cloud),
     /** The next `times` calls of an operation meet a misdeed; `*`: of any operation. */
     next: (victims: string | Victims, misdeed: Misdeed, times = 1): (() => void) =>
       misdeeds.add(typeof victims === 'string' ? { operation: victims } : victims, misdeed, times),
@@ -152,7 +154,13 @@ function furnishing(cloud: Cloud) {
       const arn = `${cloud.instance_arn.replace(':instance/', ':permissionSet/')}/ps-${hex(16)}`
       const contents = { inline_policy: '', session_duration: 'PT1H', managed: [] }
       const past = { at: Number.NEGATIVE_INFINITY, lists: Number.NEGATIVE_INFINITY }
-      const rest = { description: undefined, relay_state: undefined, deleted: null, provisioned: new Map() }
+      const rest = {
+        description: undefined,
+        relay_state: undefined,
+        deleted: null,
+        provisioned: new Map(),
+        roles: new Map(),
+      }
       const made = { made_at: new Date(), created: past, tags: new Map(Object.entries(tags)) }
       cloud.sets.set(arn, { arn, name, contents, ...made, ...rest })
       return arn
@@ -185,6 +193,14 @@ function hands(cloud: Cloud) {
       for (const one of cloud.assignments) if (one.set === arn && one.to === null) unassign(cloud, one)
       const set = cloud.sets.get(arn)
       if (set !== undefined) set.deleted = nowIn(cloud)
+    },
+    /** Replaces a set's inline policy, and provisions it in each account unless told otherwise. */
+    setPolicyByHand(arn: string, policy: string, { provisioned = true } = {}): void {
+      const set = cloud.sets.get(arn)
+      if (set === undefined) return
+      set.contents.inline_policy = policy
+      if (!provisioned) return
+      for (const account of set.provisioned.keys()) set.provisioned.set(account, structuredClone(set.contents))
     },
     setAccountStatus(id: string, status: Account['status']): void {
       const account = cloud.accounts.get(id)

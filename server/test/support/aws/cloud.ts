@@ -50,6 +50,8 @@ export type PermissionSet = {
   deleted: Moment | null
   /** Per account the content of its role: that of the last provisioning there. */
   provisioned: Map<string, SetContents>
+  /** Per account the id of its role, as long as there is one. */
+  roles: Map<string, string>
 }
 
 /** A permission set for one principal on one account. */
@@ -134,7 +136,9 @@ export function assign(cloud: Cloud, seat: Seat, by: 'call' | 'hand'): void {
   const set = cloud.sets.get(seat.set)
   if (holds(cloud, seat) !== undefined || set === undefined) return
   cloud.assignments.push({ ...seat, from: nowIn(cloud), to: null, by })
-  if (!set.provisioned.has(seat.account)) set.provisioned.set(seat.account, structuredClone(set.contents))
+  if (set.provisioned.has(seat.account)) return
+  set.provisioned.set(seat.account, structuredClone(set.contents))
+  set.roles.set(seat.account, `AROA${hex(16).toUpperCase()}`)
 }
 
 /** Ends an assignment; with the last one of its set in the account, also the role there. */
@@ -145,7 +149,9 @@ export function unassign(cloud: Cloud, seat: Seat): void {
   const others = cloud.assignments.some(
     ({ to, account, set }) => to === null && account === seat.account && set === seat.set,
   )
-  if (!others) cloud.sets.get(seat.set)?.provisioned.delete(seat.account)
+  if (others) return
+  cloud.sets.get(seat.set)?.provisioned.delete(seat.account)
+  cloud.sets.get(seat.set)?.roles.delete(seat.account)
 }
 
 /** Ends each act that is due, in the order in which they were begun. */

@@ -41,6 +41,7 @@ export const permissionSetHandlers = (cloud: Cloud) =>
         created: nowIn(cloud),
         deleted: null,
         provisioned: new Map(),
+        roles: new Map(),
       }
       tag(set, input.Tags ?? [])
       cloud.sets.set(set.arn, set)

@@ -1,9 +1,9 @@
 import type * as sso from '@aws-sdk/client-sso-admin'
 import { checkInstance } from './acts.ts'
 import { type Cloud, isListed, type PermissionSet } from './cloud.ts'
-import { refuse } from './model.ts'
 import { page } from './pages.ts'
 import { findSet } from './permission-sets.ts'
+import { checkPolicy } from './policies.ts'
 import { AwsError, type Call, type Handlers } from './wire.ts'
 
 export const setContentHandlers = (cloud: Cloud) =>
@@ -98,27 +98,3 @@ function fits(set: PermissionSet, account: string, wanted: sso.ProvisioningStatu
   const latest = JSON.stringify(there) === JSON.stringify(set.contents)
   return wanted === undefined || latest === (wanted === 'LATEST_PERMISSION_SET_PROVISIONED')
 }
-
-/** Checks a policy as IAM does: JSON, a version, and statements with effect, action and resource. */
-function checkPolicy(text: string): void {
-  if (text.replace(/\s/g, '').length > 10_240)
-    throw new AwsError('ServiceQuotaExceededException', 'the policy is too long')
-  let policy: { Version?: unknown; Statement?: unknown }
-  try {
-    policy = JSON.parse(text) as typeof policy
-  } catch {
-    refuse('sso', 'The policy is not in the valid JSON format.')
-  }
-  const statements = [policy.Statement].flat() as Record<string, unknown>[]
-  const whole = statements.every(
-    (one) =>
-      typeof one === 'object' &&
-      one !== null &&
-      (one.Effect === 'Allow' || one.Effect === 'Deny') &&
-      (one.Action !== undefined) !== (one.NotAction !== undefined) &&
-      (one.Resource !== undefined) !== (one.NotResource !== undefined) &&
-      Object.keys(one).every((name) => statementParts.has(name)),
-  )
-  if (policy.Version !== '2012-10-17' || !whole) refuse('sso', 'Syntax errors in policy.')
-}
-const statementParts = new Set(['Sid', 'Effect', 'Action', 'NotAction', 'Resource', 'NotResource', 'Condition'])
