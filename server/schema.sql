@@ -512,6 +512,7 @@ create table entitlement (
   connect jsonb,
   held_since timestamp with time zone,
   by_person boolean not null default false,
+  session_note text,
   constraint entitlement_pk PRIMARY KEY (tenant_id, id),
   constraint entitlement_target_key_uq UNIQUE (tenant_id, provisioner, target_key),
   constraint entitlement_provisioner_id_fk FOREIGN KEY (tenant_id, provisioner_id) REFERENCES provisioner(tenant_id, id) ON DELETE SET NULL (provisioner_id),

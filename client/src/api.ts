@@ -3083,6 +3083,8 @@ export interface components {
              * @description until when a session that was issued at the last moment may stay valid; null: not known; left out: no session stays valid
              */
             sessions_may_live_until?: string | null;
+            /** @description why sessions stay valid after the end, when they should have been ended with it; left out: there is nothing to explain */
+            sessions_note?: string;
             session_record?: components["schemas"]["SessionRecord"];
             /** Format: uuid */
             request_id: string;
@@ -3137,6 +3139,8 @@ export interface components {
              * @description until when a session that was issued at the last moment may stay valid; null: not known; left out: no session stays valid
              */
             sessions_may_live_until?: string | null;
+            /** @description why sessions stay valid after the end, when they should have been ended with it; left out: there is nothing to explain */
+            sessions_note?: string;
             session_record?: components["schemas"]["SessionRecord"];
             /** Format: uuid */
             request_id: string;
@@ -3223,6 +3227,8 @@ export interface components {
              * @description until when a session that was issued at the last moment may stay valid; null: not known; left out: no session stays valid
              */
             sessions_may_live_until?: string | null;
+            /** @description why sessions stay valid after the end, when they should have been ended with it; left out: there is nothing to explain */
+            sessions_note?: string;
             session_record?: components["schemas"]["SessionRecord"];
         };
         Group: {
@@ -3656,6 +3662,8 @@ export interface components {
              * @description until when a session that was issued at the last moment may stay valid; null: not known; left out: no session stays valid
              */
             sessions_may_live_until?: string | null;
+            /** @description why sessions stay valid after the end, when they should have been ended with it; left out: there is nothing to explain */
+            sessions_note?: string;
             session_record?: components["schemas"]["SessionRecord"];
             /** Format: uuid */
             request_id: string;

@@ -29,6 +29,7 @@ import { saveDrift, saveLeftBehind } from './drift-store.ts'
 import { contradicts, driftSeen, nextStep, type Step, saysDisabled } from './entitlement.ts'
 import { type Blocked, beginGrant, failRefused, noGrants, type StillPermitted, savePresent } from './give-store.ts'
 import type { Reauthorize } from './policy-verdict.ts'
+import { saveSessions } from './session-store.ts'
 
 /** What a run needs besides the entitlement. */
 type Dependencies = {
@@ -122,7 +123,7 @@ async function grant(ctx: WorkCtx, item: WorkItem, before: Run, deps: Dependenci
   if (outcome !== 'begun') return blocked(outcome)
   const begun = reduce(run, { type: 'begun', act: 'grant' })
   const progress = await inTime(maxCallMs, (signal) => driver.grant(ctx.tx, run.target, endOf(run), signal))
-  await keepConnect(ctx, item, progress)
+  await keepSaid(ctx, item, progress)
   return onProgress(begun, 'grant', progress, driver)
 }
 
@@ -130,26 +131,25 @@ async function revoke(ctx: WorkCtx, item: WorkItem, run: Run, { driver, maxCallM
   if (!(await beginRevoke(ctx.tx, item))) return { ending: stop }
   const begun = reduce(run, { type: 'begun', act: 'revoke' })
   const progress = await inTime(maxCallMs, (signal) => driver.revoke(ctx.tx, run.target, signal))
-  await keepLeftBehind(ctx, item, progress)
+  await keepSaid(ctx, item, progress)
   return onProgress(begun, 'revoke', progress, driver)
 }
 
 async function poll(ctx: WorkCtx, item: WorkItem, run: Run, { driver, maxCallMs }: Dependencies): Promise<Outcome> {
   const { target, act_reference } = run
   const progress = await inTime(maxCallMs, (signal) => driver.poll(ctx.tx, target, act_reference ?? '', signal))
-  await keepLeftBehind(ctx, item, progress)
-  await keepConnect(ctx, item, progress)
+  await keepSaid(ctx, item, progress)
   return onProgress(run, 'poll', progress, driver)
 }
 
-/** Before the grants become active: their holders are notified then. */
-async function keepConnect({ tx }: WorkCtx, item: WorkItem, { connect }: Progress): Promise<void> {
-  if (connect !== undefined) await saveConnect(tx, item, connect)
-}
-
-/** Before the act goes on, which moves it. */
-async function keepLeftBehind(ctx: WorkCtx, item: WorkItem, { left_behind }: Progress): Promise<void> {
+/**
+ * Before the grants become active, or end, since their holders are notified then; and before the act goes on, which moves what was left
+ * behind.
+ */
+async function keepSaid(ctx: WorkCtx, item: WorkItem, { connect, sessions, left_behind }: Progress): Promise<void> {
   if (left_behind !== undefined) await saveLeftBehind(ctx, item, left_behind)
+  if (connect !== undefined) await saveConnect(ctx.tx, item, connect)
+  if (sessions !== undefined) await saveSessions(ctx.tx, item, sessions)
 }
 
 function onProgress(before: Run, step: 'grant' | 'revoke' | 'poll', progress: Progress, driver: Driver): Outcome {

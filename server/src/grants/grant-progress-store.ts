@@ -16,5 +16,5 @@ export const progressColumn = sql`json_build_object('status', g.status, 'provisi
           select p.name from provisioner p where p.tenant_id = e.tenant_id and p.id = e.provisioner_id) end,
         'act', e.act, 'reference', e.act_reference, 'failures', e.failures, 'last_error', e.last_error,
         'drift', ${drift}, 'drifted_at', e.drifted_at, 'session_seconds', e.session_seconds,
-        'recorded_as', e.recorded_as)
+        'session_note', e.session_note, 'recorded_as', e.recorded_as)
       from entitlement e where e.tenant_id = g.tenant_id and e.id = g.entitlement_id))`

@@ -8,7 +8,8 @@ const expires_at = '2026-01-01T01:00:00+00:00'
 
 const at_target = {
   ...{ provisioner_id: null, provisioner: 'sandbox', name: null, act: null, reference: null },
-  ...{ failures: 0, last_error: null, drift: null, drifted_at: null, session_seconds: 3_600, recorded_as: 'role_*' },
+  ...{ failures: 0, last_error: null, drift: null, drifted_at: null, session_seconds: 3_600 },
+  ...{ session_note: null, recorded_as: 'role_*' },
 } satisfies ProgressRow['at_target']
 const target = (more: Partial<NonNullable<ProgressRow['at_target']>>) => ({ at_target: { ...at_target, ...more } })
 
@@ -96,6 +97,16 @@ for (const [what, row, until] of sessions) {
     assert.deepEqual(sessions_may_live_until, until)
   })
 }
+
+test('the reason why sessions live on is shown as long as they do', () => {
+  const shown = (row: Partial<ProgressRow>) =>
+    progressOf({ ...ended, provisioning_status: 'deprovisioned', ...target({ session_note: 'full' }), ...row })
+      .sessions_note
+  assert.equal(shown({}), 'full')
+  assert.equal(shown({ now: expires_at }), undefined)
+  assert.equal(shown({ provisioning_status: 'deprovisioning' }), undefined)
+  assert.equal(shown(held), undefined)
+})
 
 const gone = { ...ended, provisioning_status: 'deprovisioned' }
 const records: [string, ProgressRow, string | null | undefined][] = [

@@ -53,6 +53,13 @@ export const sessionsMayLiveUntil = Type.Optional(
   ),
 )
 
+export const sessionsNote = Type.Optional(
+  Type.String({
+    description:
+      'why sessions stay valid after the end, when they should have been ended with it; left out: there is nothing to explain',
+  }),
+)
+
 /** Where an auditor finds the actions of a grant whose sessions are to be audited. */
 export const SessionRecord = Type.Optional(
   Type.Object(
@@ -104,6 +111,7 @@ type AtTarget = {
   drift: Drift | null
   drifted_at: string | null
   session_seconds: number | null
+  session_note: string | null
   recorded_as: string | null
 }
 
@@ -111,6 +119,7 @@ type AtTarget = {
 export function progressOf(row: ProgressRow): {
   provisioning: Static<typeof Provisioning>
   sessions_may_live_until?: string | null
+  sessions_note?: string
   session_record?: Static<typeof SessionRecord>
 } {
   const { at_target } = row
@@ -119,6 +128,7 @@ export function progressOf(row: ProgressRow): {
   const current = step === 'giving' || step === 'taking_away' || step === 'drifted' ? at_target : null
   const drifted_at = text(at_target?.drifted_at ?? row.since)
   const until = sessionsUntil(row, step)
+  const note = step === 'gone' && until !== undefined ? at_target?.session_note : null
   return {
     provisioning: {
       provisioner: at_target && { id: at_target.provisioner_id, type: at_target.provisioner, name: at_target.name },
@@ -130,6 +140,7 @@ export function progressOf(row: ProgressRow): {
       drift: at_target?.drift ? { kind: at_target.drift, since: drifted_at } : null,
     },
     ...(until !== undefined && { sessions_may_live_until: until }),
+    ...(typeof note === 'string' && { sessions_note: note }),
     ...(row.is_audited && row.activated_at !== null && { session_record: recordOf(row, row.activated_at, step) }),
   }
 }

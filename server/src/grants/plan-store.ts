@@ -158,7 +158,7 @@ export async function linkGrant(
       for share of u
       on conflict (tenant_id, provisioner, target_key) do update set target = excluded.target,
         provisioner_id = excluded.provisioner_id, session_seconds = excluded.session_seconds,
-        recorded_as = excluded.recorded_as,
+        recorded_as = excluded.recorded_as, session_note = null,
         connect = case when ${isNotOurs} then excluded.connect else coalesce(excluded.connect, entitlement.connect) end,
         next_look_at = clock_timestamp(), gives = true, updated_at = clock_timestamp(),
         held_before = case when ${isNotOurs}

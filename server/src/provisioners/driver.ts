@@ -53,12 +53,20 @@ export type LeftBehind = { objects: readonly { kind: string; name: string }[]; t
 
 /**
  * The state of an act. `reference`: the target's name for the act, to poll with and to show. `connect`: what the target says with
- * it about how to connect, in place of what was known. `left_behind`: reported before the act goes on, so that no crash loses it.
+ * it about how to connect, in place of what was known. `sessions`: with a revoke, what became of open sessions. `left_behind`: reported
+ * before the act goes on, so that no crash loses it.
  */
 export type Progress = ({ done: true; reference?: string } | { done: false; reference: string }) & {
   connect?: Connect
+  sessions?: Sessions
   left_behind?: LeftBehind
 }
+
+/**
+ * How long sessions that were issued before the end outlive it, in place of the plan's `session_seconds`. `note`: why they do; null
+ * when there is nothing to explain.
+ */
+export type Sessions = { seconds: number | null; note: string | null }
 
 /** Whether the target holds the access. `ends_early`: it does, but will remove it by itself too early. */
 export type Held = 'held' | 'ends_early' | 'absent'
