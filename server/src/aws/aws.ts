@@ -38,6 +38,8 @@ export type Aws = {
   organizations(): Promise<Organizations>
   /** Systems Manager sessions, by a role of their account, in a region. The caller destroys the client. */
   ssm(role_arn: string, region: string): Promise<SSM>
+  /** AWS's own time in whole seconds, as of the last answer of `ssoAdmin`; undefined before there was one. */
+  time(): Date | undefined
   close(): void
 }
 
@@ -53,6 +55,7 @@ export function openAws(options: AwsOptions): Aws {
   const requestHandler = egressHandler(egress)
   const base = { region, requestHandler, ...(endpoint !== undefined && { endpoint }) }
   const clients = new Map<string, Promise<{ destroy(): void }>>()
+  let time: Date | undefined
 
   /** The cached client of that name, created at its first use. */
   const kept = <Client extends { destroy(): void }>(name: string, make: () => Promise<Client>): Promise<Client> => {
@@ -89,7 +92,11 @@ export function openAws(options: AwsOptions): Aws {
     ssoAdmin: () =>
       kept('sso-admin', async () => {
         const { SSOAdmin } = await import('@aws-sdk/client-sso-admin')
-        return new SSOAdmin(asRole(role, once))
+        const client = new SSOAdmin(asRole(role, once))
+        onDate(client, (date) => {
+          if (time === undefined || date > time) time = date
+        })
+        return client
       }),
     identityStore: () =>
       kept('identitystore', async () => {
@@ -107,11 +114,26 @@ export function openAws(options: AwsOptions): Aws {
       const { SSM } = await import('@aws-sdk/client-ssm')
       return new SSM({ ...asRole(session, thrice), region: where })
     },
+    time: () => time,
     close() {
       for (const client of clients.values()) drop(client)
       clients.clear()
     },
   }
+}
+
+/** Reports the time in the headers of each answer. */
+function onDate({ middlewareStack }: SSOAdmin, report: (date: Date) => void): void {
+  middlewareStack.add(
+    (next) => async (args) => {
+      const result = await next(args)
+      const { headers } = result.response as { headers?: Record<string, string> }
+      const date = new Date(headers?.date ?? '')
+      if (!Number.isNaN(date.getTime())) report(date)
+      return result
+    },
+    { step: 'deserialize', priority: 'low' },
+  )
 }
 
 /** The region of Organizations, one in each partition. */

@@ -27,8 +27,8 @@ const databaseArn = 'arn:aws:rds:eu-west-1:123456789012:db:orders'
 
 export type AwsTarget = Awaited<ReturnType<typeof openAwsTarget>>
 
-/** A simulated AWS with accounts, users and permission sets, and the opening that a driver needs to act there. */
-export async function openAwsTarget(settings: Parameters<typeof openAws>[0] = {}) {
+/** A simulated AWS with accounts, users and permission sets, and the opening that a driver needs to act there. `more`: of its config. */
+export async function openAwsTarget(settings: Parameters<typeof openAws>[0] = {}, more: Record<string, unknown> = {}) {
   beOperator()
   const aws = await openAws({ rate: 10_000, outstanding: 1_000, ...settings })
   const external_id = `external-id-${newId()}`
@@ -46,6 +46,7 @@ export async function openAwsTarget(settings: Parameters<typeof openAws>[0] = {}
     bucket_actions: { ReadObjects: 'read' },
     session_hours: 2,
     portal_url: `https://${aws.identity_store_id}.awsapps.com/start`,
+    ...more,
   }
   const opening: Opening = {
     tenant_id: newId(),
@@ -106,12 +107,12 @@ export const patient = new AbortController().signal
 
 type Seat = { account: string; set: string; principal: string }
 
-/** A faster rate limit than AWS's own, for tests that are not about rate limits. */
-export const quick = awsIdentityCenterAt({ callsASecond: 5_000, operations: 500 })
+/** Faster than AWS allows and than safe beside other processes, for tests that are not about that. */
+export const quick = awsIdentityCenterAt({ callsASecond: 5_000, operations: 500 }, 0)
 
 /** Existing permission sets, assigned on accounts. */
-export async function accountStage(db: TestDatabase): Promise<Stage> {
-  const target = await openAwsTarget()
+export async function accountStage(db: TestDatabase, more: Record<string, unknown> = {}): Promise<Stage> {
+  const target = await openAwsTarget({}, more)
   const { aws, sets, accounts, inputFor } = target
   const makeInput = () => Promise.resolve(inputFor({ type: 'cloud_account', id: accounts[0] }, 'ReadOnly'))
   const seatOf = (one: PlanInput): Seat => ({
@@ -135,6 +136,14 @@ export async function accountStage(db: TestDatabase): Promise<Stage> {
     },
     endsByItself: false,
   }
+}
+
+/** The same with `cut_sessions`. Another user has the sets on the accounts, so that their roles stay, with sessions to cut. */
+export async function cuttingStage(db: TestDatabase): Promise<Stage> {
+  const stage = await accountStage(db, { cut_sessions: true })
+  const input = await stage.makeInput()
+  for (const one of [input, ...stage.others(input)]) await stage.target.give(one)
+  return stage
 }
 
 /** Permission sets created for one user and one resource. */
@@ -259,6 +268,7 @@ function stageOf({ database }: TestDatabase, target: AwsTarget) {
       { config: { ...config, user_name: 'local_part' }, pointer: '/config/email_domain' },
       { config: { ...config, email_domain: 'example.com' }, pointer: '/config/email_domain' },
       { config: { ...config, session_hours: 13 }, pointer: '/config/session_hours' },
+      { config: { ...config, cut_sessions: 'yes' }, pointer: '/config/cut_sessions' },
       ...[
         { host: 'db.example.com' },
         { host: '-x', port: 5432 },

@@ -68,11 +68,12 @@ export async function* listPeople(...query: Parameters<typeof listHolders>): Asy
   }
 }
 
-/** The accounts in which a set has its role. */
+/** The accounts in which a set has its role; with a status, those in which its role matches the current set. */
 export async function listAccounts(
   center: Center,
   PermissionSetArn: string,
   queueLimits: QueueLimits,
+  ProvisioningStatus?: 'LATEST_PERMISSION_SET_PROVISIONED',
 ): Promise<string[]> {
   const InstanceArn = center.config.instance_arn
   const accounts: string[] = []
@@ -81,7 +82,7 @@ export async function listAccounts(
     const page = await ifThere(
       center.sso('ListAccountsForProvisionedPermissionSet', queueLimits, (client, options) =>
         client.listAccountsForProvisionedPermissionSet(
-          { InstanceArn, PermissionSetArn, MaxResults: 100, NextToken },
+          { InstanceArn, PermissionSetArn, ProvisioningStatus, MaxResults: 100, NextToken },
           options,
         ),
       ),

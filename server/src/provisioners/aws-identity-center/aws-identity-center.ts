@@ -1,31 +1,40 @@
 import { randomBytes } from 'node:crypto'
 import { openAws } from '../../aws/aws.ts'
 import { createLruCache } from '../../kernel/lru-cache.ts'
-import type { Driver, DriverType, Opening } from '../driver.ts'
-import { openCenter } from './center.ts'
+import { createSemaphore, type Semaphore } from '../../kernel/semaphore.ts'
+import { type Driver, type DriverType, type Opening, TargetError } from '../driver.ts'
+import { type Center, openCenter } from './center.ts'
 import { type CenterConfig, findFaults, shownFields } from './center-config.ts'
-import { follow, give, seen, takeAway } from './giving.ts'
+import { follow, give, seen, takeAway, takesAway } from './giving.ts'
 import { checkHealth } from './health.ts'
-import { Conflict, readReference } from './operations.ts'
+import { Conflict } from './operations.ts'
 import { planAssignment } from './plan.ts'
 import type { QueueLimits } from './priority-queue.ts'
-import { type Limits, limitsOfAws, openRateLimiter, type RateLimiter } from './rate-limiter.ts'
-import { openSetNames, type SetNames } from './set-names.ts'
+import { type Limits, limitsOfAws, openRateLimiter } from './rate-limiter.ts'
+import { openSetNames } from './set-names.ts'
 import { discover } from './sightings.ts'
 import { assignmentOf, keyOf } from './target.ts'
 
 const maxInstances = 1_000
 
+/** Later than a write of another process can arrive that follows from a reading before ours. */
+const readAgainAfterSeconds = 10
+
 /** AWS IAM Identity Center: assigns permission sets to people on accounts. */
 export const awsIdentityCenter: DriverType = awsIdentityCenterAt(limitsOfAws)
 
-/** The same with other rate limits. */
-export function awsIdentityCenterAt(limits: Limits): DriverType {
+/** The same with other limits. */
+export function awsIdentityCenterAt(limits: Limits, readAgainSeconds = readAgainAfterSeconds): DriverType {
   const instances = createLruCache<Instance>(maxInstances)
   /** The key includes the role's account: a tenant that names another tenant's instance shares nothing with it. */
   const instanceOf = ({ endpoint, role_arn, instance_arn }: CenterConfig): Instance => {
     const key = [endpoint, role_arn.split(':')[4], instance_arn].join(' ')
-    const instance = instances.get(key) ?? { rateLimiter: openRateLimiter(limits), names: openSetNames() }
+    const instance = instances.get(key) ?? {
+      rateLimiter: openRateLimiter(limits),
+      names: openSetNames(),
+      policyWrites: openPolicyWrites(),
+      readAgainSeconds,
+    }
     instances.set(key, instance)
     return instance
   }
@@ -40,7 +49,15 @@ export function awsIdentityCenterAt(limits: Limits): DriverType {
 }
 
 /** What all drivers of one instance share within this process. */
-type Instance = { rateLimiter: RateLimiter; names: SetNames }
+type Instance = Pick<Center, 'rateLimiter' | 'names' | 'policyWrites' | 'readAgainSeconds'>
+
+/** Changes of policies, one at a time for each set. */
+function openPolicyWrites(): Semaphore {
+  return createSemaphore({
+    limit: 1,
+    refusal: () => new TargetError('transient', 'stopped waiting for other changes of the set’s policy'),
+  })
+}
 
 /** How long a call of the ledger waits for the instance's rate limit, as part of its whole deadline. */
 const maxWaitMs = 12_000
@@ -100,7 +117,7 @@ function open(
     },
     poll(_tx, target, reference, signal) {
       const assignment = assignmentOf(target)
-      const urgent = readReference(reference).kind === 'delete'
+      const urgent = takesAway(reference)
       return countingConflicts(keyOf(instance_arn, assignment), () =>
         follow(center, assignment, reference, queueLimits(urgent, signal)),
       )

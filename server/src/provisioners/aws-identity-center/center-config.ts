@@ -1,6 +1,7 @@
 import type { Egress } from '../../kernel/context.ts'
 import type { FaultyField } from '../../kernel/errors.ts'
 import {
+  flagField,
   hostField,
   numberField,
   portField,
@@ -35,6 +36,8 @@ export type CenterConfig = {
   session_hours?: number
   session_role?: string
   session_regions?: string[]
+  /** At the end of a grant, deny the person the sessions of the organization's own set that were issued before. */
+  cut_sessions?: boolean
 }
 
 const namesField: ShownField = {
@@ -60,6 +63,7 @@ export const shownFields = {
   session_hours: numberField,
   session_role: textField,
   session_regions: listField,
+  cut_sessions: flagField,
 } as const satisfies ShownFields
 
 const partition = 'aws(?:-[a-z]+){0,2}'
@@ -111,7 +115,7 @@ export async function findFaults(config: Config, egress: Egress): Promise<Faulty
       return sound ? [] : [fault(name, `must be ${description}`)]
     }),
     ...findDomainFaults(config),
-    ...findNumberFaults(config),
+    ...findSessionFaults(config),
     ...findNameFaults(config),
     ...findDatabaseFaults(config.databases),
   ]
@@ -123,8 +127,9 @@ function findDomainFaults({ user_name, email_domain }: Config): FaultyField[] {
   return [fault('email_domain', 'must be present exactly when user_name is `local_part`')]
 }
 
-function findNumberFaults({ session_hours, session_regions }: Config): FaultyField[] {
+function findSessionFaults({ session_hours, session_regions, cut_sessions = false }: Config): FaultyField[] {
   const faults: FaultyField[] = []
+  if (typeof cut_sessions !== 'boolean') faults.push(fault('cut_sessions', 'must be `true` or `false`'))
   const hours = session_hours ?? 1
   if (!Number.isInteger(hours) || Number(hours) < 1 || Number(hours) > 12) {
     faults.push(fault('session_hours', 'must be a whole number from 1 to 12'))

@@ -1,6 +1,7 @@
 import type { Aws, Identitystore, Organizations, SSM, SSOAdmin } from '../../aws/aws.ts'
 import { readAwsFault } from '../../aws/aws-error.ts'
-import { TargetError } from '../driver.ts'
+import type { Semaphore } from '../../kernel/semaphore.ts'
+import { NotNow, TargetError } from '../driver.ts'
 import type { CenterConfig } from './center-config.ts'
 import type { QueueLimits } from './priority-queue.ts'
 import type { RateLimiter } from './rate-limiter.ts'
@@ -39,6 +40,10 @@ export type Center = {
   partition: string
   rateLimiter: RateLimiter
   names: SetNames
+  /** Changes of a set's policy, by its ARN. */
+  policyWrites: Semaphore
+  /** After how many seconds a policy is read again in which sessions were cut. */
+  readAgainSeconds: number
   aws: Aws
   /** The service's own identity, before it assumes the role. @throws AwsRefusal */
   whoAmI(): Promise<string>
@@ -71,7 +76,7 @@ export type Center = {
 const maxAttempts = 3
 
 export function openCenter(
-  parts: Pick<Center, 'tenant_id' | 'provisioner_id' | 'config' | 'rateLimiter' | 'names' | 'aws'>,
+  parts: Omit<Center, 'partition' | 'whoAmI' | 'sso' | 'store' | 'organization' | 'sessions'>,
 ): Center {
   const { aws, rateLimiter } = parts
 
@@ -79,7 +84,7 @@ export function openCenter(
     try {
       return await call()
     } catch (error) {
-      if (error instanceof TargetError) throw error
+      if (error instanceof TargetError || error instanceof NotNow) throw error
       const fault = readAwsFault(operation, error)
       if (fault.credentials) aws.forgetRole()
       if (fault.throttled) rateLimiter.throttled()

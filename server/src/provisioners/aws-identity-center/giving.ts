@@ -1,6 +1,7 @@
-import type { Held, Progress } from '../driver.ts'
+import { type Held, type Progress, TargetError } from '../driver.ts'
 import { isAssigned } from './assignments.ts'
 import { AwsRefusal, type Center, ifThere } from './center.ts'
+import { cutSessions, followCut, readStep } from './cutting.ts'
 import { begin, FailedOperation, look, readReference } from './operations.ts'
 import {
   deleteSet,
@@ -11,10 +12,11 @@ import {
   type OwnAssignment,
   policyEnd,
 } from './own-sets.ts'
+import { describeSet } from './permission-sets.ts'
 import { findAccountStatus } from './plan.ts'
 import type { QueueLimits } from './priority-queue.ts'
 import { endSessions } from './sessions.ts'
-import type { Assignment } from './target.ts'
+import type { Assignment, SetAssignment } from './target.ts'
 
 /** Gives the assignment, unless it exists: AWS would repeat it at the cost of an operation. */
 export async function give(
@@ -54,11 +56,18 @@ export async function follow(
   reference: string,
   queueLimits: QueueLimits,
 ): Promise<Progress> {
+  const step = readStep(reference)
+  if (step !== undefined && !('own_set' in assignment)) return followCut(center, assignment, step, queueLimits)
   if (readReference(reference).kind !== 'delete') return look(center, reference, assignment, queueLimits)
   const progress = await look(center, reference, assignment, queueLimits).catch(async (error: unknown) =>
     judgeFailure(center, assignment, await setToTake(center, assignment, queueLimits), error, queueLimits),
   )
   if (!progress.done) return progress
+  if ('permission_set_arn' in assignment && center.config.cut_sessions) {
+    // After a late poll the assignment may be a new one, whose sessions must live; or the list is late, and is read again.
+    if (await isAssigned(center, assignment, assignment.permission_set_arn, queueLimits))
+      throw new TargetError('transient', 'AWS reports the assignment as removed, and still lists it')
+  }
   return finish(center, assignment, await setToTake(center, assignment, queueLimits), progress, queueLimits)
 }
 
@@ -92,7 +101,7 @@ async function judgeFailure(
 
 const saysNotThere = /\b404\b|does ?n.t exist|not found/i
 
-/** After the assignment is gone, deletes its own set, and ends open sessions if the config allows it. */
+/** After the assignment is gone, deletes its own set, and ends sessions if the config allows it. */
 async function finish(
   center: Center,
   assignment: Assignment,
@@ -100,10 +109,23 @@ async function finish(
   progress: Progress,
   queueLimits: QueueLimits,
 ): Promise<Progress> {
-  if (!('own_set' in assignment)) return progress
+  if (!('own_set' in assignment)) return finishSet(center, assignment, progress, queueLimits)
   if (arn !== undefined) await deleteSet(center, assignment, arn, queueLimits)
   await endSessions(center, assignment, queueLimits.signal)
   return progress
+}
+
+async function finishSet(
+  center: Center,
+  assignment: SetAssignment,
+  progress: Progress,
+  queueLimits: QueueLimits,
+): Promise<Progress> {
+  if (center.config.cut_sessions) return cutSessions(center, assignment, undefined, queueLimits)
+  if (assignment.cuts === undefined) return progress
+  // The config changed since the plan.
+  const { session_seconds = null } = (await describeSet(center, assignment.permission_set_arn, queueLimits)) ?? {}
+  return { ...progress, sessions: { seconds: session_seconds, note: null } }
 }
 
 /** The state that AWS shows. */
@@ -129,4 +151,9 @@ async function seenOwn(
   const end = await policyEnd(center, assignment, arn, queueLimits)
   if (end === undefined || end < until) return 'ends_early'
   return (await isProvisioned(center, assignment, arn, queueLimits)) ? 'held' : 'ends_early'
+}
+
+/** Whether the act that a reference names removes access: it goes before those that give access. */
+export function takesAway(reference: string): boolean {
+  return readStep(reference) !== undefined || readReference(reference).kind === 'delete'
 }

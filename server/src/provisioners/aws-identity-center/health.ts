@@ -2,9 +2,11 @@ import type { Check } from '../driver.ts'
 import { TargetError } from '../driver.ts'
 import { AwsRefusal, type Center } from './center.ts'
 import { findSetFault } from './center-config.ts'
+import { readPolicy, reasons } from './cutting.ts'
 import { describeSet, searchSet } from './permission-sets.ts'
 import { findAccountStatus } from './plan.ts'
 import type { QueueLimits } from './priority-queue.ts'
+import { findNoCut } from './session-cuts.ts'
 
 /** Checks everything that giving access needs, as far as possible without giving any. */
 export async function checkHealth(center: Center, queueLimits: QueueLimits): Promise<Check[]> {
@@ -22,6 +24,7 @@ export async function checkHealth(center: Center, queueLimits: QueueLimits): Pro
     await check('the identity store', () => checkStore(center, queueLimits.signal)),
     await check('the organization', () => checkOrganization(center, queueLimits.signal)),
     ...(await checkSets(center, queueLimits)),
+    ...(await checkCuts(center, queueLimits)),
     {
       what: 'giving access',
       ok: true,
@@ -102,6 +105,24 @@ async function checkSets(center: Center, queueLimits: QueueLimits): Promise<Chec
       if (why !== undefined || arn === undefined || (await describeSet(center, arn, queueLimits)) === undefined) {
         throw new TargetError('permanent', why ?? 'the instance has no such permission set')
       }
+      return null
+    })
+    checks.push(found)
+  }
+  return checks
+}
+
+/** Whether sessions could be cut in the sets that the config names: their policies are read, and not written. */
+async function checkCuts(center: Center, queueLimits: QueueLimits): Promise<Check[]> {
+  const { permission_sets = {}, cut_sessions } = center.config
+  if (!cut_sessions) return []
+  const checks: Check[] = []
+  for (const set of new Set(Object.values(permission_sets))) {
+    const found = await check(`cutting sessions of \`${set}\``, async () => {
+      const arn = set.startsWith('arn:') ? set : await searchSet(center, set, queueLimits)
+      const policy = arn === undefined ? '' : ((await readPolicy(center, arn, queueLimits)) ?? '')
+      const why = findNoCut(policy)
+      if (why !== undefined) throw new TargetError('permanent', reasons[why])
       return null
     })
     checks.push(found)

@@ -136,7 +136,7 @@ const wordsOf: Record<Kind, string> = {
 }
 
 /** Turns a conflict with another operation into `NotNow`, with a short, random delay. */
-async function orConflict<Answer>(call: Promise<Answer>): Promise<Answer> {
+export async function orConflict<Answer>(call: Promise<Answer>): Promise<Answer> {
   try {
     return await call
   } catch (error) {

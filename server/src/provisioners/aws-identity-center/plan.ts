@@ -33,17 +33,17 @@ export async function planAssignment(center: Center, input: PlanInput, queueLimi
 type Where = { account_id: string; principal_id: string }
 
 async function planSet(center: Center, input: PlanInput, where: Where, queueLimits: QueueLimits): Promise<Plan> {
-  const { permission_sets = {}, instance_arn } = center.config
+  const { permission_sets = {}, instance_arn, cut_sessions } = center.config
   const mapped = Object.hasOwn(permission_sets, input.action) ? permission_sets[input.action] : undefined
   const requested = input.permission_set ?? mapped ?? input.action
   const found = await findSet(center, requested, queueLimits)
-  const assignment: Assignment = { ...where, permission_set_arn: found.arn }
+  const assignment: Assignment = { ...where, permission_set_arn: found.arn, ...(cut_sessions && { cuts: true }) }
   return {
     key: keyOf(instance_arn, assignment),
     target: assignment,
     held: await isAssigned(center, where, found.arn, queueLimits),
-    // A person who has signed in to the account stays signed in until the set's own limit.
-    session_seconds: found.session_seconds,
+    // Unless sessions are cut, a person who has signed in to the account stays signed in until the set's own limit.
+    session_seconds: cut_sessions ? 0 : found.session_seconds,
     recorded_as: roleNameOf(found.name),
     connect: connectBy(center.config, { account_id: where.account_id, set: found.name }),
   }

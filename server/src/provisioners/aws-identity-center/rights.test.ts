@@ -10,7 +10,7 @@ const guide = await readFile(
 )
 
 /** The actions that a policy of the guide allows. */
-function actionsOf(policy: 'operator' | 'trust' | 'role' | 'sessions'): string[] {
+function actionsOf(policy: 'operator' | 'trust' | 'role' | 'sessions' | 'cut'): string[] {
   const [, text = ''] = new RegExp(`\`\`\`json ${policy}\n([\\s\\S]*?)\`\`\``).exec(guide) ?? []
   const { Statement } = JSON.parse(text) as { Statement: { Action: string | string[] }[] }
   return Statement.flatMap(({ Action }) => Action)
@@ -54,6 +54,34 @@ test('the permissions in the guide suffice to grant and revoke everything, and e
     aws.entries().filter(({ outcome, operation }) => outcome !== 'ok' && operation !== 'AssumeRole'),
     [],
     'nothing was refused on the way',
+  )
+  await driver.close()
+})
+
+test('with the further permissions in the guide, sessions are cut at the end, and each of them is needed', async () => {
+  const { aws, opening, role_arn, accounts, sets, inputFor } = await openAwsTarget({}, { cut_sessions: true })
+  aws.setActions(role_arn, [...actionsOf('role'), ...actionsOf('cut')])
+  const driver = quick.open(opening)
+  const [account] = accounts
+  aws.assignByHand(account, sets.Administrator, aws.addUser('bystander@example.com'))
+  const input = inputFor({ type: 'cloud_account', id: account }, 'Admin')
+  const { key, target } = await driver.plan(noTx, input, patient)
+  await giveAndTake(driver, input)
+  const policy = () => aws.permissionSets().find(({ arn }) => arn === sets.Administrator)?.contents.inline_policy
+  const { Statement } = JSON.parse(policy() ?? '') as { Statement: object[] }
+  assert.equal(Statement.length, 1)
+  // Its sessions are over.
+  aws.setPolicyByHand(sets.Administrator, `${policy()}`.replace(/"\d{4}-\d\d-\d\dT[\d:]+Z"/, '"2020-01-01T00:00:00Z"'))
+  for await (const page of driver.discover?.(noTx, [{ key, target }], patient) ?? []) assert.deepEqual(page, [])
+  assert.equal(policy(), '')
+  const used = aws.actions()
+  assert.deepEqual(
+    actionsOf('cut').filter((action) => !used.includes(action)),
+    [],
+  )
+  assert.deepEqual(
+    aws.entries().filter(({ outcome, operation }) => outcome !== 'ok' && operation !== 'AssumeRole'),
+    [],
   )
   await driver.close()
 })

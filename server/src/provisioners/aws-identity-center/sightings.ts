@@ -1,6 +1,7 @@
-import type { Sighting } from '../driver.ts'
+import { NotNow, type Sighting, TargetError } from '../driver.ts'
 import { listAccounts, listPeople } from './assignments.ts'
 import type { Center } from './center.ts'
+import { dropPastCuts } from './cutting.ts'
 import { ownPrefix, tagKeys } from './own-set.ts'
 import { tagsOf } from './own-sets.ts'
 import { listSets, nameOfSet } from './permission-sets.ts'
@@ -26,6 +27,7 @@ export async function* discover(
     group.set(key, [...(group.get(key) ?? []), one])
   }
   for (const ofPair of others.values()) yield* stillHeld(center, ofPair, queueLimits)
+  if (center.config.cut_sessions) yield* tidied(center, known, queueLimits)
   yield* madeHere(center, own, queueLimits)
 }
 
@@ -42,6 +44,25 @@ async function* stillHeld(
   const { account_id, permission_set_arn } = assignment
   for await (const holders of listPeople(center, account_id, permission_set_arn, queueLimits)) {
     yield holders.flatMap((id) => byPerson.get(id) ?? [])
+  }
+}
+
+/** Removes cuts of sessions that deny nothing any more from the known sets of the organization. Lists nothing. */
+async function* tidied(
+  center: Center,
+  known: readonly Sighting[],
+  queueLimits: QueueLimits,
+): AsyncGenerator<Sighting[]> {
+  const assignments = known.map(({ target }) => assignmentOf(target))
+  const arns = assignments.flatMap((one) => ('own_set' in one ? [] : one.permission_set_arn))
+  for (const arn of new Set(arns)) {
+    yield []
+    try {
+      await dropPastCuts(center, arn, queueLimits)
+    } catch (error) {
+      // What is left there has no effect, and the next sweep tries again: it must not stop this one.
+      if (!(error instanceof TargetError || error instanceof NotNow)) throw error
+    }
   }
 }
 

@@ -1,11 +1,17 @@
 import type { Target } from '../driver.ts'
 import type { OwnSet } from './own-set.ts'
 
-/** An assignment: a person, an account, and a permission set of the organization or an own set made for the person. */
+/**
+ * An assignment: a person, an account, and a permission set of the organization or an own set made for the person. `cuts`: the plan
+ * said that sessions are cut at the end.
+ */
 export type Assignment = { account_id: string; principal_id: string } & (
-  | { permission_set_arn: string }
+  | { permission_set_arn: string; cuts?: true }
   | { own_set: OwnSet }
 )
+
+/** An assignment of a permission set of the organization. */
+export type SetAssignment = Extract<Assignment, { permission_set_arn: string }>
 
 /** The unique key of an assignment, independent of how it was requested. */
 export function keyOf(instance_arn: string, assignment: Assignment): string {
