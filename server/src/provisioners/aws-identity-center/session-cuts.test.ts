@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { checkPolicy } from '../../../test/support/aws/policies.ts'
 import { findNoCut, hasCut, maxPolicyLength, withCut, withoutPastCuts } from './session-cuts.ts'
@@ -184,4 +185,14 @@ suite('a sweep', () => {
   for (const [what, [before, after]] of Object.entries(cases)) {
     test(what, () => assert.equal(withoutPastCuts(before, now), after))
   }
+})
+
+test('the guide shows the statement that is written', () => {
+  const guide = new URL('../../../../docs/guides/provisioner-aws-identity-center.md', import.meta.url)
+  const [, shown = ''] = /```json statement\n([\s\S]*?)```/.exec(readFileSync(guide, 'utf8')) ?? []
+  const moment = new Date('2026-11-27T12:00:00Z')
+  const cut = { person: '906764aa-1b2c-4d3e-5f60-718293a4b5c6', before: moment }
+  const written = withCut('', cut, moment, 12 * hour)
+  assert.ok('policy' in written)
+  assert.deepEqual((JSON.parse(written.policy) as { Statement: unknown[] }).Statement, [JSON.parse(shown)])
 })
