@@ -40,7 +40,10 @@ const harmless = [
 /** Whether a membership has any effect; before PostgreSQL 16 every membership has. */
 export const isEffective = `coalesce((to_jsonb(m) ->> 'inherit_option')::boolean or (to_jsonb(m) ->> 'set_option')::boolean, true)`
 
-/** The facts about a role and the roles reachable from it; undefined when there is no such role. */
+/**
+ * The facts about a role and the roles reachable from it. Default privileges are no power: whoever holds the role can set them for it, and
+ * would make it one that may not be given any more. Undefined when there is no such role.
+ */
 export async function readRole({ query, facts }: LeasedConnection, name: string): Promise<RoleFacts | undefined> {
   const [row] = await query(
     `with recursive reach (oid) as (
@@ -53,7 +56,7 @@ export async function readRole({ query, facts }: LeasedConnection, name: string)
           where p.rolsuper or p.rolcreaterole or p.rolreplication or p.rolbypassrls or p.oid = $2::oid
             or exists (select from pg_auth_members passed where passed.member = p.oid and passed.admin_option)
             or exists (select from pg_shdepend owned where owned.refclassid = 'pg_authid'::regclass
-              and owned.refobjid = p.oid and owned.deptype = 'o')
+              and owned.refobjid = p.oid and owned.deptype = 'o' and owned.classid <> 'pg_default_acl'::regclass)
             or (starts_with(p.rolname::text, 'pg_') and p.rolname::text <> all ($3::text[]))
           order by p.oid limit 1) as too_powerful
       from pg_roles r where r.rolname = $1::name`,
