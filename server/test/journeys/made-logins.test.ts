@@ -197,7 +197,7 @@ suite('a user signs in to a customer’s PostgreSQL with a login that was made f
       [[1, objects]],
     )
     const state = `select prosecdef, proowner::regrole::text as who from pg_proc where proname = 'back_door'`
-    assert.deepEqual(await server.asSuperuser(state), [{ prosecdef: false, who: 'sallyport_leftovers' }])
+    assert.deepEqual(await server.asSuperuser(state), [{ prosecdef: false, who: `left_by_${body.user}` }])
     assert.deepEqual(await server.asSuperuser('select 1 from pg_roles where rolname = $1', [body.user]), [])
   })
 

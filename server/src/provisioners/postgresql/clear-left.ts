@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { TargetError } from '../driver.ts'
 import type { LeasedConnection } from './connections.ts'
+import { disarmDefiners, disarmOwn, dropForeign, replaceForeign, requireDisarmed } from './disarm.ts'
 import { begin } from './held-role.ts'
 import type { MadeLogin } from './made-login.ts'
 import type { Query } from './server-connection.ts'
@@ -8,95 +9,81 @@ import type { Query } from './server-connection.ts'
 /** Tables that one transaction moves: it locks each of them and its indexes, and a server has room for some thousands of locks. */
 const maxMoved = 500
 
-/** The roles of a clearing. `access`: the role that the login held, if Sallyport may still grant it. */
-type Roles = { me: string; login: MadeLogin; leftovers: string; access: string | undefined }
+/** The roles of disarming. `access`: the role that the login held, if Sallyport may still grant it. */
+type Disarming = { me: string; login: MadeLogin; access: string | undefined }
+type Roles = Disarming & { leftovers: string }
 
 /**
- * Takes what a disabled login left in the current database from it: what would still run for others is disarmed, the objects go to
- * `leftovers`, and the login's rights end. Nothing of what the user made is dropped. Each transaction is complete in itself, so that a kill
- * between two of them leaves less for the next run.
+ * Disarms what a disabled login left in the current database and would still run for others. Each kind by itself, and all of it before
+ * anything is moved: what cannot be moved, or is locked by somebody, must not keep the rest armed.
+ */
+export async function disarmDatabase({ query }: LeasedConnection, roles: Disarming): Promise<void> {
+  const { me, login, access } = roles
+  requireOid(login.oid)
+  await rollBackPrepared(query, me, login)
+  const loans = loansTo(me, [login.name, access])
+  for (const disarm of [replaceForeign, disarmDefiners, dropForeign, disarmOwn]) {
+    await lent(query, loans, () => query(disarm(login.oid)))
+  }
+  await requireDisarmed(query, login.oid)
+}
+
+/**
+ * Takes what a disabled login left in the current database from it, when it is disarmed: the objects go to `leftovers`, and the login's
+ * rights end. Nothing of what the user made is dropped. Each transaction is complete in itself, so that a kill between two of them leaves
+ * less for the next run.
  *
  * INVARIANT: Sallyport can act as the login, or as `leftovers`, only inside these transactions: no other session ever sees it.
  */
 export async function clearDatabase(leased: LeasedConnection, roles: Roles): Promise<void> {
   const { query } = leased
-  requireOid(roles.login.oid)
-  await rollBackPrepared(query, roles)
+  const { login, leftovers } = roles
+  await disarmDatabase(leased, roles)
   for (;;) {
-    await query(begin)
-    await lend(query, roles)
-    await query(disarm(roles.login.oid))
-    const left = await moveSome(query, roles)
-    if (!left) {
-      await query(`reassign owned by ${quoted(roles.login.name)} to ${quoted(roles.leftovers)}`)
-      await requireNothingOwned(query, roles.login)
-      await query(`drop owned by ${quoted(roles.login.name)}`)
-    }
-    await takeBack(query, roles)
-    await query('commit')
-    if (!left) return
+    const isLeft = await lent(query, loansToMove(roles), async () => {
+      if (await moveSome(query, roles)) return true
+      await query(`reassign owned by ${quoted(login.name)} to ${quoted(leftovers)}`)
+      await requireNothingOwned(query, login)
+      await requireDisarmed(query, `${pg.escapeLiteral(quoted(leftovers))}::regrole`)
+      await query(`drop owned by ${quoted(login.name)}`)
+      return false
+    })
+    if (!isLeft) return
   }
+}
+
+type Loan = { role: string; to: string; options: string }
+
+const inherit = 'inherit true, set false'
+
+function loansTo(to: string, roles: readonly (string | undefined)[]): Loan[] {
+  return roles.flatMap((role) => (role === undefined ? [] : [{ role, to, options: inherit }]))
 }
 
 /**
  * The roles that moving objects needs. The owner that gets an object needs the right to create in its schema, which the login may have had
  * by the access role or by itself.
  */
-function loans({ me, login, leftovers, access }: Roles): { role: string; to: string; options: string }[] {
-  const inherit = 'inherit true, set false'
+function loansToMove({ me, login, leftovers, access }: Roles): Loan[] {
   return [
-    { role: login.name, to: me, options: inherit },
     { role: leftovers, to: me, options: 'inherit true, set true' },
-    { role: login.name, to: leftovers, options: inherit },
-    ...(access === undefined ? [] : [me, leftovers].map((to) => ({ role: access, to, options: inherit }))),
+    ...loansTo(me, [login.name, access]),
+    ...loansTo(leftovers, [login.name, access]),
   ]
 }
 
-async function lend(query: Query, roles: Roles): Promise<void> {
-  for (const { role, to, options } of loans(roles)) {
+/** One transaction, in which the roles are lent. */
+async function lent<Result>(query: Query, loans: readonly Loan[], work: () => Promise<Result>): Promise<Result> {
+  await query(begin)
+  for (const { role, to, options } of loans) {
     await query(`grant ${quoted(role)} to ${quoted(to)} with ${options} granted by current_user`)
   }
-}
-
-async function takeBack(query: Query, roles: Roles): Promise<void> {
-  for (const { role, to } of loans(roles).reverse()) {
+  const result = await work()
+  for (const { role, to } of loans.toReversed()) {
     await query(`revoke ${quoted(role)} from ${quoted(to)} granted by current_user`)
   }
-}
-
-/**
- * One statement for all objects, since each round trip counts with thousands of them. Functions lose `security definer`. Triggers on the
- * login's own tables are disabled. Others can be disabled only by the owner of their table, so the function that they call is made to do
- * nothing, and keeps its text as a comment: it would run with the rights of whoever changes the table.
- */
-function disarm(oid: string): string {
-  return `do $disarm$
-    declare
-      one record;
-      lines text;
-    begin
-      for one in select p.oid::regprocedure as name from pg_proc p where p.proowner = ${oid} and p.prosecdef loop
-        execute format('alter routine %s security invoker', one.name);
-      end loop;
-      for one in select c.oid::regclass as name, g.tgname from pg_trigger g join pg_class c on c.oid = g.tgrelid
-        where not g.tgisinternal and g.tgenabled <> 'D' and c.relowner = ${oid} and c.relkind in ('r', 'p', 'f') loop
-        execute format('alter table %s disable trigger %I', one.name, one.tgname);
-      end loop;
-      for one in select e.evtname from pg_event_trigger e where e.evtowner = ${oid} and e.evtenabled <> 'D' loop
-        execute format('alter event trigger %I disable', one.evtname);
-      end loop;
-      for one in select p.oid::regprocedure as name, p.prorettype::regtype as returns, p.prosrc as source from pg_proc p
-        where p.proowner = ${oid} and (exists (
-            select from pg_trigger g join pg_class c on c.oid = g.tgrelid where g.tgfoid = p.oid
-              and not (c.relowner = ${oid} and c.relkind in ('r', 'p', 'f')))
-          or exists (select from pg_event_trigger e where e.evtfoid = p.oid and e.evtowner <> ${oid})) loop
-        lines := '  -- ' || regexp_replace(one.source, E'\\r\\n|\\r|\\n', E'\\n  -- ', 'g');
-        execute format('create or replace function %s returns %s language plpgsql as %L', one.name, one.returns,
-          E'begin\\n  -- disabled by Sallyport at the end of the access; it was:\\n' || lines || E'\\n  '
-            || case when one.returns = 'trigger'::regtype then 'return coalesce(new, old);' else 'return;' end || E'\\nend');
-      end loop;
-    end
-  $disarm$`
+  await query('commit')
+  return result
 }
 
 /** Moves a part of very many tables and composite types. False: what is left can be moved at once. */
@@ -135,7 +122,7 @@ async function requireNothingOwned(query: Query, { oid, name }: MadeLogin): Prom
  * A prepared transaction outlives its connection, and holds its locks. Only its own user may roll it back, and not inside a
  * transaction, so Sallyport becomes that user for it: the statement runs no code of theirs.
  */
-async function rollBackPrepared(query: Query, { me, login }: Roles): Promise<void> {
+export async function rollBackPrepared(query: Query, me: string, login: MadeLogin): Promise<void> {
   const rows = await query(
     `select p.gid from pg_prepared_xacts p where p.owner = $1::name and p.database = current_database()`,
     [login.name],

@@ -1,6 +1,5 @@
 import { type Check, TargetError } from '../driver.ts'
 import type { LeasedConnection } from './connections.ts'
-import { findLeftoversFault, leftoversOf, readLeftovers } from './left-behind.ts'
 import { nameOfServer, type Settings } from './postgresql-config.ts'
 import { findLoginFault, findMakingFault, findOwnFault, findRoleFault } from './role-rules.ts'
 import { mayEndConnections, mayMakeRoles, readLogin, readRole } from './server-roles.ts'
@@ -55,14 +54,7 @@ async function checkInside(leased: LeasedConnection, settings: Settings): Promis
 async function checkMaking(leased: LeasedConnection, settings: Settings): Promise<Check[]> {
   if (!settings.makesLogins) return []
   const { facts, query } = leased
-  const leftovers = leftoversOf(facts.me)
-  return [
-    check('making logins', findMakingFault(facts, await mayMakeRoles(query))),
-    check(
-      `the role \`${leftovers}\` that owns what logins left`,
-      findLeftoversFault(leftovers, await readLeftovers(leased)),
-    ),
-  ]
+  return [check('making logins', findMakingFault(facts, await mayMakeRoles(query)))]
 }
 
 function check(what: string, why: string | undefined): Check {

@@ -35,6 +35,16 @@ export async function findDatabases({ query }: LeasedConnection, oid: string): P
   return rows.map(({ name, accepts }) => ({ name: name ?? '', accepts: accepts === 't' }))
 }
 
+/** The databases where the login has prepared a transaction. */
+export async function findPrepared(query: Query, oid: string): Promise<Database[]> {
+  const rows = await query(
+    `select d.datname as name, d.datallowconn as accepts from pg_database d where d.datname in (
+      select p.database from pg_prepared_xacts p join pg_roles l on l.rolname = p.owner where l.oid = $1::oid)`,
+    [oid],
+  )
+  return rows.map(({ name, accepts }) => ({ name: name ?? '', accepts: accepts === 't' }))
+}
+
 /** The objects of a role in the current database, and those of the whole server, that a change of owner can move. `$1`: its oid. */
 const owned = `pg_shdepend s where s.refclassid = 'pg_authid'::regclass and s.refobjid = $1::oid and s.deptype = 'o'
   and s.dbid in (0, (select oid from pg_database where datname = current_database()))
@@ -79,40 +89,45 @@ export function joinLeft(parts: readonly { database: string; left: LeftBehind }[
   return { objects: objects.slice(0, maxNamed), total: parts.reduce((sum, { left }) => sum + left.total, 0) }
 }
 
-/** The role that owns what logins left: it cannot sign in, has no rights, and is granted to nobody for longer than a transaction. */
-export function leftoversOf(me: string): string {
-  const bytes = Buffer.from(me).subarray(0, 63 - '_leftovers'.length)
-  return `${bytes.toString().replace(/\uFFFD$/, '')}_leftovers`
+/** Begins the name of the role that owns what a login left; the name of the login follows. */
+export const leftoversPrefix = 'left_by_'
+
+/**
+ * The role that owns what a login left: it cannot sign in, has no rights, and is granted to nobody for longer than a transaction. Each login
+ * has its own, since the owner of a view, a rule or an index acts with its rights: one role for all would own what others left too.
+ */
+function leftoversOf(login: string): string {
+  return `${leftoversPrefix}${login}`
 }
 
-const leftoversMark = 'made by Sallyport to own what the logins that it made have left'
+const leftoversMark = 'made by Sallyport to own what a login that it made has left'
 
 type LeftoversFacts = { is_ours: boolean; is_powerful: boolean }
 
 /** Undefined: it was not needed so far. */
-export async function readLeftovers({ query, facts }: LeasedConnection): Promise<LeftoversFacts | undefined> {
+async function readLeftovers({ query, facts }: LeasedConnection, name: string): Promise<LeftoversFacts | undefined> {
   const [row] = await query(
     `select l.rolcanlogin or l.rolsuper or l.rolcreaterole or l.rolbypassrls or l.rolreplication or l.rolcreatedb
           or exists (select from pg_auth_members m where m.member = l.oid) as is_powerful,
         shobj_description(l.oid, 'pg_authid') = $2::text and exists (select from pg_auth_members a
           where a.roleid = l.oid and a.member = $3::oid and a.admin_option) as is_ours
       from pg_roles l where l.rolname = $1::name`,
-    [leftoversOf(facts.me), leftoversMark, facts.me_oid],
+    [name, leftoversMark, facts.me_oid],
   )
   return row && { is_ours: row.is_ours === 't', is_powerful: row.is_powerful !== 'f' }
 }
 
 /** Why the role may own nothing; undefined when it may. */
-export function findLeftoversFault(name: string, role: LeftoversFacts | undefined): string | undefined {
+function findLeftoversFault(name: string, role: LeftoversFacts | undefined): string | undefined {
   if (role?.is_ours === false) return `Sallyport did not make \`${name}\`: rename it`
   if (role?.is_powerful !== true) return undefined
   return `\`${name}\` must be able to do nothing: make it nologin, and revoke its roles and attributes`
 }
 
 /** Makes the role where it is missing. @throws TargetError when a role of its name is not ours, or can do something */
-export async function ensureLeftovers(leased: LeasedConnection): Promise<string> {
-  const name = leftoversOf(leased.facts.me)
-  const role = await readLeftovers(leased)
+export async function ensureLeftovers(leased: LeasedConnection, login: string): Promise<string> {
+  const name = leftoversOf(login)
+  const role = await readLeftovers(leased, name)
   const why = findLeftoversFault(name, role)
   if (why !== undefined) throw new TargetError('transient', why)
   if (role !== undefined) return name

@@ -63,8 +63,9 @@ suite('what a made login leaves behind', async () => {
   /** No role can act as the one that owns what is left, or has what was lent for a moment. */
   const nothingIsLent = async () => {
     const rows = await server.asSuperuser(`select 1 from pg_auth_members where inherit_option and (
-        member in ('sallyport'::regrole, 'sallyport_leftovers'::regrole) and roleid <> 'pg_signal_backend'::regrole)
-      or (set_option or inherit_option) and roleid = 'sallyport_leftovers'::regrole`)
+        member = 'sallyport'::regrole and roleid <> 'pg_signal_backend'::regrole)
+      or (set_option or inherit_option)
+        and (member::regrole::text like 'left_by_%' or roleid::regrole::text like 'left_by_%')`)
     assert.deepEqual(rows, [])
   }
 
@@ -85,16 +86,16 @@ suite('what a made login leaves behind', async () => {
     for (const { name } of left.objects) assert.doesNotMatch(name, /[\n\r]/)
     await isGone(login)
     assert.deepEqual(
-      await one(`select count(*)::int as n from pg_proc where prosecdef and proowner = 'sallyport_leftovers'::regrole`),
+      await one(`select count(*)::int as n from pg_proc where prosecdef and proowner = 'left_by_${login}'::regrole`),
       { n: 0 },
     )
     assert.deepEqual(await one(`select n from ${quoted(hostile)}.kept`), { n: 7 })
     assert.deepEqual(await one(`select lomowner::regrole::text as who from pg_largeobject_metadata where oid = 4711`), {
-      who: 'sallyport_leftovers',
+      who: `left_by_${login}`,
     })
     assert.deepEqual(await one('select count(*)::int as n from pg_default_acl'), { n: 1 }, 'only that of the guide')
     const leftovers = await one(`select rolcanlogin or rolsuper or rolcreaterole or rolinherit is null as any
-      from pg_roles where rolname = 'sallyport_leftovers'`)
+      from pg_roles where rolname = 'left_by_${login}'`)
     assert.deepEqual(leftovers, { any: false })
     assert.deepEqual(await one('select number from orders'), { number: 42 })
     await nothingIsLent()
@@ -143,7 +144,7 @@ suite('what a made login leaves behind', async () => {
     const { rows } = await other.query(
       `select prosecdef, proowner::regrole::text as who from pg_proc where proname = 'there'`,
     )
-    assert.deepEqual(rows, [{ prosecdef: false, who: 'sallyport_leftovers' }])
+    assert.deepEqual(rows, [{ prosecdef: false, who: `left_by_${login}` }])
     await other.end()
   })
 
@@ -234,11 +235,12 @@ suite('what a made login leaves behind', async () => {
   test('a role that took the name of the one for what is left keeps the login from being dropped', async () => {
     const { planned, login, signIn } = await given()
     await (await signIn()).query('create table stuck (n int)')
-    await server.asSuperuser('alter role sallyport_leftovers login')
-    await assert.rejects(end(planned), /`sallyport_leftovers` must be able to do nothing/)
-    const failing = (await driver.health(noTx, patient)).filter(({ ok }) => !ok)
-    assert.match(failing[0]?.message ?? '', /must be able to do nothing/)
-    await server.asSuperuser('alter role sallyport_leftovers nologin')
+    await server.asSuperuser(`create role left_by_${login}`)
+    await assert.rejects(end(planned), /Sallyport did not make `left_by_/)
+    await server.asSuperuser(`drop role left_by_${login}; set role sallyport; create role left_by_${login} login;
+      comment on role left_by_${login} is 'made by Sallyport to own what a login that it made has left'; reset role`)
+    await assert.rejects(end(planned), /must be able to do nothing/)
+    await server.asSuperuser(`alter role left_by_${login} nologin`)
     await end(planned)
     await isGone(login)
   })

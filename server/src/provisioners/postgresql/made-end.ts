@@ -1,12 +1,12 @@
 import pg from 'pg'
 import type { Egress } from '../../kernel/context.ts'
 import { type LeftBehind, type Progress, TargetError } from '../driver.ts'
-import { clearDatabase } from './clear-left.ts'
+import { clearDatabase, disarmDatabase, rollBackPrepared } from './clear-left.ts'
 import type { LeasedConnection } from './connections.ts'
 import type { HeldRole } from './held-role.ts'
 import { requireSameGiver } from './held-role.ts'
-import { type Database, ensureLeftovers, findDatabases, joinLeft, listLeft } from './left-behind.ts'
-import { disableMade, findMade, type MadeLogin } from './made-login.ts'
+import { type Database, ensureLeftovers, findDatabases, findPrepared, joinLeft, listLeft } from './left-behind.ts'
+import { disableMade, findMade, type MadeLogin, revokeMade } from './made-login.ts'
 import type { Settings } from './postgresql-config.ts'
 import { openServerConnection } from './server-connection.ts'
 import { readRole } from './server-roles.ts'
@@ -25,7 +25,7 @@ const clearing = 'clearing '
 export async function endMade(access: EndAccess, held: HeldRole): Promise<Progress> {
   for (const login of await findHeld(access, held)) {
     await disable(access, login)
-    const left = await listAll(access, login)
+    const left = await listAndDisarm(access, held, login)
     if (left.total > 0) return { done: false, reference: `${clearing}${login.oid}`, left_behind: left }
     await clearAndDrop(access, held, login)
   }
@@ -50,28 +50,50 @@ function findHeld(access: EndAccess, held: HeldRole): Promise<MadeLogin[]> {
 }
 
 async function disable(access: EndAccess, login: MadeLogin): Promise<void> {
-  await disableAgainstOwner(access, login, (leased) => disableMade(leased, login))
+  await use(access, (leased) => revokeMade(leased, login))
+  await disableAgainstOwner(
+    access,
+    login,
+    (leased) => disableMade(leased, login),
+    () => rollBackEverywhere(access, login),
+  )
   await endSessions(access, login, true)
 }
 
-async function listAll(access: EndAccess, login: MadeLogin): Promise<LeftBehind> {
-  const databases = await use(access, (leased) => findDatabases(leased, login.oid))
-  const parts: { database: string; left: LeftBehind }[] = []
-  for (const database of databases) {
-    const left = await inDatabase(access, login, database, ({ query }) => listLeft(query, login.oid))
-    parts.push({ database: database.name, left })
+/** A prepared transaction may hold the row of the login, so that it cannot be disabled. */
+async function rollBackEverywhere(access: EndAccess, login: MadeLogin): Promise<void> {
+  for (const database of await use(access, ({ query }) => findPrepared(query, login.oid))) {
+    await inDatabase(access, login, database, (leased) => rollBackPrepared(leased.query, leased.facts.me, login))
   }
+}
+
+/** Lists what the login left in every database, and disarms it: one that cannot be reached keeps no other one armed. */
+async function listAndDisarm(access: EndAccess, held: HeldRole, login: MadeLogin): Promise<LeftBehind> {
+  const databases = await use(access, (leased) => findDatabases(leased, login.oid))
+  const lent = databases.length === 0 ? undefined : await findLent(access, held)
+  const parts: { database: string; left: LeftBehind }[] = []
+  const failures: unknown[] = []
+  for (const database of databases) {
+    try {
+      const left = await inDatabase(access, login, database, async (leased) => {
+        const list = await listLeft(leased.query, login.oid)
+        await disarmDatabase(leased, { me: leased.facts.me, login, access: lent })
+        return list
+      })
+      parts.push({ database: database.name, left })
+    } catch (error) {
+      failures.push(error)
+    }
+  }
+  if (failures.length > 0) throw failures[0]
   return joinLeft(parts, access.settings.database)
 }
 
 async function clearAndDrop(access: EndAccess, held: HeldRole, login: MadeLogin): Promise<void> {
   const databases = await use(access, (leased) => findDatabases(leased, login.oid))
   if (databases.length > 0) {
-    const { leftovers, role } = await use(access, async (leased) => ({
-      leftovers: await ensureLeftovers(leased),
-      role: await readRole(leased, held.role),
-    }))
-    const lent = role?.may_grant === true ? role.name : undefined
+    const leftovers = await use(access, (leased) => ensureLeftovers(leased, held.login))
+    const lent = await findLent(access, held)
     for (const database of databases) {
       await inDatabase(access, login, database, (leased) =>
         clearDatabase(leased, { me: leased.facts.me, login, leftovers, access: lent }),
@@ -79,6 +101,12 @@ async function clearAndDrop(access: EndAccess, held: HeldRole, login: MadeLogin)
     }
   }
   await use(access, ({ query }) => query(`drop role ${pg.escapeIdentifier(login.name)}`))
+}
+
+/** The role that the login held, if Sallyport may still grant it. */
+async function findLent(access: EndAccess, held: HeldRole): Promise<string | undefined> {
+  const role = await use(access, (leased) => readRole(leased, held.role))
+  return role?.may_grant === true ? role.name : undefined
 }
 
 /** @throws TargetError that names the database and what keeps the login from being dropped */

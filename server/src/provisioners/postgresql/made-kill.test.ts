@@ -13,7 +13,7 @@ import { clearDatabase } from './clear-left.ts'
 import type { LeasedConnection } from './connections.ts'
 import { readHeldRole } from './held-role.ts'
 import { ensureLeftovers } from './left-behind.ts'
-import { disableMade, findMade, giveMade } from './made-login.ts'
+import { disableMade, findMade, giveMade, revokeMade } from './made-login.ts'
 import { postgresql } from './postgresql.ts'
 import { readSettings } from './postgresql-config.ts'
 import { openServerConnection } from './server-connection.ts'
@@ -96,17 +96,18 @@ suite('a kill between any two statements', async () => {
       isOver = await killedAt(at, async (leased) => {
         const [made] = await findMade(leased, held.login)
         assert.ok(made !== undefined)
+        await revokeMade(leased, made)
         await disableMade(leased, made)
-        const leftovers = await ensureLeftovers(leased)
+        const leftovers = await ensureLeftovers(leased, held.login)
         await clearDatabase(leased, { me: 'sallyport', login: made, leftovers, access: 'app_readonly' })
       })
       const lent = await server.asSuperuser(`select 1 from pg_auth_members where (inherit_option or set_option)
         and (member = 'sallyport'::regrole and roleid <> 'pg_signal_backend'::regrole
-          or roleid::regrole::text like '%leftovers')`)
+          or roleid::regrole::text like 'left_by_%')`)
       assert.deepEqual(lent, [])
       await end(target, login)
       const left = `select n, tableowner from left_${at}, pg_tables where tablename = 'left_${at}'`
-      assert.deepEqual(await server.asSuperuser(left), [{ n: 7, tableowner: 'sallyport_leftovers' }])
+      assert.deepEqual(await server.asSuperuser(left), [{ n: 7, tableowner: `left_by_${login}` }])
     }
   })
 })

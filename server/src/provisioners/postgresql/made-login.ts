@@ -2,6 +2,7 @@ import pg from 'pg'
 import { type Held, type PlanInput, TargetError } from '../driver.ts'
 import type { LeasedConnection } from './connections.ts'
 import { begin, endFor, type HeldRole, requireMapped } from './held-role.ts'
+import { leftoversPrefix } from './left-behind.ts'
 import { nameOfServer, type Settings } from './postgresql-config.ts'
 import { findLoginFault, findMakingFault, findOwnFault, findRoleFault } from './role-rules.ts'
 import { isEffective, mayMakeRoles, type RoleFacts, readLogin, readRole } from './server-roles.ts'
@@ -9,7 +10,8 @@ import { isEffective, mayMakeRoles, type RoleFacts, readLogin, readRole } from '
 /** A login that Sallyport made for one grant and its extensions. */
 export type MadeLogin = { oid: string; name: string; can_login: boolean; valid_until_ms: number | null }
 
-const maxNameBytes = 63
+/** The role that owns what the login left has its name and this prefix. */
+const maxNameBytes = 63 - leftoversPrefix.length
 const mark = 'made by Sallyport for a grant: '
 
 /**
@@ -79,6 +81,9 @@ export async function giveMade(leased: LeasedConnection, settings: Settings, hel
   const end = pg.escapeLiteral(endFor(found, until).toISOString())
   await query(`${found === undefined ? 'create' : 'alter'} role ${name} login inherit valid until ${end}`)
   if (found === undefined) await query(`comment on role ${name} is ${pg.escapeLiteral(markOf(held.login))}`)
+  // An extension may get another role than the grants before it, where the config has changed since.
+  const before = found === undefined ? [] : await listGiven(leased, found)
+  for (const other of before) if (found !== undefined && other !== role.name) await takeRole(leased, found, other)
   // Only by inheritance, as for a login of the user's own.
   await query(`grant ${quoted(role.name)} to ${name} with admin false, inherit true, set false granted by current_user`)
   await query('commit')
@@ -114,18 +119,28 @@ export async function checkMade(leased: LeasedConnection, held: HeldRole, until:
   return given.ends_early === 't' ? 'ends_early' : 'held'
 }
 
-/** Revokes what Sallyport granted to the login, which then can sign in no more: not by a password, and not without one. */
-export async function disableMade({ query, facts }: LeasedConnection, login: MadeLogin): Promise<void> {
-  await query(begin)
+/** Revokes what Sallyport granted to the login. By itself, so that nothing that holds up the next step keeps the access. */
+export async function revokeMade(leased: LeasedConnection, login: MadeLogin): Promise<void> {
+  for (const role of await listGiven(leased, login)) await takeRole(leased, login, role)
+}
+
+/** The login can sign in no more: not by a password, and not without one. */
+export async function disableMade({ query }: LeasedConnection, login: MadeLogin): Promise<void> {
+  await query(`alter role ${quoted(login.name)} nologin password null`)
+}
+
+/** The roles that the login holds by Sallyport's grant. */
+async function listGiven({ query, facts }: LeasedConnection, { oid }: MadeLogin): Promise<string[]> {
   const rows = await query(
     `select r.rolname as role from pg_auth_members m join pg_roles r on r.oid = m.roleid
       where m.member = $1::oid and m.grantor = $2::oid`,
-    [login.oid, facts.me_oid],
+    [oid, facts.me_oid],
   )
-  for (const { role } of rows)
-    await query(`revoke ${quoted(role ?? '')} from ${quoted(login.name)} granted by current_user`)
-  await query(`alter role ${quoted(login.name)} nologin password null`)
-  await query('commit')
+  return rows.map(({ role }) => role ?? '')
+}
+
+async function takeRole({ query }: LeasedConnection, login: MadeLogin, role: string): Promise<void> {
+  await query(`revoke ${quoted(role)} from ${quoted(login.name)} granted by current_user`)
 }
 
 async function requireRole(leased: LeasedConnection, name: string): Promise<RoleFacts> {

@@ -52,23 +52,41 @@ const retryMs = 200
 
 /**
  * Disables a login against a hostile owner, who could block it by changing their password in a transaction that they leave
- * open. So their connections are ended first, and again while Sallyport waits.
+ * open. So their connections are ended first, and again while Sallyport waits. A function of theirs can change it in a connection of
+ * somebody else, so whichever holds up Sallyport is ended too. `unblock`: what else may hold it up.
  */
 export async function disableAgainstOwner<Result>(
   { connections, signal }: SessionAccess,
   login: LoginId,
   disable: (leased: LeasedConnection) => Promise<Result>,
+  unblock: () => Promise<void> = () => Promise.resolve(),
 ): Promise<Result> {
   const use = <Answer>(work: (leased: LeasedConnection) => Promise<Answer>) =>
     connections.use({ signal, ahead: true }, work)
+  let pid: string | undefined
   const disabling = use(async (leased) => {
     await terminate(leased.query, login)
+    const [own] = await leased.query('select pg_backend_pid() as pid')
+    pid = own?.pid ?? undefined
     return disable(leased)
   })
   disabling.catch(() => undefined)
   const isOver = () => disabling.then(() => true)
   while (!(await withinDeadline(retryMs, isOver, () => false))) {
-    await use(({ query: input }) => terminate(input, login))
+    await use(async ({ query, facts }) => {
+      await terminate(query, login)
+      if (pid !== undefined) await terminateBlockers(query, pid, facts.me_oid)
+    })
+    await unblock()
   }
   return disabling
+}
+
+/** Ends the connections that `pid` waits for, beside those of superusers, which only a superuser may end, and of Sallyport itself. */
+async function terminateBlockers(query: Query, pid: string, me_oid: string): Promise<void> {
+  await query(
+    `select pg_terminate_backend(s.pid) from pg_stat_activity s join pg_roles l on l.oid = s.usesysid
+      where s.pid = any (pg_blocking_pids($1::int)) and not l.rolsuper and l.oid <> $2::oid`,
+    [pid, me_oid],
+  )
 }
