@@ -48,8 +48,9 @@ export async function clearDatabase(leased: LeasedConnection, roles: Roles): Pro
       await query(`drop owned by ${quoted(login.name)}`)
       return false
     })
-    if (!isLeft) return
+    if (!isLeft) break
   }
+  await requireNothingGranted(query, login)
 }
 
 type Loan = { role: string; to: string; options: string }
@@ -116,6 +117,20 @@ async function requireNothingOwned(query: Query, { oid, name }: MadeLogin): Prom
     [oid],
   )
   if (left !== undefined) throw new TargetError('transient', `\`${name}\` still owns ${left.what ?? 'something'}`)
+}
+
+/** `drop owned` leaves what another role granted to the login itself: only that role can revoke it. */
+async function requireNothingGranted(query: Query, { oid, name }: MadeLogin): Promise<void> {
+  const [left] = await query(
+    `select o.type || ' ' || o.identity as what from pg_shdepend s, pg_identify_object(s.classid, s.objid, s.objsubid) o
+      where s.refclassid = 'pg_authid'::regclass and s.refobjid = $1::oid and s.deptype = 'a'
+        and s.dbid in (0, (select d.oid from pg_database d where d.datname = current_database()))
+        and s.classid <> 'pg_auth_members'::regclass limit 1`,
+    [oid],
+  )
+  if (left === undefined) return
+  const why = `somebody else granted \`${name}\` rights on ${left.what ?? 'something'}: revoke them`
+  throw new TargetError('transient', why)
 }
 
 /**

@@ -24,9 +24,10 @@ export async function findDatabases({ query }: LeasedConnection, oid: string): P
     `select d.datname as name, d.datallowconn as accepts from pg_database d
       where d.oid in (select s.dbid from pg_shdepend s
           where s.refclassid = 'pg_authid'::regclass and s.refobjid = $1::oid and s.dbid <> 0)
-        or d.datname = current_database() and exists (select from pg_shdepend s
+        or d.datname = current_database() and (exists (select from pg_shdepend s
           where s.refclassid = 'pg_authid'::regclass and s.refobjid = $1::oid and s.dbid = 0
             and s.classid <> 'pg_auth_members'::regclass)
+          or exists (select from pg_auth_members m where m.grantor = $1::oid))
         or d.datname in (select p.database from pg_prepared_xacts p join pg_roles l on l.rolname = p.owner
           where l.oid = $1::oid)
       order by d.datname`,

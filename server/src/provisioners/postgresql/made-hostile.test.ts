@@ -242,4 +242,24 @@ suite('a user who wants to keep what a made login gave, and has a login of their
     await assert.rejects(eve.query('select n from peek'), { code: '42501' })
     await assert.rejects(eve.query('insert into bait values (1)'), { code: '42501' })
   })
+
+  test('who was granted something by somebody else keeps the name of the login alone', async () => {
+    const { planned, login } = await given()
+    const eve = await server.signIn('eve', password)
+    await eve.query(`create schema hers; create table hers.kept (n int); grant select on hers.kept to ${login}`)
+    await assert.rejects(end(planned), { kind: 'transient', message: /rights on table hers\.kept: revoke them/ })
+    assert.deepEqual(await stateOf(login), { can_login: false, is_member: false })
+    await eve.query(`revoke select on hers.kept from ${login}`)
+    await end(planned)
+    assert.equal(await stateOf(login), undefined)
+  })
+
+  test('who granted a role on', async () => {
+    const { planned, login, signIn } = await given()
+    await server.asSuperuser(`create role passed_on; grant passed_on to ${login} with admin true`)
+    await (await signIn()).query('grant passed_on to eve')
+    await end(planned)
+    assert.equal(await stateOf(login), undefined)
+    assert.deepEqual(await server.asSuperuser(`select 1 from pg_auth_members where member = 'eve'::regrole`), [])
+  })
 })
