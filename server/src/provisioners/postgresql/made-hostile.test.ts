@@ -262,4 +262,12 @@ suite('a user who wants to keep what a made login gave, and has a login of their
     assert.equal(await stateOf(login), undefined)
     assert.deepEqual(await server.asSuperuser(`select 1 from pg_auth_members where member = 'eve'::regrole`), [])
   })
+
+  test('who would open so many connections that Sallyport gets none', async () => {
+    const { planned, login, signIn } = await given()
+    const opened = await Promise.allSettled(Array.from({ length: 30 }, () => signIn()))
+    assert.equal(opened.filter(({ status }) => status === 'fulfilled').length, 20)
+    await end(planned)
+    assert.equal(await stateOf(login), undefined)
+  })
 })

@@ -12,6 +12,8 @@ export type MadeLogin = { oid: string; name: string; can_login: boolean; valid_u
 
 /** The role that owns what the login left has its name and this prefix. */
 const maxNameBytes = 63 - leftoversPrefix.length
+/** Connections of a login: one that took them all would leave none for Sallyport, which then could not end it. */
+const maxConnections = 20
 const mark = 'made by Sallyport for a grant: '
 
 /**
@@ -79,7 +81,8 @@ export async function giveMade(leased: LeasedConnection, settings: Settings, hel
   const found = await findOrRefuse(leased, held.login)
   const name = quoted(found?.name ?? held.login)
   const end = pg.escapeLiteral(endFor(found, until).toISOString())
-  await query(`${found === undefined ? 'create' : 'alter'} role ${name} login inherit valid until ${end}`)
+  const limits = `connection limit ${maxConnections} valid until ${end}`
+  await query(`${found === undefined ? 'create' : 'alter'} role ${name} login inherit ${limits}`)
   if (found === undefined) await query(`comment on role ${name} is ${pg.escapeLiteral(markOf(held.login))}`)
   // An extension may get another role than the grants before it, where the config has changed since.
   const before = found === undefined ? [] : await listGiven(leased, found)
