@@ -61,15 +61,22 @@ export function AccessCard({ grant }: { grant: Grant }): ReactNode {
         </>
       )}
       {detail?.sessions_may_live_until != null && grant.status !== 'active' && (
-        <SessionsUntil at={detail.sessions_may_live_until} words={words.sessionsUntil} />
+        <SessionsUntil at={detail.sessions_may_live_until} note={detail.sessions_note} words={words.sessionsUntil} />
       )}
     </Card>
   )
 }
 
-function SessionsUntil({ at, words }: { at: string; words: (moment: string) => string }): ReactNode {
+type SessionsProps = { at: string; note: string | undefined; words: (moment: string) => string }
+
+/** `note`: why they were not cut. */
+function SessionsUntil({ at, note, words }: SessionsProps): ReactNode {
   const formats = useFormats()
-  return <p className="text-meta text-text-2">{words(formats.moment(at, now()))}</p>
+  return (
+    <p className="text-meta text-text-2 wrap-anywhere">
+      {words(formats.moment(at, now()))} {note !== undefined && <EnglishText>({note})</EnglishText>}
+    </p>
+  )
 }
 
 /** The target's own words about what failed. */

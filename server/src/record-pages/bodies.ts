@@ -75,6 +75,7 @@ export type GrantBody = {
   last_error: string | null
   duration_seconds: number
   sessions_may_live_until?: string | null
+  sessions_note?: string
   drifted: boolean
   connect?: Connect
   created_at: string

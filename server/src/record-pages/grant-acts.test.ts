@@ -45,6 +45,21 @@ suite('the page of a grant', () => {
     assert.match(shownIn(await (await signedIn(ben, `/grants/${id}`)).open(`/grants/${newId()}`)), /^Not found/)
   })
 
+  test('says until when open sessions may go on, and why', async () => {
+    const { id, request } = await access()
+    const visitor = await signedIn(dana, `/grants/${id}`)
+    await visitor.submit(await visitor.open(`/grants/${id}/end`), { note: '' })
+    await acme.grantsAre(request, 'revoked', 'deprovisioned')
+    // As a target reports it.
+    await house.asSuperuser(
+      `update entitlement set session_seconds = 3600, session_note = 'sessions were not cut: <b>full</b>'
+        where id = (select entitlement_id from access_grant where id = $1)`,
+      [id],
+    )
+    const shown = shownIn(await visitor.open(`/grants/${id}`))
+    assert.match(shown, /Sessions that are already open may go on until \d.*\. sessions were not cut: <b>full<\/b>/)
+  })
+
   test('ends the access by the second touch, once', async () => {
     const { id } = await access()
     const visitor = await signedIn(dana, `/grants/${id}`)

@@ -25,14 +25,21 @@ export function grantSentence(grant: GrantBody, { words, clock }: View): Html {
 
 /** What is known of the end, and of what the target answered. */
 export function grantFacts(grant: GrantBody, { words, clock }: View): (Html | '')[] {
-  const { ended_at, ended_by_name, end_reason, last_error, sessions_may_live_until: sessions } = grant
+  const {
+    ended_at,
+    ended_by_name,
+    end_reason,
+    last_error,
+    sessions_may_live_until: sessions,
+    sessions_note: note,
+  } = grant
   const isOver = grant.status !== 'pending' && grant.status !== 'active'
   return [
     ended_at !== undefined && ended_by_name !== null
       ? html`<p>${words.grant.endedBy(nameOf(ended_by_name), clock.when(ended_at))}</p>`
       : '',
     isOver && typeof sessions === 'string' && !clock.isPast(sessions)
-      ? html`<p>${words.grant.sessions(clock.at(sessions))}</p>`
+      ? html`<p>${words.grant.sessions(clock.at(sessions))}${note === undefined ? '' : html` ${foreignText(note)}`}</p>`
       : '',
     facts([
       [words.grant.endReason, isOver && end_reason !== null ? writtenText(end_reason) : undefined],
