@@ -1,22 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, suite, test } from 'node:test'
+import { suite, test } from 'node:test'
 import type pg from 'pg'
-import {
-  configOf,
-  inputOf,
-  letMakeLogins,
-  noTx,
-  openingOf,
-  setUpByGuide,
-} from '../../../test/support/postgresql-stage.ts'
-import { startTargetPostgres } from '../../../test/support/target-postgres.ts'
+import { hours, madeLoginsStage, patient } from '../../../test/support/made-logins-stage.ts'
+import { inputOf, noTx } from '../../../test/support/postgresql-stage.ts'
 import { newId } from '../../kernel/id.ts'
 import type { Plan, PlanInput } from '../driver.ts'
 import { markOf, nameOfMade } from './made-login.ts'
-import { postgresql } from './postgresql.ts'
-
-const patient = new AbortController().signal
-const hours = (count: number) => new Date(Date.now() + count * 3_600_000)
 
 suite('the name of a made login', () => {
   const first_grant_id = '019f4a3b-5c6d-7e8f-9a0b-1c2d3e4f5a6b'
@@ -41,14 +30,7 @@ suite('the name of a made login', () => {
 })
 
 suite('on PostgreSQL 18 with logins that Sallyport makes', async () => {
-  const server = await startTargetPostgres(18)
-  after(server.stop)
-  before(async () => {
-    await setUpByGuide(server)
-    await letMakeLogins(server)
-  })
-  const driver = postgresql.open(openingOf(configOf(server, { makes_logins: true })))
-  after(() => driver.close())
+  const { server, driver } = await madeLoginsStage()
 
   const plan = (input: PlanInput) => driver.plan(noTx, input, patient)
   const give = async ({ target }: Plan, end = hours(1)) => void (await driver.grant(noTx, target, end, patient))

@@ -1,36 +1,22 @@
 import assert from 'node:assert/strict'
-import { after, before, suite, test } from 'node:test'
+import { before, suite, test } from 'node:test'
 import pg from 'pg'
-import {
-  configOf,
-  inputOf,
-  letMakeLogins,
-  noTx,
-  openingOf,
-  setUpByGuide,
-} from '../../../test/support/postgresql-stage.ts'
-import { startTargetPostgres } from '../../../test/support/target-postgres.ts'
-import type { LeftBehind, Plan } from '../driver.ts'
-import { postgresql } from './postgresql.ts'
+import { hours, madeLoginsStage, patient } from '../../../test/support/made-logins-stage.ts'
+import { noTx } from '../../../test/support/postgresql-stage.ts'
 
-const patient = new AbortController().signal
-const anHourOn = () => new Date(Date.now() + 3_600_000)
 const quoted = pg.escapeIdentifier
-const password = 'known'
 
 /** A name that breaks out of any statement that does not quote it. */
 const hostile = `a"; drop table orders; --\n'x`
 
 suite('what a made login leaves behind', async () => {
-  const server = await startTargetPostgres(18, { max_prepared_transactions: '5', max_locks_per_transaction: '20' })
-  after(server.stop)
+  const { server, driver, given, end } = await madeLoginsStage({
+    settings: { max_prepared_transactions: '5', max_locks_per_transaction: '20' },
+    makes: true,
+    further: `create role eve login password 'eve'`,
+  })
   before(async () => {
-    await setUpByGuide(server)
-    await letMakeLogins(server)
-    // An access role with which people make things: in the schema `public` of two databases, and schemas of their own.
-    await server.asSuperuser(`create role app_maker nologin; grant create on schema public to app_maker;
-      grant create on database shop to app_maker; grant trigger, insert on orders to app_maker;
-      grant app_maker to sallyport with admin true, inherit false, set false; create role eve login password 'eve'`)
+    // A second database, where people make things too.
     await server.asSuperuser('create database other')
     const other = await server.signIn('postgres', server.password, 'other')
     await other.query(
@@ -38,24 +24,6 @@ suite('what a made login leaves behind', async () => {
     )
     await other.end()
   })
-  const config = configOf(server, { makes_logins: true, roles: { read: 'app_readonly', make: 'app_maker' } })
-  const driver = postgresql.open(openingOf(config))
-  after(() => driver.close())
-
-  const given = async () => {
-    const planned = await driver.plan(noTx, inputOf('ada@example.com', { action: 'make' }), patient)
-    await driver.grant(noTx, planned.target, anHourOn(), patient)
-    const login = planned.recorded_as ?? ''
-    await server.asSuperuser(`alter role ${login} password '${password}'`)
-    return { planned, login, signIn: (database?: string) => server.signIn(login, password, database) }
-  }
-  /** Ends the access as the ledger does. Returns what the first step reported. */
-  const end = async ({ target }: Plan): Promise<LeftBehind | undefined> => {
-    const progress = await driver.revoke(noTx, target, patient)
-    if (progress.done) return undefined
-    assert.deepEqual(await driver.poll(noTx, target, progress.reference, patient), { done: true })
-    return progress.left_behind
-  }
   const one = async <Row extends Record<string, unknown>>(text: string, values: unknown[] = []) =>
     (await server.asSuperuser<Row>(text, values))[0]
   const isGone = async (login: string) =>
@@ -221,12 +189,12 @@ suite('what a made login leaves behind', async () => {
     await (await signIn()).query('create table again (n int)')
     const progress = await driver.revoke(noTx, planned.target, patient)
     assert.ok(!progress.done)
-    await driver.grant(noTx, planned.target, anHourOn(), patient)
+    await driver.grant(noTx, planned.target, hours(1), patient)
     assert.deepEqual(await driver.poll(noTx, planned.target, progress.reference, patient), { done: true })
     assert.equal(await driver.verify(noTx, planned.target, new Date(), patient), 'held')
     await end(planned)
     await isGone(login)
-    await driver.grant(noTx, planned.target, anHourOn(), patient)
+    await driver.grant(noTx, planned.target, hours(1), patient)
     assert.deepEqual(await driver.poll(noTx, planned.target, progress.reference, patient), { done: true })
     assert.equal(await driver.verify(noTx, planned.target, new Date(), patient), 'held')
     await end(planned)

@@ -1,50 +1,18 @@
 import assert from 'node:assert/strict'
-import { after, afterEach, before, suite, test } from 'node:test'
+import { after, afterEach, suite, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import {
-  configOf,
-  inputOf,
-  letMakeLogins,
-  noTx,
-  openingOf,
-  setUpByGuide,
-} from '../../../test/support/postgresql-stage.ts'
-import { startTargetPostgres } from '../../../test/support/target-postgres.ts'
-import type { LeftBehind, Plan } from '../driver.ts'
+import { hours, madeLoginsStage, patient } from '../../../test/support/made-logins-stage.ts'
+import { configOf, inputOf, noTx, openingOf } from '../../../test/support/postgresql-stage.ts'
 import { postgresql } from './postgresql.ts'
 
-const patient = new AbortController().signal
-const anHourOn = () => new Date(Date.now() + 3_600_000)
 const password = 'known'
 
 suite('a user who wants to keep what a made login gave, and has a login of their own', async () => {
-  const server = await startTargetPostgres(18, { max_prepared_transactions: '5' })
-  after(server.stop)
-  before(async () => {
-    await setUpByGuide(server)
-    await letMakeLogins(server)
-    await server.asSuperuser(`create role app_maker nologin; grant create on schema public to app_maker;
-      grant create on database shop to app_maker; grant trigger, insert on orders to app_maker;
-      grant app_maker to sallyport with admin true, inherit false, set false;
-      create role eve login password '${password}'; grant create on database shop to eve`)
+  const { server, driver, given, end } = await madeLoginsStage({
+    settings: { max_prepared_transactions: '5' },
+    makes: true,
+    further: `create role eve login password '${password}'; grant create on database shop to eve`,
   })
-  const config = configOf(server, { makes_logins: true, roles: { read: 'app_readonly', make: 'app_maker' } })
-  const driver = postgresql.open(openingOf(config))
-  after(() => driver.close())
-
-  const given = async (action = 'make') => {
-    const planned = await driver.plan(noTx, inputOf('ada@example.com', { action }), patient)
-    await driver.grant(noTx, planned.target, anHourOn(), patient)
-    const login = planned.recorded_as ?? ''
-    await server.asSuperuser(`alter role ${login} password '${password}'`)
-    return { planned, login, signIn: () => server.signIn(login, password) }
-  }
-  const end = async ({ target }: Plan): Promise<LeftBehind | undefined> => {
-    const progress = await driver.revoke(noTx, target, patient)
-    if (progress.done) return undefined
-    assert.deepEqual(await driver.poll(noTx, target, progress.reference, patient), { done: true })
-    return progress.left_behind
-  }
   const stateOf = async (login: string) =>
     (
       await server.asSuperuser(
@@ -216,11 +184,11 @@ suite('a user who wants to keep what a made login gave, and has a login of their
   test('whose action is given by another role since', async () => {
     const input = inputOf('ada@example.com')
     const planned = await driver.plan(noTx, input, patient)
-    await driver.grant(noTx, planned.target, anHourOn(), patient)
+    await driver.grant(noTx, planned.target, hours(1), patient)
     const narrower = postgresql.open(openingOf(configOf(server, { makes_logins: true, roles: { read: 'app_maker' } })))
     after(() => narrower.close())
     const extended = await narrower.plan(noTx, { ...input, grant_id: inputOf('x').grant_id }, patient)
-    await narrower.grant(noTx, extended.target, anHourOn(), patient)
+    await narrower.grant(noTx, extended.target, hours(1), patient)
     const rows = await server.asSuperuser(
       `select roleid::regrole::text as role from pg_auth_members where member = $1::regrole`,
       [planned.recorded_as],

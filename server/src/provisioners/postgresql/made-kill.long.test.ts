@@ -1,39 +1,20 @@
 import assert from 'node:assert/strict'
-import { after, before, suite, test } from 'node:test'
-import {
-  configOf,
-  inputOf,
-  letMakeLogins,
-  noTx,
-  openingOf,
-  setUpByGuide,
-} from '../../../test/support/postgresql-stage.ts'
-import { startTargetPostgres } from '../../../test/support/target-postgres.ts'
+import { suite, test } from 'node:test'
+import { hours, madeLoginsStage, patient } from '../../../test/support/made-logins-stage.ts'
+import { inputOf, noTx } from '../../../test/support/postgresql-stage.ts'
 import { clearDatabase } from './clear-left.ts'
 import type { LeasedConnection } from './connections.ts'
 import { readHeldRole } from './held-role.ts'
 import { ensureLeftovers } from './left-behind.ts'
 import { disableMade, findMade, giveMade, revokeMade } from './made-login.ts'
-import { postgresql } from './postgresql.ts'
 import { readSettings } from './postgresql-config.ts'
 import { openServerConnection } from './server-connection.ts'
 
-const patient = new AbortController().signal
-const anHourOn = () => new Date(Date.now() + 3_600_000)
-
 suite('a kill between any two statements', async () => {
-  const server = await startTargetPostgres(18)
-  after(server.stop)
-  before(async () => {
-    await setUpByGuide(server)
-    await letMakeLogins(server)
-    await server.asSuperuser('grant create on schema public to app_readonly; grant trigger on orders to app_readonly')
+  const { server, config, opening, driver } = await madeLoginsStage({
+    further: 'grant create on schema public to app_readonly; grant trigger on orders to app_readonly',
   })
-  const config = configOf(server, { makes_logins: true })
-  const opening = openingOf(config)
   const settings = readSettings(config)
-  const driver = postgresql.open(opening)
-  after(() => driver.close())
 
   /** Works with a connection that is lost before its statement number `at`. Returns whether the work came to its end before. */
   async function killedAt(at: number, work: (leased: LeasedConnection) => Promise<unknown>): Promise<boolean> {
@@ -76,9 +57,9 @@ suite('a kill between any two statements', async () => {
     let isOver = false
     for (let at = 0; !isOver; at += 1) {
       const { target, held, login } = await planned()
-      isOver = await killedAt(at, (leased) => giveMade(leased, settings, held, anHourOn()))
+      isOver = await killedAt(at, (leased) => giveMade(leased, settings, held, hours(1)))
       assert.deepEqual(await states(login), isOver ? [{ is_marked: true, has_role: true }] : [])
-      await driver.grant(noTx, target, anHourOn(), patient)
+      await driver.grant(noTx, target, hours(1), patient)
       assert.equal(await driver.verify(noTx, target, new Date(), patient), 'held')
       await end(target, login)
     }
@@ -88,7 +69,7 @@ suite('a kill between any two statements', async () => {
     let isOver = false
     for (let at = 0; !isOver; at += 1) {
       const { target, held, login } = await planned()
-      await driver.grant(noTx, target, anHourOn(), patient)
+      await driver.grant(noTx, target, hours(1), patient)
       await server.asSuperuser(`set session authorization ${login};
         create function left_${at}() returns trigger language plpgsql security definer as $$begin return null; end$$;
         create trigger left_${at} after insert on orders execute function left_${at}(); create table left_${at} as select 7 as n;

@@ -1,17 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, suite, test } from 'node:test'
-import {
-  configOf,
-  inputOf,
-  letMakeLogins,
-  noTx,
-  openingOf,
-  setUpByGuide,
-} from '../../../test/support/postgresql-stage.ts'
-import { startTargetPostgres } from '../../../test/support/target-postgres.ts'
-import { postgresql } from './postgresql.ts'
-
-const patient = new AbortController().signal
+import { suite, test } from 'node:test'
+import { madeLoginsStage, patient } from '../../../test/support/made-logins-stage.ts'
+import { noTx } from '../../../test/support/postgresql-stage.ts'
 
 /** Everything that somebody with `create` in a schema and in the database can make, beside what other tests make. */
 const made = [
@@ -51,20 +41,18 @@ const made = [
 ]
 
 suite('the end of a made login', async () => {
-  const server = await startTargetPostgres(18)
-  after(server.stop)
-  await setUpByGuide(server)
-  await letMakeLogins(server)
-  await server.asSuperuser(`grant create on schema public to app_readonly; create table peers (n int primary key);
-    grant create on database shop to app_readonly; grant references, trigger on peers to app_readonly`)
-  const driver = postgresql.open(openingOf(configOf(server, { makes_logins: true })))
-  after(() => driver.close())
+  const { server, driver, given } = await madeLoginsStage({
+    further: `grant create on schema public to app_readonly; create table peers (n int primary key);
+      grant create on database shop to app_readonly; grant references, trigger on peers to app_readonly`,
+  })
 
   test('moves objects of every kind', async () => {
-    const { target, recorded_as: login = '' } = await driver.plan(noTx, inputOf('ada@example.com'), patient)
-    await driver.grant(noTx, target, new Date(Date.now() + 3_600_000), patient)
-    await server.asSuperuser(`alter role ${login} password 'known'`)
-    const client = await server.signIn(login, 'known')
+    const {
+      planned: { target },
+      login,
+      signIn,
+    } = await given()
+    const client = await signIn()
     for (const text of made) await client.query(text)
     const progress = await driver.revoke(noTx, target, patient)
     assert.ok(!progress.done)
