@@ -5,6 +5,7 @@ import { awsIdentityCenterAt } from '../../src/provisioners/aws-identity-center/
 import type { Driver, PlanInput, Progress, Target } from '../../src/provisioners/driver.ts'
 import { openAwsTarget } from '../support/aws-stage.ts'
 import { testDatabase } from '../support/database.ts'
+import { type Cut, interruptCall } from '../support/interrupted-call.ts'
 import { longVariable } from '../support/race.ts'
 import { until } from '../support/wait.ts'
 
@@ -22,24 +23,11 @@ afterEach(() => aws.behave())
 /** The state that a process loses when it dies: the driver, its rate limiter, its cached names, its session. */
 const openProcess = (): Driver => awsIdentityCenterAt({ callsASecond: 5_000, operations: 500 }).open(opening)
 
-/**
- * The interruption: at the call of that number, before it has an effect, or after the effect and before the answer. `dies`:
- * the process dies with it.
- */
-type Cut = { call: number; cut: 'before' | 'after'; dies: boolean }
-
 /** A job that continues in another process if its process died, without any message about what it had begun. */
-function openJob({ call, cut, dies }: Cut) {
+function openJob(cut: Cut) {
+  const { dies } = cut
   let process = openProcess()
-  const from = aws.entries().length
-  const wasCut = () =>
-    aws
-      .entries()
-      .slice(from)
-      .some(({ outcome }) => outcome.startsWith('cut'))
-  aws.next({ operation: '*', skip: call }, { cut })
-  // From its death on, none of its calls has an effect.
-  if (dies) aws.always({ operation: '*', skip: call }, { cut: 'before' })
+  const wasCut = interruptCall(aws, cut)
   let interrupted = false
 
   /** Tries again, as the work list does, in another process if the process died; reports one interruption. */

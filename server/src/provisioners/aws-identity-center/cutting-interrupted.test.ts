@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { noTx, openAwsTarget, patient, toTheEnd } from '../../../test/support/aws-stage.ts'
+import { type Cut, interruptCall } from '../../../test/support/interrupted-call.ts'
 import type { Driver, Progress, Target } from '../driver.ts'
 import { awsIdentityCenterAt } from './aws-identity-center.ts'
 
@@ -22,17 +23,9 @@ const ways = {
 } as const
 
 /** A revoke as the ledger runs it: what fails is tried again; a process that dies leaves nothing but the last known reference. */
-async function revoke(target: Target, { cut, dies }: (typeof ways)[keyof typeof ways], call: number): Promise<boolean> {
+async function revoke(target: Target, cut: Cut): Promise<boolean> {
   let one = openProcess()
-  const from = aws.entries().length
-  const wasCut = () =>
-    aws
-      .entries()
-      .slice(from)
-      .some(({ outcome }) => outcome.startsWith('cut'))
-  aws.next({ operation: '*', skip: call }, { cut })
-  // From its death on, none of its calls has an effect.
-  if (dies) aws.always({ operation: '*', skip: call }, { cut: 'before' })
+  const wasCut = interruptCall(aws, cut)
   let dead = false
   let progress: Progress = { done: false, reference: '' }
   while (!progress.done) {
@@ -41,7 +34,7 @@ async function revoke(target: Target, { cut, dies }: (typeof ways)[keyof typeof 
       progress =
         reference === '' ? await one.revoke(noTx, target, patient) : await one.poll(noTx, target, reference, patient)
     } catch {
-      if (dies && wasCut() && !dead) {
+      if (cut.dies && wasCut() && !dead) {
         dead = true
         aws.behave()
         await one.close()
@@ -72,7 +65,7 @@ suite('whichever call of a revoke is interrupted, the sessions end with it', () 
         await toTheEnd(driver, target, () => driver.grant(noTx, target, end, patient))
         const session = aws.signIn(account, set, input.principal_id)
         assert.ok(aws.accepts(session))
-        came = await revoke(target, cut, call)
+        came = await revoke(target, { ...cut, call })
         assert.ok(!aws.accepts(session), `cut at call ${call}`)
         assert.ok(!aws.assignments().some(({ principal }) => principal === input.principal_id))
       }
