@@ -78,15 +78,19 @@ export function servesRealTargets({ tenant_id }: Tx): Statement {
     where p.tenant_id = ${tenant_id} and p.enabled and p.provisioner_type <> 'sandbox' and ${servesAnything(sql`p`)})`
 }
 
+/** A line `s` is one of this provisioner. */
+const isLineOf = (provisioner: Statement) =>
+  sql`s.tenant_id = ${provisioner}.tenant_id and s.provisioner_id = ${provisioner}.id`
+
 /** Whether a provisioner has a line of any kind. */
 function servesAnything(provisioner: Statement): Statement {
-  const isIts = sql`s.tenant_id = ${provisioner}.tenant_id and s.provisioner_id = ${provisioner}.id`
+  const isIts = isLineOf(provisioner)
   return sql`(exists (select from served_resource s where ${isIts}) or exists (select from served_id s where ${isIts}))`
 }
 
 /** The lines of a provisioner, as a value to embed in another statement. */
 export function servedLinesAsJson(provisioner: Statement): Statement {
-  const isIts = sql`s.tenant_id = ${provisioner}.tenant_id and s.provisioner_id = ${provisioner}.id`
+  const isIts = isLineOf(provisioner)
   return sql`coalesce((select jsonb_agg(to_jsonb(line)) from (
       select s.resource_type, s.account_id, '' as id_pattern from served_resource s where ${isIts}
       union all

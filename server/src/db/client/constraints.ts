@@ -6,6 +6,11 @@ const roleMoved = {
   message: 'another call assigned or deleted a role at the same time; read it again',
 } as const
 
+const servedMeanwhile = {
+  code: 'resource_already_served',
+  message: 'another provisioner now serves one of these resources; GET /v1/provisioners lists which',
+} as const
+
 /**
  * The database is the last guard: a refusal by one of its named constraints becomes the caller's error.
  * No caller should ever violate a constraint that is not listed here; if one does, it is our fault: 500.
@@ -24,14 +29,8 @@ const constraintErrors: Record<string, { code: ErrorCode; message: string }> = {
     code: 'unprocessable',
     message: '`identity_provider_id` names no identity provider; GET /v1/identity-providers lists them',
   },
-  served_resource_pk: {
-    code: 'resource_already_served',
-    message: 'another provisioner now serves one of these resources; GET /v1/provisioners lists which',
-  },
-  served_id_pk: {
-    code: 'resource_already_served',
-    message: 'another provisioner now serves one of these resources; GET /v1/provisioners lists which',
-  },
+  served_resource_pk: servedMeanwhile,
+  served_id_pk: servedMeanwhile,
   second_factor_tenant_id_credential_id_uq: {
     code: 'unprocessable',
     message: 'this passkey is set up already; make another one',
