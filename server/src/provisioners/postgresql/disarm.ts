@@ -6,7 +6,7 @@ const maxKeptText = 100_000
 /** A disarmed function is never longer, in bytes. */
 const maxIdleBytes = 4 * 7 * maxKeptText
 
-/** The function `p` does nothing, beside comments of a line each: as `replaceForeign` leaves it, whoever wrote it. */
+/** The function `p` does nothing, beside comments of a line each: as `replaceForeign` leaves it, whether that wrote it or not. */
 const isIdle = `case when octet_length(p.prosrc) > ${maxIdleBytes} then false
   else p.prolang = (select l.oid from pg_language l where l.lanname = 'plpgsql')
     and regexp_replace(p.prosrc, E'\\n  --[^\\r\\n]*', '', 'g')
@@ -20,7 +20,7 @@ const foreign = (oid: string) => `pg_proc p where p.proowner = ${oid} and (exist
 
 /**
  * Triggers on tables of others can be disabled only by the owner of the table, so the function that they call is made to do nothing, and
- * keeps its text as a comment: it would run with the rights of whoever changes the table. One statement for all, since each round trip
+ * keeps its text as a comment: it would run with the rights of the one who changes the table. One statement for all, since each round trip
  * counts with thousands of them; what fails is left out, so that it keeps no other one armed.
  */
 export function replaceForeign(oid: string): string {

@@ -17,7 +17,7 @@ const maxConnections = 20
 const mark = 'made by Sallyport for a grant: '
 
 /**
- * The name of the login of a grant: who, and which grant, for whoever reads the server's log. Only letters, digits and `_`, so that
+ * The name of the login of a grant: who, and which grant, for people who read the server's log. Only letters, digits and `_`, so that
  * no tool must quote it; PostgreSQL keeps names that begin with `pg_` to itself.
  */
 export function nameOfMade({ user, first_grant_id }: Pick<PlanInput, 'user' | 'first_grant_id'>): string {
@@ -75,7 +75,7 @@ export async function giveMade(leased: LeasedConnection, settings: Settings, hel
   const { query } = leased
   requireMapped(settings, held.role)
   await query(begin)
-  // A server may be set so that whoever makes a role can act as it.
+  // A server may be set so that the maker of a role can act as it.
   await query(`set local createrole_self_grant = ''`)
   const role = await requireRole(leased, held.role)
   const found = await findOrRefuse(leased, held.login)

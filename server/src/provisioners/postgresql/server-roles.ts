@@ -41,7 +41,7 @@ const harmless = [
 export const isEffective = `coalesce((to_jsonb(m) ->> 'inherit_option')::boolean or (to_jsonb(m) ->> 'set_option')::boolean, true)`
 
 /**
- * The facts about a role and the roles reachable from it. Default privileges are no power: whoever holds the role can set them for it, and
+ * The facts about a role and the roles reachable from it. Default privileges are no power: each holder of the role can set them for it, and
  * would make it one that may not be given any more. Undefined when there is no such role.
  */
 export async function readRole({ query, facts }: LeasedConnection, name: string): Promise<RoleFacts | undefined> {
