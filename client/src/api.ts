@@ -4355,6 +4355,14 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
         };
+        ProvisionerSetUp: {
+            /** @description as which the target knows the service; null when it has no identity there */
+            identity: string | null;
+            /** @description why there is nothing to apply, and how to fix it */
+            note: string | null;
+            /** @description each makes all that is needed; apply one of them */
+            snippets: components["schemas"]["Snippet"][];
+        };
         ProvisionerTestResult: {
             /** Format: date-time */
             checked_at: string;
@@ -4438,6 +4446,7 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+            set_up?: components["schemas"]["ProvisionerSetUp"];
             /** @description secrets generated for the target, by field: shown only now */
             shown_once: {
                 [key: string]: string;
@@ -4847,6 +4856,16 @@ export interface components {
         SignedOut: {
             /** @description where to send the browser to sign out of the identity provider too; null: nowhere */
             provider_logout_url: string | null;
+        };
+        Snippet: {
+            /** @enum {string} */
+            kind: "cloudformation" | "terraform";
+            /** @description the name under which `apply` expects it */
+            file_name: string;
+            /** @description the whole file */
+            text: string;
+            /** @description the command that applies the file, word by word */
+            apply: string[];
         };
         StartedSession: {
             /** Format: uuid */
@@ -12655,7 +12674,7 @@ export interface operations {
                         /** @description in place of `account_ids`: the ids that it serves, whatever serves their account. `*` stands for any characters; of several that match an id, the one without `*` counts, and else the one with the most other characters */
                         resource_ids?: string[];
                     }[];
-                    /** @description true when absent; a disabled provisioner gives no access, and still removes access */
+                    /** @description a disabled provisioner gives no access, and still removes access. Absent: true, unless its test has first to find what the config leaves out */
                     enabled?: boolean;
                     /** @description true: access that was removed or added at the target by hand is corrected, not only reported */
                     corrects_drift?: boolean;

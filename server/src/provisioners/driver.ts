@@ -126,6 +126,29 @@ export type Opening = {
   public_url: string
 }
 
+/** A text that makes at the target what a provisioner needs. `apply`: the command that applies the file. */
+export type Snippet = {
+  kind: 'cloudformation' | 'terraform'
+  file_name: string
+  text: string
+  apply: string[]
+}
+
+/**
+ * What an administrator does at the target. `identity`: as which the target knows the service; null when it has none, and `note` says how to
+ * give it one.
+ */
+export type Instructions = { identity: string | null; note: string | null; snippets: Snippet[] }
+
+/** How a target is set up from as few answers as possible. */
+export type SetUp = {
+  /** The fields of the config that a test finds at the target. Nothing can be given before. */
+  foundFields: readonly string[]
+  /** Reads them. @throws TargetError */
+  find(opening: Opening, signal: AbortSignal): Promise<Config>
+  describe(opening: Opening, signal: AbortSignal): Promise<Instructions>
+}
+
 /** A type of provisioner. */
 export type DriverType = {
   /** The fields of the config that replies show; every other field is a secret. */
@@ -139,6 +162,8 @@ export type DriverType = {
    * only then, and a caller can never set them.
    */
   makeSecrets(): Record<string, string>
+  /** Absent where the config has everything, and nothing is to be made at the target for it. */
+  setUp?: SetUp
   /** Cheap: makes no connection. */
   open(opening: Opening): Driver
 }

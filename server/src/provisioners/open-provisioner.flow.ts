@@ -11,10 +11,18 @@ type Openable = { found: ProvisionerToOpen; secrets: ProvisionerSecrets; opening
 
 /** Undefined when the tenant has no such provisioner. One round trip, or two when it has secrets. */
 export async function findOpening(dependencies: Dependencies, id: string): Promise<Openable | undefined> {
-  const { tx, egress, public_url } = dependencies
-  const found = await findProvisionerToOpen(tx, id)
+  const found = await findProvisionerToOpen(dependencies.tx, id)
   if (found === undefined) return undefined
   const secrets = await openSecrets(dependencies, id, found.sealed_secrets)
-  const opening = { tenant_id: tx.tenant_id, provisioner_id: id, ...wholeConfig(found, secrets), egress, public_url }
-  return { found, secrets, opening }
+  return { found, secrets, opening: openingOf(dependencies, id, found, secrets) }
+}
+
+/** The input to open the driver of a provisioner with this config and these secrets. */
+export function openingOf(
+  { tx, egress, public_url }: Omit<Dependencies, 'sealer'>,
+  provisioner_id: string,
+  kept: Parameters<typeof wholeConfig>[0],
+  secrets: ProvisionerSecrets,
+): Opening {
+  return { tenant_id: tx.tenant_id, provisioner_id, ...wholeConfig(kept, secrets), egress, public_url }
 }

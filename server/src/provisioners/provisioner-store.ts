@@ -7,7 +7,7 @@ import type { PageRequest, PageRows } from '../kernel/page.ts'
 import type { KeptConfig } from '../secrets/sealed-config.ts'
 import type { Mode } from '../tenants/mode.ts'
 import { readMode, tenantMode } from '../tenants/mode-store.ts'
-import type { Check } from './driver.ts'
+import type { Check, Config } from './driver.ts'
 import {
   noSandboxInLive,
   type Provisioner,
@@ -180,19 +180,25 @@ export async function saveRotation(
   ])
 }
 
-/** Returns the result of a test. Also stores it, with an event, if the provisioner still has this version. */
+/**
+ * Returns the result of a test. Also stores it, with an event, if the provisioner still has this version. `fields`: of the config, which the
+ * test found at the target.
+ */
 export async function keepTest(
   ctx: WorkCtx,
   id: string,
   version: number,
   checks: Check[],
+  fields: Config = {},
 ): Promise<ProvisionerTestResult> {
+  const found = Object.keys(fields)
+  const kept = sql`, config = config || ${JSON.stringify(fields)}::jsonb, version = version + 1, updated_at = clock_timestamp()`
   const failed = checks.filter((check) => !check.ok).length
   const [[tested]] = await ctx.tx.write([
     sql<{ checked_at: string; mode: Mode }>`with kept as (
-        update provisioner set checked_at = clock_timestamp(), checks = ${JSON.stringify(checks)}
+        update provisioner set checked_at = clock_timestamp(), checks = ${JSON.stringify(checks)}${found.length === 0 ? sql`` : kept}
         where tenant_id = ${ctx.tx.tenant_id} and id = ${id} and version = ${version} returning checked_at),
-      emitted as (${emit(ctx, eventOf('tested', id, { ok: failed === 0, failed }), sql`kept`)})
+      emitted as (${emit(ctx, eventOf('tested', id, { ok: failed === 0, failed, ...(found.length > 0 && { fields: found }) }), sql`kept`)})
       select coalesce((select checked_at from kept), clock_timestamp()) as checked_at,
         ${tenantMode(ctx.tx)} as mode`,
   ])

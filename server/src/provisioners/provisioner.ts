@@ -97,10 +97,33 @@ export const Provisioner = Type.Object(
 )
 export type Provisioner = Static<typeof Provisioner>
 
+const Snippet = Type.Object(
+  {
+    kind: OneOf(['cloudformation', 'terraform'] as const),
+    file_name: Type.String({ description: 'the name under which `apply` expects it' }),
+    text: Type.String({ description: 'the whole file' }),
+    apply: Type.Array(Type.String(), { description: 'the command that applies the file, word by word' }),
+  },
+  { title: 'Snippet' },
+)
+
+/** What is to be made at the target of a provisioner. */
+const Instructions = Type.Object(
+  {
+    identity: Nullable(
+      Type.String({ description: 'as which the target knows the service; null when it has no identity there' }),
+    ),
+    note: Nullable(Type.String({ description: 'why there is nothing to apply, and how to fix it' })),
+    snippets: Type.Array(Snippet, { description: 'each makes all that is needed; apply one of them' }),
+  },
+  { title: 'ProvisionerSetUp' },
+)
+
 /** The reply when secrets are generated: the record, and those secrets, which are shown only once. */
 export const ProvisionerWithSecrets = Type.Object(
   {
     ...Provisioner.properties,
+    set_up: Type.Optional(Instructions),
     shown_once: Type.Unsafe<Record<string, string>>({
       type: 'object',
       additionalProperties: { type: 'string' },
@@ -130,7 +153,11 @@ export const NewProvisioner = Body({
   config: Type.Optional(Config),
   serves: Type.Optional(Serves),
   enabled: Type.Optional(
-    Type.Boolean({ description: 'true when absent; a disabled provisioner gives no access, and still removes access' }),
+    Type.Boolean({
+      description:
+        'a disabled provisioner gives no access, and still removes access. Absent: true, unless its test has first to find what the config ' +
+        'leaves out',
+    }),
   ),
   corrects_drift: Type.Optional(CorrectsDrift),
 })

@@ -3,9 +3,11 @@ import { operation } from '../http/operation.ts'
 import { IdParams, SecretRotation, usualOverlapSeconds } from '../http/schema.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
 import type { DriverType } from './driver.ts'
+import { openingOf } from './open-provisioner.flow.ts'
 import { type ProvisionerType, ProvisionerWithSecrets } from './provisioner.ts'
 import { openSecrets, sealSecrets } from './provisioner-secrets.ts'
 import { findKeptProvisioner, findProvisioner, lockProvisioner, saveRotation } from './provisioner-store.ts'
+import { describeSetUp } from './set-up.ts'
 
 /**
  * Rotates the generated secrets for the target, and shows the new ones only once. The previous secrets stay valid for a day,
@@ -24,8 +26,8 @@ export const rotateProvisionerSecret = (types: Readonly<Record<ProvisionerType, 
     replies: { 200: ProvisionerWithSecrets },
     errors: ['not_found', 'unprocessable'],
     etag: versionTag,
-    run: (ctx, { params: { id }, body: { overlap_seconds = usualOverlapSeconds } }) =>
-      ctx.tx.interactive(async (tx) => {
+    async run(ctx, { params: { id }, body: { overlap_seconds = usualOverlapSeconds } }) {
+      const { shown, secrets } = await ctx.tx.interactive(async (tx) => {
         const inside = { ...ctx, tx }
         await lockProvisioner(tx, id, { links: false })
         const kept = await findKeptProvisioner(tx, id)
@@ -42,6 +44,12 @@ export const rotateProvisionerSecret = (types: Readonly<Record<ProvisionerType, 
         await saveRotation(inside, id, { sealed_secrets, overlap_seconds, names })
         const shown = await findProvisioner(tx, id)
         if (shown === undefined) throw new Error('a provisioner that was locked is gone')
-        return { ...shown, shown_once: made }
-      }),
+        return { shown, secrets }
+      })
+      const set_up = await describeSetUp(
+        types[shown.provisioner_type],
+        openingOf(ctx, id, { ...shown, previous_ms: null }, secrets),
+      )
+      return { ...shown, shown_once: secrets.made, ...(set_up && { set_up }) }
+    },
   })

@@ -8,14 +8,19 @@ import { findOpening } from './open-provisioner.flow.ts'
 import { ProvisionerTestResult, type ProvisionerType } from './provisioner.ts'
 import { withoutSecrets } from './provisioner-secrets.ts'
 import { keepTest } from './provisioner-store.ts'
+import { findAtTarget } from './set-up.ts'
 
 /** Shorter than the limit for idle transactions: the transaction of a call with an `Idempotency-Key` is idle during the test. */
-const maxTestMs = 8_000
+const maxTestMs = 6_000
+const maxFindMs = 2_000
 
 const maxChecks = 50
 const maxTextLength = 1_000
 
-/** Checks everything that giving access needs, changes nothing at the target, and stores the result. */
+/**
+ * Checks everything that giving access needs, changes nothing at the target, and stores the result, and what the target says of itself that the
+ * config leaves out.
+ */
 export const testProvisioner = (types: Readonly<Record<ProvisionerType, DriverType>>) =>
   operation({
     method: 'POST',
@@ -30,15 +35,17 @@ export const testProvisioner = (types: Readonly<Record<ProvisionerType, DriverTy
       const openable = await findOpening(ctx, id)
       if (openable === undefined) throw notFound('provisioner')
       const { found, secrets, opening } = openable
+      const type = types[found.provisioner_type]
+      const fields = await findAtTarget(type, opening, maxFindMs)
       // A separate driver, so that other calls that wait for the target do not delay the test.
-      const driver = types[found.provisioner_type].open(opening)
+      const driver = type.open({ ...opening, config: { ...opening.config, ...fields } })
       try {
         const sanitized = (text: string) =>
           withoutSecrets(text, secrets).replaceAll('\0', '').slice(0, maxTextLength).toWellFormed()
         const checks = (await runChecks(driver, ctx.tx)).slice(0, maxChecks).map(({ what, ok, message }) => {
           return { what: sanitized(what), ok, message: message === null ? null : sanitized(message) }
         })
-        return await keepTest(ctx, id, found.version, checks)
+        return await keepTest(ctx, id, found.version, checks, fields)
       } finally {
         void driver.close().catch(() => undefined)
       }

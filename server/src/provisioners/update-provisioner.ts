@@ -20,6 +20,7 @@ import {
 } from './provisioner-store.ts'
 import { linesOf, servesOf } from './serving.ts'
 import { replaceServed, servesRealTargets } from './serving-store.ts'
+import { requireFound } from './set-up.ts'
 
 /** After this many lost races the call fails. */
 const maxTries = 5
@@ -62,8 +63,10 @@ export const updateProvisioner = (
         // The change is saved only on this version.
         requireMatch(tags, versionTag(before.shown))
         // This may use the network, so it runs before the row is locked.
-        const settled =
-          wanted.config && (await settle(ctx, types[before.shown.provisioner_type], before, wanted.config))
+        const type = types[before.shown.provisioner_type]
+        const settled = wanted.config && (await settle(ctx, type, before, wanted.config))
+        const { enabled = before.shown.enabled } = wanted
+        if (enabled) requireFound(type, settled?.config ?? before.shown.config)
         const saved = await ctx.tx.interactive((tx) => change({ ...ctx, tx }, before, wanted, settled, given))
         if (saved !== undefined) return saved
       }

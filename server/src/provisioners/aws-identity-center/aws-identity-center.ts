@@ -4,7 +4,7 @@ import { createLruCache } from '../../kernel/lru-cache.ts'
 import { createSemaphore, type Semaphore } from '../../kernel/semaphore.ts'
 import { type Driver, type DriverType, type Opening, TargetError } from '../driver.ts'
 import { type Center, openCenter } from './center.ts'
-import { type CenterConfig, findFaults, shownFields } from './center-config.ts'
+import { type CenterConfig, centerConfigOf, findFaults, foundFields, shownFields } from './center-config.ts'
 import { follow, give, seen, takeAway, takesAway } from './giving.ts'
 import { checkHealth } from './health.ts'
 import { Conflict } from './operations.ts'
@@ -12,6 +12,7 @@ import { planAssignment } from './plan.ts'
 import type { QueueLimits } from './priority-queue.ts'
 import { type Limits, limitsOfAws, openRateLimiter } from './rate-limiter.ts'
 import { openSetNames } from './set-names.ts'
+import { describeRole, findInstance } from './set-up.ts'
 import { discover } from './sightings.ts'
 import { assignmentOf, keyOf } from './target.ts'
 
@@ -43,8 +44,31 @@ export function awsIdentityCenterAt(limits: Limits, readAgainSeconds = readAgain
     targetFields: ['endpoint', 'region', 'instance_arn', 'identity_store_id'],
     findFaults,
     makeSecrets: () => ({ external_id: randomBytes(24).toString('base64url') }),
-    // INVARIANT: `findFaults` found nothing in the config.
-    open: (opening) => open(opening, opening.config as CenterConfig, instanceOf(opening.config as CenterConfig)),
+    setUp: {
+      foundFields,
+      find: (opening, signal) =>
+        closing(centerOf(opening), (center) => findInstance(center, queueLimitsOf(true, signal))),
+      describe: (opening) => closing(centerOf(opening), (center) => describeRole(center, center.config.external_id)),
+    },
+    open: (opening) => open(centerOf(opening)),
+  }
+
+  function centerOf({ tenant_id, provisioner_id, config: given, previous, egress }: Opening): Center {
+    const config = centerConfigOf(given)
+    const { region, endpoint, role_arn, external_id } = config
+    const external_ids = previous.external_id === undefined ? [external_id] : [external_id, previous.external_id]
+    const session_name = `sallyport-${provisioner_id}`
+    const aws = openAws({ region, endpoint, role_arn, external_ids, session_name, egress })
+    return openCenter({ tenant_id, provisioner_id, config, aws, ...instanceOf(config) })
+  }
+}
+
+/** Closes the center after one use. */
+async function closing<Answer>(center: Center, use: (center: Center) => Promise<Answer>): Promise<Answer> {
+  try {
+    return await use(center)
+  } finally {
+    center.aws.close()
   }
 }
 
@@ -70,23 +94,13 @@ const maxConflictKeys = 10_000
 const pollSeconds = [1, 2, 3, 5, 8, 13]
 const maxPollSeconds = 20
 
-function open(
-  { tenant_id, provisioner_id, previous, egress }: Opening,
-  config: CenterConfig,
-  instance: Instance,
-): Driver {
-  const { region, endpoint, role_arn, external_id, instance_arn } = config
-  const external_ids = previous.external_id === undefined ? [external_id] : [external_id, previous.external_id]
-  const session_name = `sallyport-${provisioner_id}`
-  const aws = openAws({ region, endpoint, role_arn, external_ids, session_name, egress })
-  const center = openCenter({ tenant_id, provisioner_id, config, aws, ...instance })
-  const conflicts = createLruCache<number>(maxConflictKeys)
+function queueLimitsOf(urgent: boolean, signal: AbortSignal): QueueLimits {
+  return { urgent, until: performance.now() + maxWaitMs, signal }
+}
 
-  const queueLimits = (urgent: boolean, signal: AbortSignal): QueueLimits => ({
-    urgent,
-    until: performance.now() + maxWaitMs,
-    signal,
-  })
+function open(center: Center): Driver {
+  const { instance_arn } = center.config
+  const conflicts = createLruCache<number>(maxConflictKeys)
   /** A conflict is no failure, unless it is repeated too often. */
   const countingConflicts = async <Answer>(key: string, act: () => Promise<Answer>): Promise<Answer> => {
     try {
@@ -102,36 +116,36 @@ function open(
   }
 
   return {
-    plan: (_tx, input, signal) => planAssignment(center, input, queueLimits(false, signal)),
+    plan: (_tx, input, signal) => planAssignment(center, input, queueLimitsOf(false, signal)),
     grant(_tx, target, until, signal) {
       const assignment = assignmentOf(target)
       return countingConflicts(keyOf(instance_arn, assignment), () =>
-        give(center, assignment, until, queueLimits(false, signal)),
+        give(center, assignment, until, queueLimitsOf(false, signal)),
       )
     },
     revoke(_tx, target, signal) {
       const assignment = assignmentOf(target)
       return countingConflicts(keyOf(instance_arn, assignment), () =>
-        takeAway(center, assignment, queueLimits(true, signal)),
+        takeAway(center, assignment, queueLimitsOf(true, signal)),
       )
     },
     poll(_tx, target, reference, signal) {
       const assignment = assignmentOf(target)
       const urgent = takesAway(reference)
       return countingConflicts(keyOf(instance_arn, assignment), () =>
-        follow(center, assignment, reference, queueLimits(urgent, signal)),
+        follow(center, assignment, reference, queueLimitsOf(urgent, signal)),
       )
     },
     verify: (_tx, target, until, signal) =>
-      seen(center, assignmentOf(target), until, queueLimits(until === null, signal)),
+      seen(center, assignmentOf(target), until, queueLimitsOf(until === null, signal)),
     discover: (_tx, known, signal) =>
       discover(center, known, { urgent: false, until: Number.POSITIVE_INFINITY, signal }),
     setPassword: null,
-    health: (_tx, signal) => checkHealth(center, queueLimits(true, signal)),
+    health: (_tx, signal) => checkHealth(center, queueLimitsOf(true, signal)),
     // A waiting call gets room only when a poll sees that an operation has ended.
     pollAfterMs: (polls) => 1_000 * (center.rateLimiter.isAwaited() ? 1 : (pollSeconds[polls] ?? maxPollSeconds)),
     async close() {
-      aws.close()
+      center.aws.close()
     },
   }
 }

@@ -16,7 +16,7 @@ import { ownPrefix } from './own-set.ts'
 /** The database user of each action. `{user}`: the database user with the person's own name. `host`, `port`: for people only. */
 export type DatabaseUsers = { resource_id: string; users: Record<string, string>; host?: string; port?: number }
 
-/** The config of one Identity Center instance. */
+/** The config of one Identity Center instance. `instance_arn`, `identity_store_id`: empty before the test found them. */
 export type CenterConfig = {
   region: string
   instance_arn: string
@@ -48,6 +48,7 @@ const listField: ShownField = { shows: (value) => Array.isArray(value) && value.
 
 export const shownFields = {
   region: hostField,
+  account_id: textField,
   instance_arn: textField,
   identity_store_id: textField,
   role_arn: textField,
@@ -87,6 +88,7 @@ const forms: Record<string, Form> = {
     description: 'the ARN of an Identity Center instance, `arn:aws:sso:::instance/ssoins-…`',
   },
   identity_store_id: { form: /^d-[0-9a-f]{10}$/, description: 'the id of an identity store, `d-` and 10 digits' },
+  account_id: { form: /^\d{12}$/, description: 'the number of an account, of 12 digits' },
   role_arn: {
     form: new RegExp(`^arn:${partition}:iam::\\d{12}:role/[\\w+=,.@/-]{1,512}$`),
     description: 'the ARN of a role, `arn:aws:iam::<account>:role/<name>`',
@@ -101,14 +103,31 @@ const forms: Record<string, Form> = {
     description: 'the start URL of an AWS access portal, such as `https://d-0123456789.awsapps.com/start`',
   },
 }
-const required = ['region', 'instance_arn', 'identity_store_id', 'role_arn'] as const
+
+/** The fields that a test of the provisioner finds at AWS. */
+export const foundFields = ['instance_arn', 'identity_store_id'] as const
+
+/** The name of the role that an administrator sets up for Sallyport, unless `role_arn` names another. */
+export const roleName = 'sallyport-provisioner'
+
+/** The config as the driver uses it. INVARIANT: `findFaults` found nothing in it. */
+export function centerConfigOf(config: Config): CenterConfig {
+  const { region, account_id, ...rest } = config as { region: string; account_id?: string }
+  const role_arn = `arn:${partitionOf(region)}:iam::${account_id}:role/${roleName}`
+  return { instance_arn: '', identity_store_id: '', role_arn, ...rest, region } as CenterConfig
+}
+
+function partitionOf(region: string): string {
+  if (region.startsWith('cn-')) return 'aws-cn'
+  return region.startsWith('us-gov-') ? 'aws-us-gov' : 'aws'
+}
 
 /** Every syntactic fault; a test of the provisioner shows whether AWS agrees. */
 export async function findFaults(config: Config, egress: Egress): Promise<FaultyField[]> {
   const known = new Set([...Object.keys(shownFields), 'external_id'])
   const faults = [
     ...Object.keys(config).flatMap((name) => (known.has(name) ? [] : [fault(name, 'is not a known field')])),
-    ...required.flatMap((name) => (config[name] === undefined ? [fault(name, 'is required')] : [])),
+    ...findMissing(config),
     ...Object.entries(forms).flatMap(([name, { form, description }]) => {
       const value = config[name]
       const sound = value === undefined || (typeof value === 'string' && form.test(value))
@@ -120,6 +139,18 @@ export async function findFaults(config: Config, egress: Egress): Promise<Faulty
     ...findDatabaseFaults(config.databases),
   ]
   return [...faults, ...(await findEndpointFaults(config.endpoint, egress))]
+}
+
+function findMissing({ region, role_arn, account_id, instance_arn, identity_store_id }: Config): FaultyField[] {
+  const faults: FaultyField[] = []
+  if (region === undefined) faults.push(fault('region', 'is required'))
+  if ((role_arn === undefined) === (account_id === undefined))
+    faults.push(fault('account_id', `must name the account of the role \`${roleName}\`, or \`role_arn\` another role`))
+  if ((instance_arn === undefined) !== (identity_store_id === undefined)) {
+    const absent = instance_arn === undefined ? 'instance_arn' : 'identity_store_id'
+    faults.push(fault(absent, 'must be present with the other: leave out both, and the test finds them'))
+  }
+  return faults
 }
 
 function findDomainFaults({ user_name, email_domain }: Config): FaultyField[] {
@@ -146,7 +177,7 @@ function findNameFaults({ permission_sets = {}, bucket_actions = {}, instance_ar
   if (!isNames(bucket_actions)) return [fault('bucket_actions', 'must be an object of actions')]
   return [
     ...Object.entries(permission_sets).flatMap(([action, set]) => {
-      const why = findSetFault(set, String(instance_arn))
+      const why = findSetFault(set, typeof instance_arn === 'string' ? instance_arn : undefined)
       return why === undefined ? [] : [fault(`permission_sets/${escaped(action)}`, why)]
     }),
     ...Object.entries(bucket_actions).flatMap(([action, may]) =>
@@ -157,13 +188,18 @@ function findNameFaults({ permission_sets = {}, bucket_actions = {}, instance_ar
   ]
 }
 
-/** Why this may not be given as a permission set of the instance, as a half-sentence; undefined when it may. */
-export function findSetFault(set: string, instance_arn: string): string | undefined {
+/**
+ * Why this may not be given as a permission set of the instance, as a half-sentence; undefined when it may. `instance_arn`: undefined
+ * while it is not known.
+ */
+export function findSetFault(set: string, instance_arn: string | undefined): string | undefined {
   if (set.startsWith(ownPrefix)) return `must not be a set that Sallyport made, \`${ownPrefix}…\``
   if (setNameForm.test(set)) return undefined
   const [, instance] = setArnForm.exec(set) ?? []
   if (instance === undefined) return 'must be the name of a permission set, of at most 32 characters, or its ARN'
-  return instance_arn.endsWith(`/${instance}`) ? undefined : 'must be a permission set of this instance'
+  return instance_arn === undefined || instance_arn.endsWith(`/${instance}`)
+    ? undefined
+    : 'must be a permission set of this instance'
 }
 
 function findDatabaseFaults(databases: unknown): FaultyField[] {

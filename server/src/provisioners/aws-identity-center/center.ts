@@ -47,6 +47,8 @@ export type Center = {
   aws: Aws
   /** The service's own identity, before it assumes the role. @throws AwsRefusal */
   whoAmI(): Promise<string>
+  /** Makes sure that the role can be used. @throws AwsRefusal */
+  assumeRole(): Promise<unknown>
   /** @throws AwsRefusal; NotNow when the instance's rate limit has no room */
   sso<Answer>(
     operation: string,
@@ -76,7 +78,7 @@ export type Center = {
 const maxAttempts = 3
 
 export function openCenter(
-  parts: Omit<Center, 'partition' | 'whoAmI' | 'sso' | 'store' | 'organization' | 'sessions'>,
+  parts: Omit<Center, 'partition' | 'whoAmI' | 'assumeRole' | 'sso' | 'store' | 'organization' | 'sessions'>,
 ): Center {
   const { aws, rateLimiter } = parts
 
@@ -110,8 +112,9 @@ export function openCenter(
 
   return {
     ...parts,
-    partition: parts.config.instance_arn.split(':')[1] ?? 'aws',
+    partition: parts.config.role_arn.split(':')[1] ?? 'aws',
     whoAmI: () => translate('GetCallerIdentity', () => aws.whoAmI()),
+    assumeRole: assumed,
     sso,
     async store(operation, signal, call) {
       await assumed()

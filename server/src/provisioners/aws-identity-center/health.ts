@@ -1,35 +1,35 @@
+import { randomUUID } from 'node:crypto'
 import type { Check } from '../driver.ts'
 import { TargetError } from '../driver.ts'
 import { AwsRefusal, type Center } from './center.ts'
 import { findSetFault } from './center-config.ts'
 import { readPolicy, reasons } from './cutting.ts'
-import { describeSet, searchSet } from './permission-sets.ts'
+import { describeSet, listSets, searchSet } from './permission-sets.ts'
 import { findAccountStatus } from './plan.ts'
 import type { QueueLimits } from './priority-queue.ts'
 import { findNoCut } from './session-cuts.ts'
+import { findInstance, listInstances } from './set-up.ts'
 
-/** Checks everything that giving access needs, as far as possible without giving any. */
+/** Checks everything that giving access needs, without giving any. Each check says how to fix what it finds. */
 export async function checkHealth(center: Center, queueLimits: QueueLimits): Promise<Check[]> {
   const { config } = center
-  const self = await check('the service’s own credentials', async () => `it is ${await center.whoAmI()}`)
+  const self = await check('Sallyport’s own identity', async () => `it is ${await center.whoAmI()}`)
+  if (!self.ok) return [self]
   const role = await check('the role', async () => {
-    await openRole(center, queueLimits)
+    await openRole(center)
     return `${config.role_arn} can be assumed, and only with the external id`
   })
-  if (!self.ok || !role.ok) return [self, role]
+  if (!role.ok) return [self, role]
   return [
     self,
     role,
     await check('the instance', () => checkInstance(center, queueLimits)),
     await check('the identity store', () => checkStore(center, queueLimits.signal)),
     await check('the organization', () => checkOrganization(center, queueLimits.signal)),
+    await check('the permission sets', () => checkSomeSet(center, queueLimits)),
+    await check('giving and removing access', () => checkRights(center, queueLimits)),
     ...(await checkSets(center, queueLimits)),
     ...(await checkCuts(center, queueLimits)),
-    {
-      what: 'giving access',
-      ok: true,
-      message: 'cannot be tested without giving any: the guide lists the rights that the role needs',
-    },
   ]
 }
 
@@ -37,46 +37,44 @@ async function check(what: string, run: () => Promise<string | null>): Promise<C
   try {
     return { what, ok: true, message: await run() }
   } catch (error) {
-    return { what, ok: false, message: error instanceof Error ? error.message : 'failed' }
+    return { what, ok: false, message: error instanceof Error ? fixed(error) : 'failed' }
   }
 }
 
-async function openRole(center: Center, queueLimits: QueueLimits): Promise<void> {
+/** What AWS answered, with how to fix it where that is one thing. */
+function fixed(error: Error): string {
+  const code = error instanceof AwsRefusal ? error.code : ''
+  const fix = Object.hasOwn(fixes, code) ? fixes[code] : undefined
+  return fix === undefined ? error.message : `${error.message}; ${fix}`
+}
+
+const fixes: Readonly<Record<string, string>> = {
+  CredentialsProviderError: 'give the service an identity at AWS, as the guide says, and start it again',
+  AccessDenied:
+    'its trust policy must name the identity of the service, and the external id that was shown at creation',
+  AccessDeniedException:
+    'the policy of the role must allow this call: apply the snippet again, or add the right that is named',
+  AWSOrganizationsNotInUseException:
+    'the account of the role must be the management account of an organization, or its delegate',
+}
+
+async function openRole(center: Center): Promise<void> {
   center.aws.forgetRole()
-  try {
-    // Any call will do: it assumes the role first.
-    await listInstances(center, queueLimits)
-  } catch (error) {
-    if (!(error instanceof AwsRefusal) || !/^AccessDenied$/.test(error.code)) throw error
-    const hint =
-      'its trust policy must name the identity of the service, and the external id that was shown at creation'
-    throw new AwsRefusal(error.kind, `${error.message}; ${hint}`, error.code)
-  }
+  await center.assumeRole()
 }
 
-async function listInstances(center: Center, queueLimits: QueueLimits) {
-  const found: { InstanceArn?: string | undefined; IdentityStoreId?: string | undefined }[] = []
-  let NextToken: string | undefined
-  do {
-    const page = await center.sso('ListInstances', queueLimits, (client, options) =>
-      client.listInstances({ NextToken }, options),
-    )
-    found.push(...(page.Instances ?? []))
-    NextToken = page.NextToken
-  } while (NextToken !== undefined)
-  return found
-}
-
-async function checkInstance(center: Center, queueLimits: QueueLimits): Promise<null> {
+async function checkInstance(center: Center, queueLimits: QueueLimits): Promise<string | null> {
   const { instance_arn, identity_store_id, region } = center.config
-  const found = (await listInstances(center, queueLimits)).find(({ InstanceArn }) => InstanceArn === instance_arn)
+  // What the only instance is, is found before the checks and kept with the config.
+  if (instance_arn === '') return `${(await findInstance(center, queueLimits)).instance_arn}`
+  const found = (await listInstances(center, queueLimits)).find((one) => one.instance_arn === instance_arn)
   if (found === undefined)
     throw new TargetError(
       'permanent',
       `the role finds no instance ${instance_arn} in ${region}; check the ARN, the region and the rights of the role`,
     )
-  if (found.IdentityStoreId === identity_store_id) return null
-  throw new TargetError('permanent', `its identity store is ${found.IdentityStoreId}, not ${identity_store_id}`)
+  if (found.identity_store_id === identity_store_id) return instance_arn
+  throw new TargetError('permanent', `its identity store is ${found.identity_store_id}, not ${identity_store_id}`)
 }
 
 async function checkStore(center: Center, signal: AbortSignal): Promise<string | null> {
@@ -92,6 +90,57 @@ async function checkOrganization(center: Center, signal: AbortSignal): Promise<n
   const status = await findAccountStatus(center, account, signal)
   if (status !== undefined) return null
   throw new TargetError('permanent', `the account ${account} of the role is in no organization`)
+}
+
+/** The sets that can be given; a right to read them is needed to find one by its name. */
+async function checkSomeSet(center: Center, queueLimits: QueueLimits): Promise<string> {
+  for await (const arns of listSets(center, queueLimits)) {
+    const [first] = arns
+    if (first === undefined) continue
+    const { name = first } = (await describeSet(center, first, queueLimits)) ?? {}
+    return `there are some, such as ${name}`
+  }
+  return 'there are none yet: make one in AWS to give access to accounts'
+}
+
+/** An assignment of this set can be neither made nor removed: the instance has no such set. */
+const noSet = 'ps-0000000000000000'
+
+/**
+ * Whether the role may make and remove assignments. AWS checks the right before it looks for the set, so a set that is not there shows it,
+ * and nothing is given.
+ */
+async function checkRights(center: Center, queueLimits: QueueLimits): Promise<string> {
+  const { instance_arn: InstanceArn, role_arn } = center.config
+  const assignment = {
+    InstanceArn,
+    PermissionSetArn: `${InstanceArn.replace(':instance/', ':permissionSet/')}/${noSet}`,
+    PrincipalId: randomUUID(),
+    PrincipalType: 'USER',
+    TargetId: role_arn.split(':')[4] ?? '',
+    TargetType: 'AWS_ACCOUNT',
+  } as const
+  await unlessAbsent(
+    center.sso('DeleteAccountAssignment', queueLimits, (client, options) =>
+      client.deleteAccountAssignment(assignment, options),
+    ),
+  )
+  await unlessAbsent(
+    center.sso('CreateAccountAssignment', queueLimits, (client, options) =>
+      client.createAccountAssignment(assignment, options),
+    ),
+  )
+  return 'the role may do both: AWS was asked about a set that does not exist, so nothing was given'
+}
+
+/** Answers that say that there is no such set, or no such person, come after the check of the right. */
+async function unlessAbsent(call: Promise<unknown>): Promise<void> {
+  try {
+    await call
+  } catch (error) {
+    const isAbsent = error instanceof AwsRefusal && /^(?:ResourceNotFound|Validation)Exception$/.test(error.code)
+    if (!isAbsent) throw error
+  }
 }
 
 /** Each permission set that the config names. */
