@@ -192,13 +192,16 @@ export async function keepTest(
   fields: Config = {},
 ): Promise<ProvisionerTestResult> {
   const found = Object.keys(fields)
-  const kept = sql`, config = config || ${JSON.stringify(fields)}::jsonb, version = version + 1, updated_at = clock_timestamp()`
   const failed = checks.filter((check) => !check.ok).length
+  const facts = { ok: failed === 0, failed, ...(found.length > 0 && { fields: found }) }
+  const result = sql`checked_at = clock_timestamp(), checks = ${JSON.stringify(checks)}`
+  const change = sql`config = config || ${JSON.stringify(fields)}::jsonb, version = version + 1,
+          updated_at = clock_timestamp(), ${result}`
   const [[tested]] = await ctx.tx.write([
     sql<{ checked_at: string; mode: Mode }>`with kept as (
-        update provisioner set checked_at = clock_timestamp(), checks = ${JSON.stringify(checks)}${found.length === 0 ? sql`` : kept}
+        update provisioner set ${found.length === 0 ? result : change}
         where tenant_id = ${ctx.tx.tenant_id} and id = ${id} and version = ${version} returning checked_at),
-      emitted as (${emit(ctx, eventOf('tested', id, { ok: failed === 0, failed, ...(found.length > 0 && { fields: found }) }), sql`kept`)})
+      emitted as (${emit(ctx, eventOf('tested', id, facts), sql`kept`)})
       select coalesce((select checked_at from kept), clock_timestamp()) as checked_at,
         ${tenantMode(ctx.tx)} as mode`,
   ])

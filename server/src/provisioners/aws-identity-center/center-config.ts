@@ -108,7 +108,7 @@ const forms: Record<string, Form> = {
 export const foundFields = ['instance_arn', 'identity_store_id'] as const
 
 /** The name of the role that an administrator sets up for Sallyport, unless `role_arn` names another. */
-export const roleName = 'sallyport-provisioner'
+const roleName = 'sallyport-provisioner'
 
 /** The config as the driver uses it. INVARIANT: `findFaults` found nothing in it. */
 export function centerConfigOf(config: Config): CenterConfig {

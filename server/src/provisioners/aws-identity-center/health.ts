@@ -120,12 +120,12 @@ async function checkRights(center: Center, queueLimits: QueueLimits): Promise<st
     TargetId: role_arn.split(':')[4] ?? '',
     TargetType: 'AWS_ACCOUNT',
   } as const
-  await unlessAbsent(
+  await unlessAllowed(
     center.sso('DeleteAccountAssignment', queueLimits, (client, options) =>
       client.deleteAccountAssignment(assignment, options),
     ),
   )
-  await unlessAbsent(
+  await unlessAllowed(
     center.sso('CreateAccountAssignment', queueLimits, (client, options) =>
       client.createAccountAssignment(assignment, options),
     ),
@@ -133,13 +133,14 @@ async function checkRights(center: Center, queueLimits: QueueLimits): Promise<st
   return 'the role may do both: AWS was asked about a set that does not exist, so nothing was given'
 }
 
-/** Answers that say that there is no such set, or no such person, come after the check of the right. */
-async function unlessAbsent(call: Promise<unknown>): Promise<void> {
+/** Answers about the set, the person or another act come after the check of the right. */
+async function unlessAllowed(call: Promise<unknown>): Promise<void> {
   try {
     await call
   } catch (error) {
-    const isAbsent = error instanceof AwsRefusal && /^(?:ResourceNotFound|Validation)Exception$/.test(error.code)
-    if (!isAbsent) throw error
+    const isAllowed =
+      error instanceof AwsRefusal && /^(?:ResourceNotFound|Validation|Conflict)Exception$/.test(error.code)
+    if (!isAllowed) throw error
   }
 }
 

@@ -2,7 +2,7 @@
 import type { CenterConfig } from './center-config.ts'
 
 /** Each call that giving, removing and reading access makes. */
-export const roleActions = [
+const roleActions = [
   'identitystore:GetUserId',
   'identitystore:ListUsers',
   'organizations:DescribeAccount',
@@ -27,7 +27,7 @@ export const roleActions = [
 ] as const
 
 /** What `cut_sessions` needs beside. */
-export const cutActions = ['sso:DeleteInlinePolicyFromPermissionSet'] as const
+const cutActions = ['sso:DeleteInlinePolicyFromPermissionSet'] as const
 
 /** The policy of the role. */
 export function rolePolicy({ cut_sessions }: Pick<CenterConfig, 'cut_sessions'>): object {

@@ -16,6 +16,7 @@ import {
 import { type Misdeed, openMisdeeds, type Victims } from './misdeeds.ts'
 import { sessionsIn } from './role-sessions.ts'
 import { serveAws } from './server.ts'
+import { administrator } from './templates.ts'
 import type { ServiceName } from './wire.ts'
 
 const usual: Settings = {
@@ -25,6 +26,7 @@ const usual: Settings = {
   listLag: { ms: 0, lists: 0 },
   page: 100,
   maxSets: 3500,
+  instances: 1,
 }
 
 /** The caller who exists from the start, whose key the operator has. */
@@ -72,6 +74,7 @@ export async function startAws(settings: Partial<Settings> = {}) {
     settings: cloud.settings,
     close,
     ...furnishing(cloud),
+    ...administrator(cloud),
     ...hands(cloud),
     ...reckoning(cloud),
     ...sessionsIn(cloud),

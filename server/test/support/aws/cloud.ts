@@ -24,11 +24,15 @@ export type ShellSession = {
   owner: string
   ended: boolean
 }
-/** A role that can be assumed: its trusted callers, its external id, its actions. `actions`: null for all. */
+/**
+ * A role that can be assumed: its trusted callers and its external id, or its whole trust policy in their place; its actions. `actions`: null
+ * for all.
+ */
 export type Role = {
   arn: string
   external_id: string | null
   trusts: readonly string[]
+  trust?: string
   actions: readonly string[] | null
   max_seconds: number
 }
@@ -90,6 +94,8 @@ export type Settings = {
   page: number
   /** How many permission sets an instance may have. */
   maxSets: number
+  /** How many instances the role finds: none in another region than the organization's. */
+  instances: number
 }
 
 /** Everything in the simulated organization. */

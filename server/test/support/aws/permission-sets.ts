@@ -18,7 +18,12 @@ export const permissionSetHandlers = (cloud: Cloud) =>
     ListInstances: (_input: sso.ListInstancesRequest, call: Call): sso.ListInstancesResponse => {
       const { instance_arn, identity_store_id, management_account } = cloud
       const one = { InstanceArn: instance_arn, IdentityStoreId: identity_store_id, OwnerAccountId: management_account }
-      const { items, NextToken } = page(call, [{ ...one, Status: 'ACTIVE' as const }], cloud.settings.page)
+      // An account of the organization may have an instance of its own, beside that of the organization.
+      const own = { ...one, InstanceArn: `${instance_arn.slice(0, -4)}0000`, IdentityStoreId: 'd-0000000000' }
+      const all = [one, own]
+        .slice(0, cloud.settings.instances)
+        .map((found) => ({ ...found, Status: 'ACTIVE' as const }))
+      const { items, NextToken } = page(call, all, cloud.settings.page)
       return { Instances: items, NextToken }
     },
 

@@ -64,11 +64,19 @@ const isLike = (pattern: string, text: string): boolean =>
       .replaceAll('?', '.')}$`,
   ).test(text)
 
+/** Each of the six parts of an ARN is compared by itself; the last contains the rest. */
+function isLikeArn(pattern: string, arn: string): boolean {
+  const partsOf = (text: string) => [...text.split(':', 5), text.split(':').slice(5).join(':')]
+  const parts = partsOf(arn)
+  return partsOf(pattern).every((part, place) => isLike(part, parts[place] ?? ''))
+}
+
 type Operator = { form(value: string): boolean; holds(given: string, value: string): boolean }
 const any = (): boolean => true
 const operators: Readonly<Record<string, Operator>> = {
   StringEquals: { form: any, holds: (given, value) => given === value },
   StringLike: { form: any, holds: (given, value) => isLike(value, given) },
+  ArnLike: { form: any, holds: (given, value) => isLikeArn(value, given) },
   Bool: { form: (value) => /^(?:true|false)$/.test(value), holds: (given, value) => given === value },
   DateLessThan: { form: isMoment, holds: (given, value) => Date.parse(given) < Date.parse(value) },
   DateGreaterThan: { form: isMoment, holds: (given, value) => Date.parse(given) > Date.parse(value) },

@@ -1,7 +1,15 @@
 import type * as sts from '@aws-sdk/client-sts'
-import { type Cloud, hex } from './cloud.ts'
+import { type Cloud, hex, type Role } from './cloud.ts'
 import { refuse } from './model.ts'
-import { AwsError, type Call, type Handlers } from './wire.ts'
+import { isTrusted } from './templates.ts'
+import { AwsError, type Call, type Caller, type Handlers } from './wire.ts'
+
+/** Whether the role can be assumed by this caller with this external id. */
+function lets(role: Role, { arn, account, principal = arn }: Caller, external_id: string | undefined): boolean {
+  if (role.trust !== undefined) return isTrusted(role.trust, principal, external_id)
+  const trusted = role.trusts.some((one) => one === arn || one === `arn:aws:iam::${account}:root`)
+  return trusted && (role.external_id === null || role.external_id === external_id)
+}
 
 /** STS: assuming roles, and the keys of a session. */
 export const tokenHandlers = (cloud: Cloud) =>
@@ -14,9 +22,7 @@ export const tokenHandlers = (cloud: Cloud) =>
 
     AssumeRole: (input: sts.AssumeRoleRequest, { caller }: Call): sts.AssumeRoleResponse => {
       const role = cloud.roles.get(input.RoleArn ?? '')
-      const trusted = role?.trusts.some((one) => one === caller.arn || one === `arn:aws:iam::${caller.account}:root`)
-      const named = role?.external_id === null || role?.external_id === input.ExternalId
-      if (role === undefined || trusted !== true || !named)
+      if (role === undefined || !lets(role, caller, input.ExternalId))
         throw new AwsError(
           'AccessDenied',
           `User: ${caller.arn} is not authorized to perform: sts:AssumeRole on resource: ${input.RoleArn}`,

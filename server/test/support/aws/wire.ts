@@ -7,7 +7,14 @@ export type ServiceName = 'sso' | 'identitystore' | 'organizations' | 'ssm' | 's
 export type Fields = Record<string, unknown>
 
 /** The caller who signed a call. `actions`: null for all; else the IAM actions, `sso:List*` and the like. */
-export type Caller = { arn: string; account: string; actions: readonly string[] | null; chained: boolean }
+/** `principal`: the ARN of the role, of a session of one. */
+export type Caller = {
+  arn: string
+  account: string
+  actions: readonly string[] | null
+  chained: boolean
+  principal?: string
+}
 
 /** One received call with a valid signature. */
 export type Call = {
