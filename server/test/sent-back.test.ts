@@ -55,3 +55,12 @@ function readOnlyOf(schema: object | undefined): string[] {
   const { description = '' } = schema === undefined ? {} : jsonSchemaOf(schema)
   return /present values: (.*)\.$/.exec(description)?.[1]?.split(', ') ?? []
 }
+
+test('a field that another operation changes is refused with that operation', async () => {
+  const { status, body } = await call('PATCH', addressed('/v1/users/{id}', records), { roles: ['auditor'] })
+  assert.equal(status, 400)
+  assert.match(
+    `${body.message}`,
+    /^`\/roles` cannot be changed here \(PUT \/v1\/users\/\{id\}\/roles changes it\): leave/,
+  )
+})

@@ -4,7 +4,13 @@ import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 import { invalidInput } from '../kernel/errors.ts'
 import { jsonSchemaOf, textRule } from './schema.ts'
 
-const cannotChange = 'cannot be changed here: leave it out, or send its present value'
+/** `places`: the operation that changes the field instead, by its name. */
+type Places = Readonly<Record<string, string>>
+
+function cannotChange(name: string, places: Places): string {
+  const place = Object.hasOwn(places, name) ? ` (${places[name]} changes it)` : ''
+  return `cannot be changed here${place}: leave it out, or send its present value`
+}
 
 /**
  * The body of a change that also takes the other fields of the record, and any present name: an older one may break the rule for
@@ -52,12 +58,13 @@ export function changeIn<Change extends TSchema>(
   change: Change,
   sent: Static<Change>,
   current: object,
+  places: Places = {},
 ): Static<Change> {
   const own = jsonSchemaOf(change).properties ?? {}
   const fields = Object.entries(sent as object)
   const faults = fields.flatMap(([name, value]) => {
     if (isPresent(value, name, current)) return []
-    const why = Object.hasOwn(own, name) ? textFault(own[name] ?? {}, value) : cannotChange
+    const why = Object.hasOwn(own, name) ? textFault(own[name] ?? {}, value) : cannotChange(name, places)
     return why === undefined ? [] : [{ pointer: `/${name}`, why }]
   })
   if (faults.length > 0) throw invalidInput(faults)

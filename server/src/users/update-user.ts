@@ -36,7 +36,7 @@ export const updateUser = (endAccess: EndAccess) =>
           if (user === undefined) throw notFound('user')
           const before = await findUser(tx, user.id)
           if (before === undefined) throw notFound('user')
-          const change = changeIn(UserChange, body, before)
+          const change = changeIn(UserChange, body, before, { roles: 'PUT /v1/users/{id}/roles' })
           const events = requireMayChange(user, change, ctx)
           requireMatch(tags, recordTag(before))
           if (events.length > 0) await saveUserChange(inside, user, change, events)

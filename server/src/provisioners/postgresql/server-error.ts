@@ -32,12 +32,16 @@ const hints: Readonly<Record<string, string>> = {
   '25006': 'the server is a standby, which accepts no changes',
 }
 
+/** What the client says of a server that refuses to begin with TLS. */
+const noTls = 'The server does not support SSL connections'
+
 /** An error of the connection to the server. */
 export function asConnectionError(error: unknown, server: string): TargetError {
   if (error instanceof TargetError) return error
   const message = lineOf(error instanceof Error ? error.message : String(error))
   if (!(error instanceof pg.DatabaseError) || error.code === undefined) {
-    return new TargetError('transient', `${server} cannot be reached: ${message || 'it does not answer'}`)
+    const why = message === noTls ? `it does not speak TLS, and \`tls\` is not \`off\` (${message})` : message
+    return new TargetError('transient', `${server} cannot be reached: ${why || 'it does not answer'}`)
   }
   const hint = hints[error.code]
   return new TargetError(

@@ -49,7 +49,7 @@ suite('with `tls` set to `verify`', { skip }, async () => {
   const refused = (message: RegExp) => ({ name: 'TargetError', kind: 'transient', message })
 
   test('a server without TLS is refused', async () => {
-    await assert.rejects(plan({}), refused(/does not support SSL/))
+    await assert.rejects(plan({}), refused(/does not speak TLS, and `tls` is not `off` .*does not support SSL/))
   })
 
   test('an untrusted certificate is refused', async () => {
