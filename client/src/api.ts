@@ -2448,6 +2448,11 @@ export interface webhooks {
                             request_id: string;
                             /** Format: uuid */
                             tenant_id: string;
+                            /**
+                             * @description of the tenant, at the time of the event: in rehearsal, what no provisioner serves is simulated
+                             * @enum {string}
+                             */
+                            mode: "rehearsal" | "live";
                         };
                     };
                 };

@@ -5,6 +5,8 @@ import { emit, type NewEvent } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
 import type { PageRequest, PageRows } from '../kernel/page.ts'
+import type { Mode } from '../tenants/mode.ts'
+import { tenantModeAt } from '../tenants/mode-store.ts'
 import type { EmailContent } from './email-channel.ts'
 import type { ChannelType, NotificationChannel } from './notification-channel.ts'
 import type { WebhookContent } from './webhook-channel.ts'
@@ -107,10 +109,13 @@ export type WebhookToCall = {
   previous_counts: boolean
   /** The database's clock. */
   now: string
+  /** The tenant's, at the moment of the event. */
+  mode: Mode
 }
 
-export async function findWebhookToCall(tx: Tx, id: string): Promise<WebhookToCall | undefined> {
-  const [found] = await tx.read(sql<WebhookToCall>`select config, sealed_secrets,
+/** `at`: the time of the event of which the call is. */
+export async function findWebhookToCall(tx: Tx, id: string, at: string): Promise<WebhookToCall | undefined> {
+  const [found] = await tx.read(sql<WebhookToCall>`select config, sealed_secrets, ${tenantModeAt(tx, at)} as mode,
       previous_until is not null and previous_until > clock_timestamp() as previous_counts, clock_timestamp() as now
     from notification_channel where tenant_id = ${tx.tenant_id} and id = ${id} and channel_type = 'webhook'`)
   return found

@@ -8,6 +8,12 @@ export function tenantMode({ tenant_id }: Tx): Statement {
   return sql`(select t.mode from tenant t where t.id = ${tenant_id})`
 }
 
+/** The mode that the tenant was in at that moment, to the millisecond, as a value to embed in another statement. */
+export function tenantModeAt({ tenant_id }: Tx, at: string): Statement {
+  return sql`(select case when date_trunc('milliseconds', t.live_since) <= ${at}::timestamptz then 'live'
+    else 'rehearsal' end from tenant t where t.id = ${tenant_id})`
+}
+
 /** The tenant's mode, read with a statement of its own. */
 export async function readMode(tx: Tx): Promise<Mode> {
   const [row] = await tx.read(sql<{ mode: Mode }>`select ${tenantMode(tx)} as mode`)

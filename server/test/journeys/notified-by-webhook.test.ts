@@ -9,7 +9,12 @@ import { startOnTestServer } from '../support/sallyport.ts'
 import { until } from '../support/wait.ts'
 
 /** The real service notifies the guide's receiver, a separate process, which is killed and restarted. */
-type Message = { webhook_id: string; type: string; timestamp: string; data: AuditEvent & { tenant_id: string } }
+type Message = {
+  webhook_id: string
+  type: string
+  timestamp: string
+  data: AuditEvent & { tenant_id: string; mode: string }
+}
 type AuditEvent = { id: string; subject: { id: string }; data: object }
 type Channel = { id: string; secret: string; enabled: boolean }
 
@@ -62,9 +67,9 @@ test('a receiver gets each event of a request once, also those that happened whi
 
   const first = await ask()
   const { webhook_id: _, type, timestamp, data } = await messageOf(first)
-  const { tenant_id, ...rest } = data
+  const { tenant_id, mode, ...rest } = data
   assert.deepEqual({ type, at: timestamp, ...rest }, await entry('request.created', first))
-  assert.equal(tenant_id, sallyport.bootstrap.tenant_id)
+  assert.deepEqual([tenant_id, mode], [sallyport.bootstrap.tenant_id, 'rehearsal'])
 
   await receiver.kill()
   const missed = [await ask(), await ask()]

@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { AuditEvent } from '../../audit/audit-event.ts'
 import type { Outgoing } from '../../http/outgoing.ts'
-import { Uuid } from '../../http/schema.ts'
+import { OneOf, Uuid } from '../../http/schema.ts'
+import type { Mode } from '../../tenants/mode.ts'
 import type { DeliveredEvent } from '../carrier.ts'
 
 const { type, at, ...entry } = AuditEvent.properties
@@ -13,7 +14,13 @@ const { type, at, ...entry } = AuditEvent.properties
 const EventMessage = Type.Object({
   type,
   timestamp: { ...at, description: 'the time of the event, not of the sending' },
-  data: Type.Object({ ...entry, tenant_id: Uuid }),
+  data: Type.Object({
+    ...entry,
+    tenant_id: Uuid,
+    mode: OneOf(['rehearsal', 'live'] as const, {
+      description: 'of the tenant, at the time of the event: in rehearsal, what no provisioner serves is simulated',
+    }),
+  }),
 })
 type EventMessage = Static<typeof EventMessage>
 
@@ -36,7 +43,7 @@ export const eventMessage: Outgoing = {
 }
 
 /** The message of an event: the same in every attempt. */
-export function messageOf(tenant_id: string, event: DeliveredEvent): EventMessage {
+export function messageOf(tenant_id: string, mode: Mode, event: DeliveredEvent): EventMessage {
   const { id, actor_kind, actor_id, api_key_id, subject_type, subject_id, data, request_id } = event
   return {
     type: event.type,
@@ -44,6 +51,7 @@ export function messageOf(tenant_id: string, event: DeliveredEvent): EventMessag
     data: {
       id,
       tenant_id,
+      mode,
       actor: { kind: actor_kind, id: actor_id, api_key_id },
       subject: { type: subject_type, id: subject_id },
       data,

@@ -18,8 +18,7 @@ const { tenant_id, owner } = await house.tenant('Acme')
 const tx = house.database.tenant(tenant_id)
 const sealer = openSealer(house.rootKeys)
 const open = openEgress(readEgressAllow('127.0.0.1'))
-const staying = new AbortController().signal
-const path = '/v1/notification-channels'
+const [staying, path] = [new AbortController().signal, '/v1/notification-channels']
 
 async function as(method: string, url: string, body?: unknown, expected = 200) {
   const sent = body === undefined ? {} : { body }
@@ -63,9 +62,10 @@ suite('a message', () => {
     assert.deepEqual(await carry(), { kind: 'delivered', said: 'the receiver answered 204' })
     assert.ok(receiver.proves(channel.secret))
     const { data } = await as('GET', `/v1/audit-events?subject=${channel.id}`)
-    const [{ type, at, ...entry }] = data as [Record<string, unknown>]
+    const [{ type, at, ...rest }] = data as [Record<string, unknown>]
     const { headers, body } = receiver.last()
-    assert.deepEqual(JSON.parse(body), { type, timestamp: delivery.event.at, data: { ...entry, tenant_id } })
+    const entry = { ...rest, tenant_id, mode: 'rehearsal' }
+    assert.deepEqual(JSON.parse(body), { type, timestamp: delivery.event.at, data: entry })
     assert.equal(new Date(delivery.event.at).toISOString(), new Date(String(at)).toISOString())
     assert.equal(headers['content-type'], 'application/json')
     assert.equal(headers['webhook-id'], delivery.id)

@@ -31,14 +31,14 @@ async function carry(
   { leaving, signal }: { leaving: AbortSignal; signal: AbortSignal },
 ): Promise<SendOutcome> {
   // Address, headers and secrets come from one read: secret headers never go to a previous or later address of the channel.
-  const found = await findWebhookToCall(tx, id)
+  const found = await findWebhookToCall(tx, id, delivery.event.at)
   if (found === undefined) return { kind: 'refused', why: 'the channel was deleted' }
   const { secret, previous, headers } = await openSecrets({ tx, sealer }, id, found.sealed_secrets)
   const secrets = found.previous_counts && previous !== null ? [secret, previous] : [secret]
   const [url, at, body] = [
     found.config.url,
     new Date(found.now),
-    JSON.stringify(messageOf(tx.tenant_id, delivery.event)),
+    JSON.stringify(messageOf(tx.tenant_id, found.mode, delivery.event)),
   ]
   try {
     const response = await postSigned(egress, { url, headers, secrets, id: delivery.id, at, body }, signal)
