@@ -1,4 +1,4 @@
-import type { Driver, Sighting } from './driver.ts'
+import type { Driver } from './driver.ts'
 import { TargetError } from './driver.ts'
 import { type ProvisionerSecrets, withoutSecrets } from './provisioner-secrets.ts'
 
@@ -18,7 +18,7 @@ export function discreetDriver(driver: Driver, secrets: ProvisionerSecrets): Dri
         throw discreet(error)
       }
     }
-  const { discover, setPassword } = driver
+  const { discover, setPassword, readInventory } = driver
   return {
     ...driver,
     plan: guarded(driver.plan),
@@ -29,13 +29,14 @@ export function discreetDriver(driver: Driver, secrets: ProvisionerSecrets): Dri
     health: guarded(driver.health),
     setPassword: setPassword && guarded(setPassword),
     discover: discover && ((...args) => discreetly(discover(...args), discreet)),
+    readInventory: readInventory && ((...args) => discreetly(readInventory(...args), discreet)),
   }
 }
 
-async function* discreetly(
-  pages: AsyncIterable<readonly Sighting[]>,
+async function* discreetly<Page>(
+  pages: AsyncIterable<Page>,
   discreet: (error: unknown) => unknown,
-): AsyncGenerator<readonly Sighting[]> {
+): AsyncGenerator<Page> {
   try {
     yield* pages
   } catch (error) {

@@ -2,6 +2,7 @@ import type { Egress, Tx } from '../kernel/context.ts'
 import type { FaultyField } from '../kernel/errors.ts'
 import type { ShownFields } from '../kernel/shown-field.ts'
 import type { Connect } from './connect.ts'
+import type { InventoryPart, ReadInventory } from './target-inventory.ts'
 
 /** The holder of the access and what was approved: the whole input of a plan. */
 export type PlanInput = {
@@ -104,6 +105,8 @@ export type Driver = {
    * @throws TargetError permanent, when the target does not hold the access
    */
   setPassword: ((target: Target, signal: AbortSignal) => Promise<Credentials>) | null
+  /** Reads a part of what the target says of itself. Null: the type has no parts. */
+  readInventory: ReadInventory | null
   /** Checks everything that giving access needs, and changes nothing. */
   health(tx: Tx, signal: AbortSignal): Promise<Check[]>
   /** Milliseconds until the next poll, by the number of polls so far. */
@@ -162,6 +165,8 @@ export type DriverType = {
    * only then, and a caller can never set them.
    */
   makeSecrets(): Record<string, string>
+  /** The parts of the inventory that `readInventory` of its drivers reads. */
+  inventoryParts: readonly InventoryPart[]
   /** Absent where the config has everything, and nothing is to be made at the target for it. */
   setUp?: SetUp
   /** Cheap: makes no connection. */

@@ -49,11 +49,11 @@ suite('the drivers of another process', () => {
     const one = await setUp()
     const drivers = process()
     const driver = await at(drivers, one, 1)
-    await assert.rejects(
-      driver.poll(one.tx, {}, 'x', AbortSignal.timeout(1_000)),
-      (error) =>
-        error instanceof TargetError && error.message.includes('[redacted]') && !error.message.includes(canary),
-    )
+    const isRedacted = (error: unknown) =>
+      error instanceof TargetError && error.message.includes('[redacted]') && !error.message.includes(canary)
+    const signal = AbortSignal.timeout(1_000)
+    await assert.rejects(driver.poll(one.tx, {}, 'x', signal), isRedacted)
+    await assert.rejects(Array.fromAsync(driver.readInventory?.('accounts', signal) ?? []), isRedacted)
     await drivers.close()
   })
 

@@ -18,6 +18,7 @@ const type: DriverType = {
       ...(typeof signing_secret === 'string' ? [] : [{ pointer: '/config/signing_secret', why: 'was not opened' }]),
     ]),
   makeSecrets: () => ({ signing_secret: 'made' }),
+  inventoryParts: [],
   open: () => assert.fail(),
 }
 const egress = {} as Egress

@@ -41,6 +41,7 @@ function talkative(seen: Seen): DriverType {
       seen.made += 1
       return { signing_secret: `${canary}-made-${seen.made}` }
     },
+    inventoryParts: ['accounts'],
     open(opening) {
       seen.opened.push(opening)
       const text = JSON.stringify(opening)
@@ -51,10 +52,14 @@ function talkative(seen: Seen): DriverType {
         return [{ what: text, ok: note !== 'fails', message: text }]
       }
       const poll = () => Promise.reject(new TargetError('transient', `it does not take ${text}`))
+      // biome-ignore lint/correctness/useYield: it fails before its first page.
+      async function* readInventory() {
+        throw new TargetError('permanent', `it does not list ${text}`)
+      }
       const close = async () => {
         seen.closed += 1
       }
-      return { ...sandbox.open(opening), poll, health, close } satisfies Driver
+      return { ...sandbox.open(opening), poll, readInventory, health, close } satisfies Driver
     },
   }
 }

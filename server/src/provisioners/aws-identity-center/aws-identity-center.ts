@@ -44,6 +44,7 @@ export function awsIdentityCenterAt(limits: Limits, readAgainSeconds = readAgain
     targetFields: ['endpoint', 'region', 'instance_arn', 'identity_store_id'],
     findFaults,
     makeSecrets: () => ({ external_id: randomBytes(24).toString('base64url') }),
+    inventoryParts: [],
     setUp: {
       foundFields,
       find: (opening, signal) =>
@@ -141,6 +142,7 @@ function open(center: Center): Driver {
     discover: (_tx, known, signal) =>
       discover(center, known, { urgent: false, until: Number.POSITIVE_INFINITY, signal }),
     setPassword: null,
+    readInventory: null,
     health: (_tx, signal) => checkHealth(center, queueLimitsOf(true, signal)),
     // A waiting call gets room only when a poll sees that an operation has ended.
     pollAfterMs: (polls) => 1_000 * (center.rateLimiter.isAwaited() ? 1 : (pollSeconds[polls] ?? maxPollSeconds)),

@@ -44,6 +44,7 @@ export const postgresql: DriverType = {
   targetFields,
   findFaults: findConfigFaults,
   makeSecrets: () => ({}),
+  inventoryParts: [],
   open,
 }
 
@@ -83,6 +84,7 @@ function open({ config, egress }: Opening): Driver {
     setPassword: settings.makesLogins
       ? (target, signal) => setPassword({ connections, signal }, settings, readHeldRole(target))
       : null,
+    readInventory: null,
     health: (_tx, signal) => checkHealth({ connections, signal }, settings),
     pollAfterMs: () => 1_000,
     close: () => Promise.resolve(connections.close()),

@@ -26,6 +26,7 @@ const driver: Driver = {
   verify: (tx, target) => verify(tx, target),
   discover,
   setPassword: null,
+  readInventory: null,
   health: () =>
     Promise.resolve([{ what: 'the sandbox', ok: true, message: 'a simulated cloud: it gives no real access' }]),
   pollAfterMs: () => 50,
@@ -44,6 +45,7 @@ export const sandbox: DriverType = {
       })),
     ),
   makeSecrets: () => ({}),
+  inventoryParts: [],
   open: () => driver,
 }
 

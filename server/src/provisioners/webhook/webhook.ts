@@ -33,6 +33,7 @@ export const webhook: DriverType = {
   targetFields: ['url'],
   findFaults,
   makeSecrets: () => ({ signing_secret: makeSigningSecret() }),
+  inventoryParts: [],
   open: openWebhook,
 }
 
@@ -59,6 +60,7 @@ function openWebhook(opening: Opening): Driver {
     // A receiver cannot list what it holds, so each entitlement is verified by itself.
     discover: null,
     setPassword: null,
+    readInventory: null,
     health: (tx, signal) => health(it, tx, signal),
     pollAfterMs: (polls) => pollDelaysMs[polls] ?? maxPauseMs,
     close: () => Promise.resolve(),
