@@ -109,12 +109,13 @@ const listHandlers = (cloud: Cloud) =>
       call: Call,
     ): sso.ListAccountAssignmentsForPrincipalResponse => {
       checkInstance(cloud, input.InstanceArn)
+      const { PrincipalId = '', PrincipalType } = input
       const only = input.Filter?.AccountId
       const listed = listedSeats(
         cloud,
         (one) =>
-          one.principal === input.PrincipalId &&
-          one.principal_type === input.PrincipalType &&
+          ((one.principal === PrincipalId && one.principal_type === PrincipalType) ||
+            (PrincipalType === 'USER' && cloud.groups.get(one.principal)?.members.has(PrincipalId) === true)) &&
           (only === undefined || one.account === only),
       )
       const { items, NextToken } = page(call, listed, cloud.settings.page)
@@ -139,7 +140,7 @@ const failure = (reason: string): Fate => ({ status: 'FAILED', reason })
 
 /** Why an act that has begun fails because its account or user is gone: AWS finds out only while it works. */
 function refusalOf(cloud: Cloud, { account, principal, principal_type }: Seat): Fate | undefined {
-  if (principal_type !== 'USER' || !cloud.users.has(principal))
+  if (!(principal_type === 'USER' ? cloud.users : cloud.groups).has(principal))
     return failure(
       `Received a 404 status error: the ${principal_type} assignee ${principal} was not found in directory ${cloud.identity_store_id}`,
     )

@@ -13,6 +13,7 @@ import {
   settle,
   unassign,
 } from './cloud.ts'
+import { furnishing } from './furnishing.ts'
 import { type Misdeed, openMisdeeds, type Victims } from './misdeeds.ts'
 import { sessionsIn } from './role-sessions.ts'
 import { serveAws } from './server.ts'
@@ -48,7 +49,7 @@ export const operatorEnvironment = {
 export type Aws = Awaited<ReturnType<typeof openAws>>
 
 /**
- * A simulation of the AWS services that Sallyport calls: STS, IAM Identity Center, its directory, Organizations and Session
+ * A simulation of the AWS services that Sallyport calls: STS, IAM Identity Center, its directory, Organizations, RDS and Session
  * Manager, over HTTP on 127.0.0.1. It is as strict as the real ones, and misbehaves when a test says so. Open it at the top of
  * a file: it is closed when the file's tests are done.
  */
@@ -73,7 +74,7 @@ export async function startAws(settings: Partial<Settings> = {}) {
     /** May be changed as a test goes. */
     settings: cloud.settings,
     close,
-    ...furnishing(cloud),
+    ...furnishing(cloud, operator.arn),
     ...administrator(cloud),
     ...hands(cloud),
     ...reckoning(cloud),
@@ -107,86 +108,30 @@ function emptyCloud(settings: Settings): Cloud {
     keys: new Map([[operator.accessKeyId, { id: operator.accessKeyId, secret: operator.secretAccessKey, caller }]]),
     roles: new Map(),
     users: new Map(),
-    accounts: new Map([[management, { id: management, name: 'management', status: 'ACTIVE', parent: root }]]),
+    groups: new Map(),
+    accounts: new Map([
+      [management, { id: management, name: 'management', status: 'ACTIVE', parent: root, tags: new Map() }],
+    ]),
     units: new Map(),
     sets: new Map(),
     assignments: [],
     acts: new Map(),
     shells: new Map(),
+    databases: new Map(),
     lists: 0,
   }
 }
 
-/** Functions that set up a test's data. */
-function furnishing(cloud: Cloud) {
-  let accounts = 200_000_000_000
-  return {
-    /** A role that the operator may assume with this external id; `actions`: null for all. */
-    addRole(external_id: string | null, actions: readonly string[] | null = null, account = cloud.management_account) {
-      const arn = `arn:aws:iam::${account}:role/sallyport-${hex(6)}`
-      cloud.roles.set(arn, { arn, external_id, actions, trusts: [operator.arn], max_seconds: 3600 })
-      return arn
-    },
-    setExternalId(role: string, external_id: string | null): void {
-      const found = cloud.roles.get(role)
-      if (found !== undefined) found.external_id = external_id
-    },
-    setActions(role: string, actions: readonly string[] | null): void {
-      const found = cloud.roles.get(role)
-      if (found !== undefined) found.actions = actions
-    },
-    /** Returns the account's id. */
-    addAccount(status: Account['status'] = 'ACTIVE', parent: string = cloud.root_id): string {
-      const id = String(accounts++)
-      cloud.accounts.set(id, { id, name: `account-${id}`, status, parent })
-      return id
-    },
-    addUnit(parent: string = cloud.root_id): string {
-      const id = `ou-${cloud.root_id.slice(2)}-${hex(8)}`
-      cloud.units.set(id, { id, name: id, parent })
-      return id
-    },
-    /** Returns the user's id in the directory. */
-    addUser(user_name: string, external_ids: { Issuer: string; Id: string }[] = []): string {
-      const id = `${hex(8)}-${hex(4)}-${hex(4)}-${hex(4)}-${hex(12)}`
-      cloud.users.set(id, { id, user_name, display_name: user_name, external_ids })
-      return id
-    },
-    /** A permission set that another party made; returns its ARN. */
-    addPermissionSet(name: string, tags: Readonly<Record<string, string>> = {}): string {
-      const arn = `${cloud.instance_arn.replace(':instance/', ':permissionSet/')}/ps-${hex(16)}`
-      const contents = { inline_policy: '', session_duration: 'PT1H', managed: [] }
-      const past = { at: Number.NEGATIVE_INFINITY, lists: Number.NEGATIVE_INFINITY }
-      const rest = {
-        description: undefined,
-        relay_state: undefined,
-        deleted: null,
-        provisioned: new Map(),
-        roles: new Map(),
-      }
-      const made = { made_at: new Date(), created: past, tags: new Map(Object.entries(tags)) }
-      cloud.sets.set(arn, { arn, name, contents, ...made, ...rest })
-      return arn
-    },
-    /** A user opens a shell on a machine; returns the session's id. */
-    addShell(account: string, target: string, owner: string, region = cloud.region): string {
-      const id = `${owner.replace(/.*\//, '')}-${hex(17)}`
-      cloud.shells.set(id, { id, account, region, target, owner, ended: false })
-      return id
-    },
-  }
-}
-
-const seatOf = (account: string, set: string, principal: string): Seat => ({
-  account,
-  set,
-  principal,
-  principal_type: 'USER',
-})
-
 /** Changes by hand, which the tested driver does not see. */
 function hands(cloud: Cloud) {
+  const seatOf = (account: string, set: string, principal: string): Seat => ({
+    account,
+    set,
+    principal,
+    principal_type: cloud.groups.has(principal) ? 'GROUP' : 'USER',
+  })
   return {
+    /** `principal`: a user or a group. */
     assignByHand: (account: string, set: string, principal: string): void =>
       assign(cloud, seatOf(account, set, principal), 'hand'),
     unassignByHand: (account: string, set: string, principal: string): void =>
@@ -217,6 +162,7 @@ function hands(cloud: Cloud) {
     /** Deletes the user, with all of the user's assignments. */
     deleteUserByHand(id: string): void {
       cloud.users.delete(id)
+      for (const { members } of cloud.groups.values()) members.delete(id)
       for (const one of cloud.assignments) if (one.principal === id) unassign(cloud, one)
     },
     /** Invalidates the keys of every session. */

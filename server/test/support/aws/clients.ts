@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { IdentitystoreClient } from '@aws-sdk/client-identitystore'
 import { OrganizationsClient } from '@aws-sdk/client-organizations'
+import { RDSClient } from '@aws-sdk/client-rds'
 import { SSMClient } from '@aws-sdk/client-ssm'
 import { SSOAdminClient } from '@aws-sdk/client-sso-admin'
 import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts'
@@ -16,6 +17,7 @@ export function clientsOf(aws: Aws, credentials: Keys = operator, { maxAttempts 
     directory: new IdentitystoreClient(common),
     organization: new OrganizationsClient({ ...common, region: 'us-east-1' }),
     shells: new SSMClient(common),
+    databases: new RDSClient(common),
     tokens: new STSClient(common),
   }
 }

@@ -7,6 +7,7 @@ export type Account = {
   name: string
   status: 'ACTIVE' | 'SUSPENDED' | 'PENDING_CLOSURE'
   parent: string
+  tags: ReadonlyMap<string, string>
 }
 export type Unit = { id: string; name: string; parent: string }
 export type User = {
@@ -14,6 +15,20 @@ export type User = {
   user_name: string
   display_name: string
   external_ids: { Issuer: string; Id: string }[]
+}
+/** A group of the directory; `members`: ids of users. */
+export type Group = { id: string; name: string; members: Set<string> }
+/** A database instance. `host`: null while it is being made. */
+export type Database = {
+  arn: string
+  name: string
+  account: string
+  region: string
+  engine: string
+  host: string | null
+  port: number
+  resource_id: string
+  tags: ReadonlyMap<string, string>
 }
 /** An open session on a machine; `owner`: the ARN that opened it. */
 export type ShellSession = {
@@ -111,12 +126,14 @@ export type Cloud = {
   keys: Map<string, Key>
   roles: Map<string, Role>
   users: Map<string, User>
+  groups: Map<string, Group>
   accounts: Map<string, Account>
   units: Map<string, Unit>
   sets: Map<string, PermissionSet>
   assignments: Assignment[]
   acts: Map<string, Act>
   shells: Map<string, ShellSession>
+  databases: Map<string, Database>
   /** The number of list calls so far. */
   lists: number
 }

@@ -4,7 +4,7 @@ import { refuse } from './model.ts'
 import { page } from './pages.ts'
 import { AwsError, type Call, type Handlers } from './wire.ts'
 
-/** The identity store: its users. */
+/** The identity store: its users and groups. */
 export const directoryHandlers = (cloud: Cloud) =>
   ({
     GetUserId: (input: store.GetUserIdRequest): store.GetUserIdResponse => {
@@ -31,6 +31,33 @@ export const directoryHandlers = (cloud: Cloud) =>
       const { items, NextToken } = page(call, listed, cloud.settings.page)
       return { Users: items.map((user) => shown(cloud, user)), NextToken }
     },
+    ...groupHandlers(cloud),
+  }) as const satisfies Handlers
+
+const groupHandlers = (cloud: Cloud) =>
+  ({
+    ListGroups: (input: store.ListGroupsRequest, call: Call): store.ListGroupsResponse => {
+      checkStore(cloud, input.IdentityStoreId)
+      if (input.Filters !== undefined) refuse('identitystore', 'groups have no filter here')
+      const { items, NextToken } = page(call, [...cloud.groups.values()], cloud.settings.page)
+      const { identity_store_id: IdentityStoreId } = cloud
+      return { Groups: items.map(({ id, name }) => ({ IdentityStoreId, GroupId: id, DisplayName: name })), NextToken }
+    },
+
+    ListGroupMemberships: (
+      input: store.ListGroupMembershipsRequest,
+      call: Call,
+    ): store.ListGroupMembershipsResponse => {
+      checkStore(cloud, input.IdentityStoreId)
+      const group = cloud.groups.get(input.GroupId ?? '')
+      if (group === undefined) throw notFound(input.GroupId ?? '', 'GROUP')
+      const { items, NextToken } = page(call, [...group.members], cloud.settings.page)
+      const common = { IdentityStoreId: cloud.identity_store_id, GroupId: group.id }
+      return {
+        GroupMemberships: items.map((UserId) => ({ ...common, MembershipId: UserId, MemberId: { UserId } })),
+        NextToken,
+      }
+    },
   }) as const satisfies Handlers
 
 function checkStore({ identity_store_id }: Cloud, given: string | undefined): void {
@@ -51,8 +78,8 @@ function isCalled(user: User, name: store.AlternateIdentifier | undefined): bool
   return AttributePath === 'userName' && String(AttributeValue).toLowerCase() === user.user_name.toLowerCase()
 }
 
-const notFound = (id: string): AwsError =>
-  new AwsError('ResourceNotFoundException', 'USER not found.', { ResourceType: 'USER', ResourceId: id })
+const notFound = (id: string, ResourceType: 'USER' | 'GROUP' = 'USER'): AwsError =>
+  new AwsError('ResourceNotFoundException', `${ResourceType} not found.`, { ResourceType, ResourceId: id })
 
 const shown = (cloud: Cloud, user: User): store.User => ({
   IdentityStoreId: cloud.identity_store_id,

@@ -52,6 +52,7 @@ const sso: Readonly<Record<string, Limit>> = {
 
 const identitystore: Readonly<Record<string, Limit>> = {
   IdentityStoreId: { min: 1, max: 36, form: whole(`d-[0-9a-f]{10}|${uuid}`) },
+  GroupId: { min: 1, max: 47, form: whole(principal) },
   UserId: { min: 1, max: 47, form: whole(principal) },
   Issuer: word,
   Id: word,
@@ -65,6 +66,7 @@ const unit = 'ou-[0-9a-z]{4,32}-[a-z0-9]{8,32}'
 
 const organizations: Readonly<Record<string, Limit>> = {
   AccountId: account,
+  ResourceId: { max: 130, form: whole(`r-[0-9a-z]{4,32}|\\d{12}|${unit}`) },
   ParentId: { max: 100, form: whole(`r-[0-9a-z]{4,32}|${unit}`) },
   ChildId: { max: 100, form: whole(`\\d{12}|${unit}`) },
   ChildType: { values: ['ACCOUNT', 'ORGANIZATIONAL_UNIT'] },
@@ -82,6 +84,10 @@ const ssm: Readonly<Record<string, Limit>> = {
   MaxResults: { min: 1, max: 200 },
 }
 
+const rds: Readonly<Record<string, Limit>> = {
+  MaxRecords: { min: 20, max: 100 },
+}
+
 const sts: Readonly<Record<string, Limit>> = {
   RoleArn: { min: 20, max: 2048, form: whole(`${arn}:iam::\\d{12}:role/[\\w+=,.@/-]+`) },
   RoleSessionName: { min: 2, max: 64, form: whole('[\\w+=,.@-]*') },
@@ -95,5 +101,6 @@ export const limits: Readonly<Record<ServiceName, Readonly<Record<string, Limit>
   identitystore,
   organizations,
   ssm,
+  rds,
   sts,
 }

@@ -1,10 +1,11 @@
 import * as identitystore from '@aws-sdk/client-identitystore'
 import * as organizations from '@aws-sdk/client-organizations'
+import * as rds from '@aws-sdk/client-rds'
 import * as ssm from '@aws-sdk/client-ssm'
 import * as sso from '@aws-sdk/client-sso-admin'
 import * as sts from '@aws-sdk/client-sts'
 import { type Limit, limits } from './limits.ts'
-import { AwsError, type Fields, type ServiceName } from './wire.ts'
+import { AwsError, type Fields, type ServiceName, takesForms } from './wire.ts'
 
 /** The operations and shapes in the vendor's own clients. */
 const models: Readonly<Record<ServiceName, Readonly<Record<string, unknown>>>> = {
@@ -12,6 +13,7 @@ const models: Readonly<Record<ServiceName, Readonly<Record<string, unknown>>>> =
   identitystore,
   organizations,
   ssm,
+  rds,
   sts,
 }
 
@@ -21,6 +23,7 @@ const namedByService: Readonly<Record<ServiceName, string>> = {
   identitystore: 'ValidationException',
   organizations: 'InvalidInputException',
   ssm: 'ValidationException',
+  rds: 'InvalidParameterValue',
   sts: 'ValidationError',
 }
 
@@ -29,14 +32,16 @@ export function refuse(service: ServiceName, message: string): never {
   throw new AwsError(namedByService[service], message)
 }
 
+export const noOperation = (service: ServiceName, operation: string): AwsError =>
+  new AwsError(takesForms(service) ? 'InvalidAction' : 'UnknownOperationException', `no operation ${operation}`)
+
 /**
  * Checks an input against the service's model: no unknown member, all required ones, their types, lengths and patterns.
  * @throws AwsError
  */
 export function checkInput(service: ServiceName, operation: string, input: Fields): void {
   const schema = models[service][`${operation}$`]
-  if (!Array.isArray(schema) || schema[0] !== operationShape)
-    throw new AwsError(service === 'sts' ? 'InvalidAction' : 'UnknownOperationException', `no operation ${operation}`)
+  if (!Array.isArray(schema) || schema[0] !== operationShape) throw noOperation(service, operation)
   checkValue(service, resolve(schema[4]), input, '')
 }
 

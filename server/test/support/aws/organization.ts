@@ -71,6 +71,16 @@ const treeHandlers = (cloud: Cloud) =>
       return { OrganizationalUnits: items.map((one) => shownUnit(cloud, one)), NextToken }
     },
 
+    ListTagsForResource: (input: org.ListTagsForResourceRequest, call: Call): org.ListTagsForResourceResponse => {
+      const { ResourceId = '' } = input
+      const { accounts, units, root_id } = cloud
+      if (!accounts.has(ResourceId) && !units.has(ResourceId) && ResourceId !== root_id)
+        throw new AwsError('TargetNotFoundException', "You specified a target that doesn't exist.")
+      const tags = [...(accounts.get(ResourceId)?.tags ?? [])].map(([Key, Value]) => ({ Key, Value }))
+      const { items, NextToken } = page(call, tags, most(cloud))
+      return { Tags: items, NextToken }
+    },
+
     DescribeOrganizationalUnit: (
       input: org.DescribeOrganizationalUnitRequest,
     ): org.DescribeOrganizationalUnitResponse => {

@@ -4,9 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { assignmentHandlers } from './assignments.ts'
 import type { Entry } from './call-log.ts'
 import { type Cloud, newRequestId, settle } from './cloud.ts'
+import { databaseHandlers } from './databases.ts'
 import { directoryHandlers } from './directory.ts'
 import { errorOf, type openMisdeeds } from './misdeeds.ts'
-import { checkInput } from './model.ts'
+import { checkInput, noOperation } from './model.ts'
 import { organizationHandlers } from './organization.ts'
 import { permissionSetHandlers } from './permission-sets.ts'
 import { setContentHandlers } from './set-contents.ts'
@@ -26,6 +27,8 @@ import {
   readTarget,
   type ServiceName,
   send,
+  serviceOfForm,
+  takesForms,
 } from './wire.ts'
 
 export type Misdeeds = ReturnType<typeof openMisdeeds>
@@ -41,6 +44,7 @@ export async function serveAws(cloud: Cloud, misdeeds: Misdeeds): Promise<{ orig
     identitystore: directoryHandlers(cloud),
     organizations: organizationHandlers(cloud),
     ssm: shellHandlers(cloud),
+    rds: databaseHandlers(cloud),
     sts: tokenHandlers(cloud),
   }
   const throttle = openThrottle(cloud)
@@ -81,7 +85,7 @@ async function serveOne(serving: Serving, request: IncomingMessage, reply: Serve
     request_id: newRequestId(),
   }
   cloud.log.entries.push(entry)
-  const protocol = request.headers['x-amz-target'] === undefined ? 'form' : 'json'
+  const protocol = request.headers['x-amz-target'] === undefined ? serviceOfForm(body) : 'json'
   const refusal = (error: unknown): Answer => {
     const known = error instanceof AwsError ? error : new AwsError('InternalFailure', String(error), { status: 500 })
     entry.outcome = known.name
@@ -112,8 +116,7 @@ function admit({ cloud, handlers, throttle }: Serving, request: IncomingMessage,
   throttle(service)
   const input = readInput(request, body)
   entry.input = input
-  if (handlers[service][operation] === undefined)
-    throw new AwsError(service === 'sts' ? 'InvalidAction' : 'UnknownOperationException', `no operation ${operation}`)
+  if (handlers[service][operation] === undefined) throw noOperation(service, operation)
   checkInput(service, operation, input)
   authorize(service, operation, caller)
   if (operation === 'CreatePermissionSet' && input.Tags !== undefined) authorize(service, 'TagResource', caller)
@@ -132,9 +135,9 @@ function perform({ cloud, handlers }: Serving, call: Call, entry: Entry, refusal
   }
 }
 
-/** Organizations is in us-east-1 for all regions, machines are in every region, the rest is in the instance's region. */
+/** Organizations is in us-east-1 for all regions, machines and databases are in every region, the rest is in the instance's region. */
 function regionOf({ region }: Cloud, service: ServiceName): string | null {
-  if (service === 'ssm') return null
+  if (service === 'ssm' || service === 'rds') return null
   return service === 'organizations' ? 'us-east-1' : region
 }
 
@@ -145,8 +148,9 @@ function authorize(service: ServiceName, operation: string, { arn, actions }: Ca
   const named = actions.some((one) => new RegExp(`^${one.replaceAll('*', '.*')}$`, 'i').test(action))
   if (!named)
     throw new AwsError(
-      'AccessDeniedException',
+      takesForms(service) ? 'AccessDenied' : 'AccessDeniedException',
       `User: ${arn} is not authorized to perform: ${action} because no identity-based policy allows the ${action} action`,
+      { status: takesForms(service) ? 403 : 400 },
     )
 }
 
@@ -156,10 +160,13 @@ function openThrottle({ settings }: Cloud): (service: ServiceName) => void {
   return (service) => {
     const now = performance.now()
     const recent = (taken.get(service) ?? []).filter((at) => now - at < 1000)
-    if (recent.length >= settings.rate)
-      throw service === 'organizations'
-        ? new AwsError('TooManyRequestsException', 'AWS Organizations can not complete your request: rate exceeded')
-        : new AwsError('ThrottlingException', 'Rate exceeded')
+    if (recent.length >= settings.rate) throw tooMany(service)
     taken.set(service, [...recent, now])
   }
+}
+
+function tooMany(service: ServiceName): AwsError {
+  if (service === 'organizations')
+    return new AwsError('TooManyRequestsException', 'AWS Organizations can not complete your request: rate exceeded')
+  return new AwsError(takesForms(service) ? 'Throttling' : 'ThrottlingException', 'Rate exceeded')
 }

@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { AwsError, type Caller, type ServiceName } from './wire.ts'
+import { AwsError, type Caller, type ServiceName, takesForms } from './wire.ts'
 
 /** A key that signs calls; a session's key has its token and its end, in milliseconds since 1970. */
 export type Key = { id: string; secret: string; caller: Caller; session?: { token: string; ends_at: number } }
@@ -21,7 +21,7 @@ export function verifySignature(
   wanted: { service: ServiceName; region: string | null },
   keys: ReadonlyMap<string, Key>,
 ): { caller: Caller; region: string } {
-  const say = wanted.service === 'sts' ? ofQuery : ofJson
+  const say = takesForms(wanted.service) ? ofQuery : ofJson
   const claim = readClaim(request, say)
   const key = keys.get(claim.keyId)
   if (key === undefined) throw say('unknown', 'The security token included in the request is invalid.')

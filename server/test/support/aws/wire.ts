@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 /** The services, by the name in their signatures. */
-export type ServiceName = 'sso' | 'identitystore' | 'organizations' | 'ssm' | 'sts'
+export type ServiceName = 'sso' | 'identitystore' | 'organizations' | 'ssm' | 'rds' | 'sts'
 
 export type Fields = Record<string, unknown>
 
@@ -50,14 +50,23 @@ const targets: Readonly<Record<string, ServiceName>> = {
   AmazonSSM: 'ssm',
 }
 
-const stsVersion = '2011-06-15'
+/** The services that take forms, and answer in XML. */
+const forms = {
+  sts: { version: '2011-06-15', namespace: 'https://sts.amazonaws.com/doc/2011-06-15/' },
+  rds: { version: '2014-10-31', namespace: 'http://rds.amazonaws.com/doc/2014-10-31/' },
+} as const
 
-/** The service and operation of a call: JSON 1.1 names its target in a header, an STS form in the body. */
+type FormService = keyof typeof forms
+
+/** Whether the service takes forms, and so has the error names of that protocol. */
+export const takesForms = (service: ServiceName): service is FormService => service in forms
+
+/** The service and operation of a call: JSON 1.1 names its target in a header, a form in the body. */
 export function readTarget(request: IncomingMessage, body: Buffer): { service: ServiceName; operation: string } {
   if (request.method !== 'POST' || request.url !== '/')
     throw new AwsError('UnknownOperationException', `there is no ${request.method} ${request.url}`, { status: 404 })
   const target = request.headers['x-amz-target']
-  if (target === undefined) return { service: 'sts', operation: formOf(body).get('Action') ?? '' }
+  if (target === undefined) return { service: serviceOfForm(body), operation: formOf(body).get('Action') ?? '' }
   const [prefix = '', operation = '', ...more] = String(target).split('.')
   const service = targets[prefix]
   if (service === undefined || more.length > 0) throw new AwsError('UnknownOperationException', String(target))
@@ -75,6 +84,10 @@ export function readInput(request: IncomingMessage, body: Buffer): Fields {
   throw new AwsError('UnknownOperationException', 'the content type is application/x-amz-json-1.1', { status: 404 })
 }
 
+/** A form does not name its service, only the version of the API: every other address than this one belongs to one service. */
+export const serviceOfForm = (body: Buffer): FormService =>
+  formOf(body).get('Version') === forms.rds.version ? 'rds' : 'sts'
+
 const formOf = (body: Buffer): URLSearchParams => new URLSearchParams(body.toString('utf8'))
 
 function readJson(body: Buffer): Fields {
@@ -88,10 +101,16 @@ function readJson(body: Buffer): Fields {
 }
 
 function readForm(body: Buffer): Fields {
-  const { Action: _, Version, DurationSeconds, ...input } = Object.fromEntries(formOf(body))
-  if (Version !== stsVersion) throw new AwsError('NoSuchVersion', `the version is ${stsVersion}`)
-  return DurationSeconds === undefined ? input : { ...input, DurationSeconds: Number(DurationSeconds) }
+  const { Action: _, Version, ...input } = Object.fromEntries(formOf(body))
+  const { version } = forms[serviceOfForm(body)]
+  if (Version !== version) throw new AwsError('NoSuchVersion', `the version is ${version}`)
+  return Object.fromEntries(
+    Object.entries(input).map(([name, value]) => [name, numbers.has(name) ? Number(value) : value]),
+  )
 }
+
+/** A form has text only. */
+const numbers = new Set(['DurationSeconds', 'MaxRecords'])
 
 /** The whole body; undefined if the caller disconnected before its end. */
 export async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
@@ -109,23 +128,27 @@ export type Answer = { status: number; type: string; body: string; request_id: s
 
 /** A successful answer, in the protocol of its service. */
 export function answerOf({ service, operation, request_id }: Call, output: object): Answer {
-  if (service !== 'sts')
+  if (!takesForms(service))
     return { status: 200, type: 'application/x-amz-json-1.1', body: JSON.stringify(inSeconds(output)), request_id }
   const result = `<${operation}Result>${xmlOf(output)}</${operation}Result>`
   const meta = `<ResponseMetadata><RequestId>${request_id}</RequestId></ResponseMetadata>`
-  const body = `<${operation}Response xmlns="https://sts.amazonaws.com/doc/${stsVersion}/">${result}${meta}</${operation}Response>`
+  const body = `<${operation}Response xmlns="${forms[service].namespace}">${result}${meta}</${operation}Response>`
   return { status: 200, type: 'text/xml', body, request_id }
 }
 
 /** An error, in the protocol that the caller used. */
-export function answerOfError(error: AwsError, protocol: 'json' | 'form', request_id: string = randomUUID()): Answer {
+export function answerOfError(
+  error: AwsError,
+  protocol: 'json' | FormService,
+  request_id: string = randomUUID(),
+): Answer {
   const { name, message, status, members } = error
   if (protocol === 'json') {
     const body = JSON.stringify(inSeconds({ __type: name, Message: message, message, ...members }))
     return { status, type: 'application/x-amz-json-1.1', body, request_id }
   }
   const fault = xmlOf({ Type: status < 500 ? 'Sender' : 'Receiver', Code: name, Message: message })
-  const body = `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/${stsVersion}/"><Error>${fault}</Error><RequestId>${request_id}</RequestId></ErrorResponse>`
+  const body = `<ErrorResponse xmlns="${forms[protocol].namespace}"><Error>${fault}</Error><RequestId>${request_id}</RequestId></ErrorResponse>`
   return { status, type: 'text/xml', body, request_id }
 }
 
@@ -150,11 +173,12 @@ function inSeconds(value: unknown): unknown {
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
+/** An element for each member; for each entry of a list one of the same name. */
 function xmlOf(value: unknown): string {
   if (value instanceof Date) return value.toISOString()
   if (typeof value !== 'object' || value === null) return String(value).replace(/[&<>"]/g, (one) => escapes[one] ?? one)
   return Object.entries(value)
     .filter(([, inner]) => inner !== undefined)
-    .map(([name, inner]) => `<${name}>${xmlOf(inner)}</${name}>`)
+    .flatMap(([name, inner]) => [inner].flat().map((one) => `<${name}>${xmlOf(one)}</${name}>`))
     .join('')
 }
