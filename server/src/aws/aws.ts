@@ -1,13 +1,14 @@
 import type { Identitystore } from '@aws-sdk/client-identitystore'
 import type { Organizations } from '@aws-sdk/client-organizations'
+import type { RDS } from '@aws-sdk/client-rds'
 import type { SSM } from '@aws-sdk/client-ssm'
 import type { SSOAdmin } from '@aws-sdk/client-sso-admin'
 import type { Egress } from '../kernel/context.ts'
-import { createLruCache } from '../kernel/lru-cache.ts'
 import { egressHandler } from './egress-handler.ts'
+import { openMemberClients } from './member-clients.ts'
 import { openRoleSession, type RoleSession } from './role-session.ts'
 
-export type { Identitystore, Organizations, SSM, SSOAdmin }
+export type { Identitystore, Organizations, SSOAdmin }
 
 export type AwsOptions = {
   region: string
@@ -29,8 +30,8 @@ export type AwsOptions = {
 export type Aws = {
   /** Makes sure that credentials of the role are available. */
   assumeRole(): Promise<unknown>
-  /** The next call assumes the role again. */
-  forgetRole(): void
+  /** The next call assumes the role again, or that of a member account. */
+  forgetRole(member_role_arn?: string): void
   /** The ARN of the service's own identity, before it assumes any role. */
   whoAmI(): Promise<string>
   ssoAdmin(): Promise<SSOAdmin>
@@ -38,6 +39,8 @@ export type Aws = {
   organizations(): Promise<Organizations>
   /** Systems Manager sessions, by a role of their account, in a region. The caller destroys the client. */
   ssm(role_arn: string, region: string): Promise<SSM>
+  /** The databases of an account, by a role there that is assumed first, in a region. The caller destroys the client. */
+  rds(role_arn: string, region: string): Promise<RDS>
   /** AWS's own time in whole seconds, as of the last answer of `ssoAdmin`; undefined before there was one. */
   time(): Date | undefined
   close(): void
@@ -46,9 +49,6 @@ export type Aws = {
 /** Attempts: the caller rate-limits and retries SSO Admin itself; the SDK retries the other services. */
 const once = 1
 const thrice = 3
-
-/** Member accounts whose role sessions are cached. */
-const maxMemberRoles = 100
 
 export function openAws(options: AwsOptions): Aws {
   const { region, endpoint, role_arn, external_ids, session_name, egress } = options
@@ -73,14 +73,15 @@ export function openAws(options: AwsOptions): Aws {
     })
   const roleOf = (arn: string) => openRoleSession({ role_arn: arn, external_ids, session_name, sts })
   const role = roleOf(role_arn)
-  const memberRoles = createLruCache<RoleSession>(maxMemberRoles)
   const asRole = (session: RoleSession, maxAttempts: number) => {
     return { ...base, maxAttempts, credentials: () => session.credentials() }
   }
+  const members = openMemberClients(roleOf, (session, where) => ({ ...asRole(session, thrice), region: where }))
 
   return {
     assumeRole: () => role.credentials(),
-    forgetRole() {
+    forgetRole(member_role_arn) {
+      if (member_role_arn !== undefined) return members.forget(member_role_arn)
       role.forget()
       for (const [name, client] of clients) {
         if (name === 'sts') continue
@@ -108,12 +109,8 @@ export function openAws(options: AwsOptions): Aws {
         const { Organizations } = await import('@aws-sdk/client-organizations')
         return new Organizations({ ...asRole(role, thrice), region: homeOfOrganizations(region) })
       }),
-    async ssm(arn, where) {
-      const session = memberRoles.get(arn) ?? roleOf(arn)
-      memberRoles.set(arn, session)
-      const { SSM } = await import('@aws-sdk/client-ssm')
-      return new SSM({ ...asRole(session, thrice), region: where })
-    },
+    ssm: members.ssm,
+    rds: members.rds,
     time: () => time,
     close() {
       for (const client of clients.values()) drop(client)

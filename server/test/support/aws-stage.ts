@@ -108,7 +108,7 @@ export const patient = new AbortController().signal
 type Seat = { account: string; set: string; principal: string }
 
 /** Faster than AWS allows and than safe beside other processes, for tests that are not about that. */
-export const quick = awsIdentityCenterAt({ callsASecond: 5_000, operations: 500 }, 0)
+export const quick = awsIdentityCenterAt({ callsASecond: 5_000, operations: 500, readsASecond: 5_000 }, 0)
 
 /** Existing permission sets, assigned on accounts. */
 export async function accountStage(db: TestDatabase, more: Record<string, unknown> = {}): Promise<Stage> {
@@ -268,6 +268,8 @@ function stageOf({ database }: TestDatabase, target: AwsTarget) {
       { config: { ...config, user_name: 'local_part' }, pointer: '/config/email_domain' },
       { config: { ...config, email_domain: 'example.com' }, pointer: '/config/email_domain' },
       { config: { ...config, session_hours: 13 }, pointer: '/config/session_hours' },
+      { config: { ...config, inventory_role: 'admin' }, pointer: '/config/inventory_role' },
+      { config: { ...config, inventory_regions: ['Mars'] }, pointer: '/config/inventory_regions' },
       { config: { ...config, cut_sessions: 'yes' }, pointer: '/config/cut_sessions' },
       ...[
         { host: 'db.example.com' },

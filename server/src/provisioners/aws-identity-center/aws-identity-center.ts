@@ -3,6 +3,7 @@ import { openAws } from '../../aws/aws.ts'
 import { createLruCache } from '../../kernel/lru-cache.ts'
 import { createSemaphore, type Semaphore } from '../../kernel/semaphore.ts'
 import { type Driver, type DriverType, type Opening, TargetError } from '../driver.ts'
+import { inventoryParts } from '../target-inventory.ts'
 import { type Center, openCenter } from './center.ts'
 import { type CenterConfig, centerConfigOf, findFaults, foundFields, shownFields } from './center-config.ts'
 import { follow, give, seen, takeAway, takesAway } from './giving.ts'
@@ -10,7 +11,8 @@ import { checkHealth } from './health.ts'
 import { Conflict } from './operations.ts'
 import { planAssignment } from './plan.ts'
 import type { QueueLimits } from './priority-queue.ts'
-import { type Limits, limitsOfAws, openRateLimiter } from './rate-limiter.ts'
+import { type Limits, limitsOfAws, openRateLimiter, openReadingPace } from './rate-limiter.ts'
+import { inventoryReader } from './read-inventory.ts'
 import { openSetNames } from './set-names.ts'
 import { describeRole, findInstance } from './set-up.ts'
 import { discover } from './sightings.ts'
@@ -35,6 +37,7 @@ export function awsIdentityCenterAt(limits: Limits, readAgainSeconds = readAgain
       names: openSetNames(),
       policyWrites: openPolicyWrites(),
       readAgainSeconds,
+      readingPace: openReadingPace(limits),
     }
     instances.set(key, instance)
     return instance
@@ -44,7 +47,7 @@ export function awsIdentityCenterAt(limits: Limits, readAgainSeconds = readAgain
     targetFields: ['endpoint', 'region', 'instance_arn', 'identity_store_id'],
     findFaults,
     makeSecrets: () => ({ external_id: randomBytes(24).toString('base64url') }),
-    inventoryParts: [],
+    inventoryParts,
     setUp: {
       foundFields,
       find: (opening, signal) =>
@@ -74,7 +77,7 @@ async function closing<Answer>(center: Center, use: (center: Center) => Promise<
 }
 
 /** What all drivers of one instance share within this process. */
-type Instance = Pick<Center, 'rateLimiter' | 'names' | 'policyWrites' | 'readAgainSeconds'>
+type Instance = Pick<Center, 'rateLimiter' | 'readingPace' | 'names' | 'policyWrites' | 'readAgainSeconds'>
 
 /** Changes of policies, one at a time for each set. */
 function openPolicyWrites(): Semaphore {
@@ -142,7 +145,7 @@ function open(center: Center): Driver {
     discover: (_tx, known, signal) =>
       discover(center, known, { urgent: false, until: Number.POSITIVE_INFINITY, signal }),
     setPassword: null,
-    readInventory: null,
+    readInventory: inventoryReader(center),
     health: (_tx, signal) => checkHealth(center, queueLimitsOf(true, signal)),
     // A waiting call gets room only when a poll sees that an operation has ended.
     pollAfterMs: (polls) => 1_000 * (center.rateLimiter.isAwaited() ? 1 : (pollSeconds[polls] ?? maxPollSeconds)),

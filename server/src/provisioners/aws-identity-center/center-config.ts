@@ -36,6 +36,9 @@ export type CenterConfig = {
   session_hours?: number
   session_role?: string
   session_regions?: string[]
+  /** The name of a role in each account that may list its databases. */
+  inventory_role?: string
+  inventory_regions?: string[]
   /** At the end of a grant, deny the person the sessions of the organization's own set that were issued before. */
   cut_sessions?: boolean
 }
@@ -64,6 +67,8 @@ export const shownFields = {
   session_hours: numberField,
   session_role: textField,
   session_regions: listField,
+  inventory_role: textField,
+  inventory_regions: listField,
   cut_sessions: flagField,
 } as const satisfies ShownFields
 
@@ -98,6 +103,10 @@ const forms: Record<string, Form> = {
   external_id_issuer: { form: /^\S{1,100}$/, description: 'the issuer of external ids as the identity store holds it' },
   external_id: { form: /^[\w+=,.@:/-]{2,1224}$/, description: 'the one that Sallyport generated' },
   session_role: { form: /^[\w+=,.@-]{1,64}$/, description: 'the name of a role in each account' },
+  inventory_role: {
+    form: /^sallyport-[\w+=,.@-]{1,54}$/,
+    description: 'the name of a role in each account, `sallyport-…`',
+  },
   portal_url: {
     form: portalForm,
     description: 'the start URL of an AWS access portal, such as `https://d-0123456789.awsapps.com/start`',
@@ -158,16 +167,17 @@ function findDomainFaults({ user_name, email_domain }: Config): FaultyField[] {
   return [fault('email_domain', 'must be present exactly when user_name is `local_part`')]
 }
 
-function findSessionFaults({ session_hours, session_regions, cut_sessions = false }: Config): FaultyField[] {
+function findSessionFaults({ session_hours, cut_sessions = false, ...config }: Config): FaultyField[] {
   const faults: FaultyField[] = []
   if (typeof cut_sessions !== 'boolean') faults.push(fault('cut_sessions', 'must be `true` or `false`'))
   const hours = session_hours ?? 1
   if (!Number.isInteger(hours) || Number(hours) < 1 || Number(hours) > 12) {
     faults.push(fault('session_hours', 'must be a whole number from 1 to 12'))
   }
-  const regions = session_regions ?? []
-  if (!Array.isArray(regions) || regions.length > 40 || !regions.every((one) => regionForm.test(String(one)))) {
-    faults.push(fault('session_regions', 'must list regions such as `eu-west-1`'))
+  for (const name of ['session_regions', 'inventory_regions']) {
+    const regions = config[name] ?? []
+    if (!Array.isArray(regions) || regions.length > 40 || !regions.every((one) => regionForm.test(String(one))))
+      faults.push(fault(name, 'must list regions such as `eu-west-1`'))
   }
   return faults
 }

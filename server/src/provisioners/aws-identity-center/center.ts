@@ -1,10 +1,10 @@
-import type { Aws, Identitystore, Organizations, SSM, SSOAdmin } from '../../aws/aws.ts'
+import type { Aws, Identitystore, Organizations, SSOAdmin } from '../../aws/aws.ts'
 import { readAwsFault } from '../../aws/aws-error.ts'
 import type { Semaphore } from '../../kernel/semaphore.ts'
 import { NotNow, TargetError } from '../driver.ts'
 import type { CenterConfig } from './center-config.ts'
 import type { QueueLimits } from './priority-queue.ts'
-import type { RateLimiter } from './rate-limiter.ts'
+import type { RateLimiter, ReadingPace } from './rate-limiter.ts'
 import type { SetNames } from './set-names.ts'
 
 /** An error answered by AWS, with its error code. */
@@ -18,13 +18,14 @@ export class AwsRefusal extends TargetError {
   }
 }
 
+const gone = /^(?:Resource|Account|Parent|Target)NotFoundException$/
+
 /** @returns undefined when AWS answers that the resource does not exist */
 export async function ifThere<Answer>(call: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await call
   } catch (error) {
-    if (error instanceof AwsRefusal && /^(?:ResourceNotFound|AccountNotFound)Exception$/.test(error.code))
-      return undefined
+    if (error instanceof AwsRefusal && gone.test(error.code)) return undefined
     throw error
   }
 }
@@ -39,6 +40,7 @@ export type Center = {
   /** `aws`, `aws-cn` or `aws-us-gov`. */
   partition: string
   rateLimiter: RateLimiter
+  readingPace: ReadingPace
   names: SetNames
   /** Changes of a set's policy, by its ARN. */
   policyWrites: Semaphore
@@ -66,36 +68,53 @@ export type Center = {
     signal: AbortSignal,
     call: (client: Organizations, options: CallOptions) => Promise<Answer>,
   ): Promise<Answer>
-  sessions<Answer>(
+  /** A client of a service in a member account. @throws AwsRefusal when its role cannot be assumed */
+  openMember<Client>(role_arn: string, open: () => Promise<Client>): Promise<Member<Client>>
+  member<Client, Answer>(
     operation: string,
-    client: SSM,
+    member: Member<Client>,
     signal: AbortSignal,
-    call: (client: SSM, options: CallOptions) => Promise<Answer>,
+    call: (client: Client, options: CallOptions) => Promise<Answer>,
   ): Promise<Answer>
 }
+
+/** A client that acts as a role of its account. */
+export type Member<Client> = { role_arn: string; client: Client }
 
 /** The attempts of a throttled call, slower each time, before the ledger gets the error. */
 const maxAttempts = 3
 
 export function openCenter(
-  parts: Omit<Center, 'partition' | 'whoAmI' | 'assumeRole' | 'sso' | 'store' | 'organization' | 'sessions'>,
+  parts: Omit<
+    Center,
+    'partition' | 'whoAmI' | 'assumeRole' | 'sso' | 'store' | 'organization' | 'openMember' | 'member'
+  >,
 ): Center {
   const { aws, rateLimiter } = parts
 
-  const translate = async <Answer>(operation: string, call: () => Promise<Answer>): Promise<Answer> => {
+  const translate = async <Answer>(
+    operation: string,
+    call: () => Promise<Answer>,
+    {
+      expired = () => aws.forgetRole(),
+      throttled = () => undefined,
+    }: Partial<Record<'expired' | 'throttled', () => void>> = {},
+  ): Promise<Answer> => {
     try {
       return await call()
     } catch (error) {
       if (error instanceof TargetError || error instanceof NotNow) throw error
       const fault = readAwsFault(operation, error)
-      if (fault.credentials) aws.forgetRole()
-      if (fault.throttled) rateLimiter.throttled()
+      if (fault.credentials) expired()
+      if (fault.throttled) throttled()
       const kind = fault.passes ? 'transient' : 'permanent'
-      throw new AwsRefusal(kind, fault.message, fault.throttled ? throttled : fault.code)
+      throw new AwsRefusal(kind, fault.message, fault.throttled ? tooManyCalls : fault.code)
     }
   }
   // Before the rate limit, so that a role that cannot be assumed uses none of it.
   const assumed = () => translate('AssumeRole', () => aws.assumeRole())
+
+  const ofMember = (role_arn: string) => ({ expired: () => aws.forgetRole(role_arn) })
 
   const sso: Center['sso'] = async (operation, queueLimits, call) => {
     for (let attempts = 1; ; attempts += 1) {
@@ -103,9 +122,10 @@ export function openCenter(
       await rateLimiter.wait(queueLimits)
       try {
         const client = await aws.ssoAdmin()
-        return await translate(operation, () => call(client, { abortSignal: queueLimits.signal }))
+        const { throttled } = rateLimiter
+        return await translate(operation, () => call(client, { abortSignal: queueLimits.signal }), { throttled })
       } catch (error) {
-        if (!(error instanceof AwsRefusal) || error.code !== throttled || attempts >= maxAttempts) throw error
+        if (!(error instanceof AwsRefusal) || error.code !== tooManyCalls || attempts >= maxAttempts) throw error
       }
     }
   }
@@ -126,8 +146,13 @@ export function openCenter(
       const client = await aws.organizations()
       return translate(operation, () => call(client, { abortSignal: signal }))
     },
-    sessions: (operation, client, signal, call) => translate(operation, () => call(client, { abortSignal: signal })),
+    openMember: async (role_arn, open) => ({
+      role_arn,
+      client: await translate('AssumeRole', open, ofMember(role_arn)),
+    }),
+    member: (operation, { role_arn, client }, signal, call) =>
+      translate(operation, () => call(client, { abortSignal: signal }), ofMember(role_arn)),
   }
 }
 
-const throttled = 'Throttled'
+const tooManyCalls = 'Throttled'

@@ -12,7 +12,7 @@ export async function describeSet(
   center: Center,
   PermissionSetArn: string,
   queueLimits: QueueLimits,
-): Promise<{ name: string; session_seconds: number | null } | undefined> {
+): Promise<{ name: string; description: string | null; session_seconds: number | null } | undefined> {
   const InstanceArn = center.config.instance_arn
   const answer = await ifThere(
     center.sso('DescribePermissionSet', queueLimits, (client, options) =>
@@ -23,9 +23,9 @@ export async function describeSet(
     center.names.drop(PermissionSetArn)
     return undefined
   }
-  const { Name = '', SessionDuration } = answer.PermissionSet ?? {}
+  const { Name = '', Description, SessionDuration } = answer.PermissionSet ?? {}
   center.names.keep(Name, PermissionSetArn)
-  return { name: Name, session_seconds: secondsOf(SessionDuration ?? 'PT1H') }
+  return { name: Name, description: Description ?? null, session_seconds: secondsOf(SessionDuration ?? 'PT1H') }
 }
 
 /**

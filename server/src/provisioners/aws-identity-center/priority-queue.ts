@@ -1,14 +1,16 @@
 import { NotNow } from '../driver.ts'
 
-/** The urgency of a call, and its deadline. Removing access goes before giving it. */
+/** The urgency of a call, and its deadline. Removing access goes before giving it, and both before reading lists for people. */
 export type QueueLimits = {
   urgent: boolean
+  /** Nobody waits for it: it goes after all others. */
+  background?: true
   /** By `performance.now()`; a call that would wait longer gets `NotNow`. */
   until: number
   signal: AbortSignal
 }
 
-/** A queue of waiting calls: urgent ones first, each kind in order of arrival. */
+/** A queue of waiting calls: urgent ones first, those in the background last, each kind in order of arrival. */
 export type PriorityQueue = {
   /** Resolves when the call may go. @throws NotNow when that is too far off; the signal's reason */
   wait(name: string, limits: QueueLimits): Promise<void>
@@ -33,8 +35,8 @@ export function openPriorityQueue({ take, estimateMs }: Rule): PriorityQueue {
   let waiting: Waiting[] = []
   let timer: NodeJS.Timeout | undefined
 
-  const placeOf = ({ urgent }: QueueLimits) => {
-    const first = waiting.findIndex((one) => urgent && !one.limits.urgent)
+  const placeOf = (limits: QueueLimits) => {
+    const first = waiting.findIndex((one) => rankOf(one.limits) > rankOf(limits))
     return first === -1 ? waiting.length : first
   }
   const estimateAt = (place: number, name: string) => {
@@ -81,6 +83,11 @@ export function openPriorityQueue({ take, estimateMs }: Rule): PriorityQueue {
     advance,
     isEmpty: () => waiting.length === 0,
   }
+}
+
+function rankOf({ urgent, background }: QueueLimits): number {
+  if (urgent) return 0
+  return background ? 2 : 1
 }
 
 /** A little before the call's estimated time, so that the queue never runs empty; random, so that calls do not return all at once. */

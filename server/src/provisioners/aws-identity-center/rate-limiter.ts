@@ -27,12 +27,17 @@ export type RateLimiter = {
   isAwaited(): boolean
 }
 
+/** The part of it that spaces calls. */
+export type CallLimiter = Pick<RateLimiter, 'wait' | 'throttled'>
+
 /** `key`: the assignment; `name`: the kind of operation. */
 type Operation = { account: string; key: string; name: string }
 
-export type Limits = { callsASecond: number; operations: number }
+/** `readsASecond`: of the calls, those that read the inventory, and as many of the organization; left out: as with AWS. */
+export type Limits = { callsASecond: number; operations: number; readsASecond?: number }
 
-export const limitsOfAws: Limits = { callsASecond: 18, operations: 8 }
+/** The inventory leaves most calls to those who wait for access. */
+export const limitsOfAws = { callsASecond: 18, operations: 8, readsASecond: 4 } as const satisfies Limits
 
 /** The slowest rate after throttling, as a factor: one call in four seconds with AWS's limits. */
 const maxSlowdown = 72
@@ -43,10 +48,19 @@ const usualOperationMs = 3_000
 type Slot = { account: string; operation: Operation | undefined; begunAt: number; seenAt: number }
 
 export function openRateLimiter({ callsASecond, operations }: Limits): RateLimiter {
-  return { ...openCalls(1_000 / callsASecond), ...openSlots(operations) }
+  return { ...openCallLimiter(callsASecond), ...openSlots(operations) }
 }
 
-function openCalls(minGapMs: number): Pick<RateLimiter, 'wait' | 'throttled'> {
+/** How fast the inventory is read: one pace for all readers of an instance in this process. */
+export type ReadingPace = { instance: CallLimiter; organization: CallLimiter; members: CallLimiter }
+
+export function openReadingPace({ readsASecond = limitsOfAws.readsASecond }: Limits): ReadingPace {
+  const open = () => openCallLimiter(readsASecond)
+  return { instance: open(), organization: open(), members: open() }
+}
+
+function openCallLimiter(callsASecond: number): CallLimiter {
+  const minGapMs = 1_000 / callsASecond
   let gapMs = minGapMs
   let nextAt = 0
   let throttledAt = Number.NEGATIVE_INFINITY

@@ -1,4 +1,4 @@
-import type { Center } from './center.ts'
+import type { Center, Member } from './center.ts'
 import type { OwnAssignment } from './own-sets.ts'
 
 const maxPages = 20
@@ -13,31 +13,31 @@ export async function endSessions(center: Center, assignment: OwnAssignment, sig
   if (gives.on !== 'instance' || session_role === undefined) return
   const role = `arn:${center.partition}:iam::${assignment.account_id}:role/${session_role}`
   for (const where of session_regions ?? [region]) {
-    const client = await center.aws.ssm(role, where)
+    const member = await center.openMember(role, () => center.aws.ssm(role, where))
     try {
-      await endAll(center, client, { machine: gives.instance_id, opener: `/AWSReservedSSO_${name}_` }, signal)
+      await endAll(center, member, { machine: gives.instance_id, opener: `/AWSReservedSSO_${name}_` }, signal)
     } finally {
-      client.destroy()
+      member.client.destroy()
     }
   }
 }
 
-type Ssm = Awaited<ReturnType<Center['aws']['ssm']>>
+type Ssm = Member<Awaited<ReturnType<Center['aws']['ssm']>>>
 
 async function endAll(
   center: Center,
-  client: Ssm,
+  member: Ssm,
   { machine, opener }: { machine: string; opener: string },
   signal: AbortSignal,
 ): Promise<void> {
   let NextToken: string | undefined
   for (let pages = 0; pages < maxPages; pages += 1) {
-    const page = await center.sessions('DescribeSessions', client, signal, (one, options) =>
+    const page = await center.member('DescribeSessions', member, signal, (one, options) =>
       one.describeSessions({ State: 'Active', Filters: [{ key: 'Target', value: machine }], NextToken }, options),
     )
     for (const { SessionId, Owner } of page.Sessions ?? []) {
       if (SessionId === undefined || !Owner?.includes(opener)) continue
-      await center.sessions('TerminateSession', client, signal, (one, options) =>
+      await center.member('TerminateSession', member, signal, (one, options) =>
         one.terminateSession({ SessionId }, options),
       )
     }

@@ -13,15 +13,19 @@ export type Misdeed =
   | { end: Fate }
 
 /**
- * The calls that meet it: those of an operation (`*`: of every one), of a service, whose input satisfies `when`; the first
+ * The calls that meet it: those of an operation (`*`: of every one), of a service, in a region, whose input satisfies `when`; the
+ * first
  * `skip` of them do not.
  */
 export type Victims = {
   operation: string
   service?: ServiceName
+  region?: string
   when?: (input: Fields) => boolean
   skip?: number
 }
+
+type Meeting = Pick<Call, 'service' | 'operation' | 'input'> & Partial<Pick<Call, 'region'>>
 
 type Rule = Victims & { misdeed: Misdeed; left: number; skip: number }
 
@@ -30,7 +34,7 @@ export function openMisdeeds() {
   const rules = new Set<Rule>()
 
   /** The first misdeed of that kind that applies to a call; this uses it up. */
-  const meet = (call: Pick<Call, 'service' | 'operation' | 'input'>, sort: (misdeed: Misdeed) => boolean) => {
+  const meet = (call: Meeting, sort: (misdeed: Misdeed) => boolean) => {
     for (const rule of rules) {
       if (!sort(rule.misdeed) || !isMeant(rule, call) || --rule.skip >= 0) continue
       rule.left--
@@ -57,9 +61,10 @@ export function openMisdeeds() {
   }
 }
 
-const isMeant = (rule: Rule, { service, operation, input }: Pick<Call, 'service' | 'operation' | 'input'>): boolean =>
+const isMeant = (rule: Rule, { service, region, operation, input }: Meeting): boolean =>
   (rule.operation === '*' || rule.operation === operation) &&
   (rule.service === undefined || rule.service === service) &&
+  (rule.region === undefined || rule.region === region) &&
   rule.when?.(input) !== false
 
 /** The error of a misdeed, with the service's own message if none is given. */

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { openAwsTarget, patient } from '../../../test/support/aws-stage.ts'
+import { inventoryOf } from '../../../test/support/inventory-of.ts'
+import { awsIdentityCenterAt } from './aws-identity-center.ts'
+import { chunksOf, pagesOf } from './inventory-reading.ts'
+import { limitsOfAws, openRateLimiter } from './rate-limiter.ts'
+
+suite('the pace of readings', () => {
+  test('is kept by all readers of an instance together, and another one of the organization', async () => {
+    const { aws, opening } = await openAwsTarget()
+    for (let count = 0; count < 5; count += 1) aws.addPermissionSet(`Set${count}`)
+    const type = awsIdentityCenterAt({ callsASecond: 5_000, operations: 500, readsASecond: 50 })
+    const [one, other] = [type.open(opening), type.open({ ...opening, provisioner_id: 'another' })]
+    const readAll = async () => {
+      const parts = ['permission_sets', 'people', 'assignments', 'accounts'] as const
+      const readings = [one, other].flatMap((driver) => parts.map((part) => inventoryOf(driver, part)))
+      for (const { error } of await Promise.all(readings)) assert.equal(error, undefined)
+    }
+    // The first calls wait for credentials and code.
+    await readAll()
+    const before = aws.entries().length
+    await readAll()
+    const made = aws.entries().slice(before)
+    for (const services of [['sso', 'identitystore'], ['organizations']]) {
+      const times = made.flatMap(({ service, at }) => (services.includes(`${service}`) ? at : []))
+      const took = (times.at(-1) ?? 0) - (times[0] ?? 0)
+      assert.ok(times.length >= 10, `${times.length} calls`)
+      // Calls differ a little in how long they are under way.
+      assert.ok(took >= (times.length - 3) * 20, `${times.length} calls in ${took} ms`)
+    }
+  })
+
+  test('is slow beside what AWS allows', () => {
+    assert.equal(limitsOfAws.readsASecond, 4)
+    assert.ok(limitsOfAws.readsASecond < limitsOfAws.callsASecond / 4)
+  })
+
+  test('does not hold up those who wait for access', async () => {
+    const rateLimiter = openRateLimiter({ callsASecond: 10, operations: 8 })
+    const order: string[] = []
+    const until = performance.now() + 60_000
+    const waitAndRecord = async (name: string, more: { urgent?: boolean; background?: true } = {}) => {
+      await rateLimiter.wait({ urgent: false, until, signal: patient, ...more })
+      order.push(name)
+    }
+    await Promise.all([
+      waitAndRecord('first'),
+      waitAndRecord('reading 1', { background: true }),
+      waitAndRecord('reading 2', { background: true }),
+      waitAndRecord('grant'),
+      waitAndRecord('revoke', { urgent: true }),
+    ])
+    assert.deepEqual(order, ['first', 'revoke', 'grant', 'reading 1', 'reading 2'])
+  })
+})
+
+suite('pages', () => {
+  test('are asked for with the token of the one before, to the last', async () => {
+    const asked: (string | undefined)[] = []
+    const pages = pagesOf(async (NextToken) => {
+      asked.push(NextToken)
+      return { NextToken: asked.length < 3 ? `token ${asked.length}` : undefined }
+    })
+    assert.equal((await Array.fromAsync(pages)).length, 3)
+    assert.deepEqual(asked, [undefined, 'token 1', 'token 2'])
+  })
+
+  test('end when what they list is gone', async () => {
+    assert.deepEqual(await Array.fromAsync(pagesOf(async () => undefined)), [])
+  })
+
+  test('are cut into small ones', () => {
+    const sizes = (length: number) => [...chunksOf(Array.from({ length }))].map((some) => some.length)
+    assert.deepEqual([0, 10, 23].map(sizes), [[], [10], [10, 10, 3]])
+  })
+})
