@@ -24,6 +24,7 @@ export const shown: Readonly<Record<string, string>> = {
   'policy-cases.md yaml': 'policy-cases.test.ts sends it',
   'policy-replay.md text upgrade': 'commands/upgrade-report.test.ts prints such a report',
   'provisioner-aws-identity-center.md json cut': aws,
+  'provisioner-aws-identity-center.md json inventory': aws,
   'provisioner-aws-identity-center.md json operator': aws,
   'provisioner-aws-identity-center.md json role': aws,
   'provisioner-aws-identity-center.md json sessions': aws,

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import type { Entry } from '../../../test/support/aws/call-log.ts'
 import { noTx, openAwsTarget, patient, quick, toTheEnd } from '../../../test/support/aws-stage.ts'
+import { inventoryOf } from '../../../test/support/inventory-of.ts'
 import type { Driver, PlanInput } from '../driver.ts'
 
 const guide = await readFile(
@@ -17,19 +18,22 @@ function refusedIn(entries: readonly Entry[]): string[] {
 }
 
 /** The actions that a policy of the guide allows. */
-function actionsOf(policy: 'operator' | 'trust' | 'role' | 'sessions' | 'cut'): string[] {
+function actionsOf(policy: 'operator' | 'trust' | 'role' | 'sessions' | 'cut' | 'inventory'): string[] {
   const [, text = ''] = new RegExp(`\`\`\`json ${policy}\n([\\s\\S]*?)\`\`\``).exec(guide) ?? []
   const { Statement } = JSON.parse(text) as { Statement: { Action: string | string[] }[] }
   return Statement.flatMap(({ Action }) => Action)
 }
 
-test('the permissions in the guide suffice to grant and revoke everything, and each of them is needed', async () => {
-  const { aws, opening, role_arn, external_id, accounts, inputFor } = await openAwsTarget()
+test('the permissions in the guide suffice to grant, revoke and list everything, and each of them is needed', async () => {
+  const { aws, opening, role_arn, external_id, accounts, sets, inputFor } = await openAwsTarget()
   aws.setActions(role_arn, actionsOf('role'))
   const session_role = aws.addRole(external_id, actionsOf('sessions'), accounts[0]).replace(/.*\//, '')
+  const inventory_role = 'sallyport-inventory'
+  for (const account of [aws.management_account, ...accounts])
+    aws.addRole(external_id, actionsOf('inventory'), account, inventory_role)
   const database = `arn:aws:rds:${aws.region}:${accounts[0]}:db:orders`
   const databases = { [database]: { resource_id: 'db-ABCDEF', users: { connect: '{user}' } } }
-  const driver = quick.open({ ...opening, config: { ...opening.config, session_role, databases } })
+  const driver = quick.open({ ...opening, config: { ...opening.config, session_role, inventory_role, databases } })
   assert.deepEqual(
     (await driver.health(noTx, patient)).filter(({ ok }) => !ok),
     [],
@@ -52,7 +56,10 @@ test('the permissions in the guide suffice to grant and revoke everything, and e
   assert.deepEqual(aws.shells(), [], 'open shells end with the grant')
   assert.deepEqual(aws.assignments(), [])
   assert.equal(aws.permissionSets().length, 2)
-  const listed = [...actionsOf('operator'), ...actionsOf('role'), ...actionsOf('sessions')].sort()
+  aws.assignByHand(accounts[1], sets.ReadOnly, aws.addGroup('Developers'))
+  for (const part of quick.inventoryParts) assert.equal((await inventoryOf(driver, part)).error, undefined)
+  const policies = ['operator', 'role', 'sessions', 'inventory'] as const
+  const listed = policies.flatMap(actionsOf).sort()
   assert.deepEqual(
     aws.actions().filter((action) => action !== 'sts:GetCallerIdentity'),
     listed,

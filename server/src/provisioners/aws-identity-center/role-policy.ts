@@ -1,11 +1,17 @@
 /** What the role of an organization allows Sallyport to do, and who may assume it. The guide shows the same. */
 import type { CenterConfig } from './center-config.ts'
 
-/** Each call that giving, removing and reading access makes. */
+/** Each call that giving, removing and reading access makes, and reading what the organization says of itself. */
 const roleActions = [
   'identitystore:GetUserId',
+  'identitystore:ListGroupMemberships',
+  'identitystore:ListGroups',
   'identitystore:ListUsers',
   'organizations:DescribeAccount',
+  'organizations:ListAccountsForParent',
+  'organizations:ListOrganizationalUnitsForParent',
+  'organizations:ListRoots',
+  'organizations:ListTagsForResource',
   'sso:CreateAccountAssignment',
   'sso:CreatePermissionSet',
   'sso:DeleteAccountAssignment',
@@ -19,6 +25,7 @@ const roleActions = [
   'sso:ListAccountAssignmentsForPrincipal',
   'sso:ListAccountsForProvisionedPermissionSet',
   'sso:ListInstances',
+  'sso:ListManagedPoliciesInPermissionSet',
   'sso:ListPermissionSets',
   'sso:ListTagsForResource',
   'sso:ProvisionPermissionSet',
