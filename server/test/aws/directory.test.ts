@@ -53,7 +53,7 @@ describe('the simulated organization', () => {
   test('shows whether an account is active, and refuses an unknown one', async () => {
     const [open, closed] = [aws.addAccount(), aws.addAccount('SUSPENDED')]
     const status = async (AccountId: string) =>
-      (await organization.send(new org.DescribeAccountCommand({ AccountId }))).Account?.Status
+      (await organization.send(new org.DescribeAccountCommand({ AccountId }))).Account?.State
     assert.deepEqual([await status(open), await status(closed)], ['ACTIVE', 'SUSPENDED'])
     await refused(status('999999999999'), 'AccountNotFoundException')
     await refused(status('12'), 'InvalidInputException')

@@ -3,7 +3,7 @@ import { listAccounts } from './assignments.ts'
 import { AwsRefusal, type Center, ifThere } from './center.ts'
 import { begin, FailedOperation, look, orConflict } from './operations.ts'
 import { describeSet } from './permission-sets.ts'
-import { findAccountStatus } from './plan.ts'
+import { findAccountState } from './plan.ts'
 import type { QueueLimits } from './priority-queue.ts'
 import { type Cut, hasCut, maxSessionSeconds, type NoCut, withCut, withoutPastCuts } from './session-cuts.ts'
 import type { SetAssignment } from './target.ts'
@@ -117,8 +117,8 @@ async function uncut(
 
 /** The role is gone from the account, and with it what its sessions may do; but AWS does not reach into an account that left. */
 async function nothingLeft(center: Center, assignment: SetAssignment, queueLimits: QueueLimits): Promise<Progress> {
-  const status = await findAccountStatus(center, assignment.account_id, queueLimits.signal)
-  if (status === undefined) return uncut(center, assignment, 'the account has left the organization', queueLimits)
+  const state = await findAccountState(center, assignment.account_id, queueLimits.signal)
+  if (state === undefined) return uncut(center, assignment, 'the account has left the organization', queueLimits)
   return { done: true, sessions: { seconds: 0, note: null } }
 }
 

@@ -13,7 +13,7 @@ import {
   policyEnd,
 } from './own-sets.ts'
 import { describeSet } from './permission-sets.ts'
-import { findAccountStatus } from './plan.ts'
+import { findAccountState } from './plan.ts'
 import type { QueueLimits } from './priority-queue.ts'
 import { endSessions } from './sessions.ts'
 import type { Assignment, SetAssignment } from './target.ts'
@@ -93,9 +93,9 @@ async function judgeFailure(
   if (!(error instanceof FailedOperation)) throw error
   if (arn === undefined || !(await isAssigned(center, assignment, arn, queueLimits))) return { done: true }
   if (saysNotThere.test(error.message)) return begin(center, 'delete', assignment, arn, queueLimits)
-  const status = await findAccountStatus(center, assignment.account_id, queueLimits.signal)
-  if (status === undefined) return { done: true }
-  const why = status === 'ACTIVE' ? '' : `; the account ${assignment.account_id} is ${status}`
+  const state = await findAccountState(center, assignment.account_id, queueLimits.signal)
+  if (state === undefined) return { done: true }
+  const why = state === 'ACTIVE' ? '' : `; the account ${assignment.account_id} is ${state}`
   throw new AwsRefusal('transient', `${error.message}${why}`, error.code)
 }
 

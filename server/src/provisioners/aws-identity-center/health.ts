@@ -5,7 +5,7 @@ import { AwsRefusal, type Center } from './center.ts'
 import { findSetFault } from './center-config.ts'
 import { readPolicy, reasons } from './cutting.ts'
 import { describeSet, listSets, searchSet } from './permission-sets.ts'
-import { findAccountStatus } from './plan.ts'
+import { findAccountState } from './plan.ts'
 import type { QueueLimits } from './priority-queue.ts'
 import { findNoCut } from './session-cuts.ts'
 import { findInstance, listInstances } from './set-up.ts'
@@ -87,8 +87,8 @@ async function checkStore(center: Center, signal: AbortSignal): Promise<string |
 
 async function checkOrganization(center: Center, signal: AbortSignal): Promise<null> {
   const account = center.config.role_arn.split(':')[4] ?? ''
-  const status = await findAccountStatus(center, account, signal)
-  if (status !== undefined) return null
+  const state = await findAccountState(center, account, signal)
+  if (state !== undefined) return null
   throw new TargetError('permanent', `the account ${account} of the role is in no organization`)
 }
 

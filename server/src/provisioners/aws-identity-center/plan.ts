@@ -193,13 +193,13 @@ type Alternate =
 
 /** Access to a closed or closing account would have no effect. */
 async function requireActive(center: Center, AccountId: string, signal: AbortSignal): Promise<void> {
-  const status = await findAccountStatus(center, AccountId, signal)
-  if (status === undefined) throw new TargetError('permanent', `the organization has no account ${AccountId}`)
-  if (status !== 'ACTIVE') throw new TargetError('permanent', `the account ${AccountId} is ${status}`)
+  const state = await findAccountState(center, AccountId, signal)
+  if (state === undefined) throw new TargetError('permanent', `the organization has no account ${AccountId}`)
+  if (state !== 'ACTIVE') throw new TargetError('permanent', `the account ${AccountId} is ${state}`)
 }
 
-/** The status of an account; undefined when the organization has no such account. */
-export async function findAccountStatus(
+/** The state of an account, `ACTIVE` or another; undefined when the organization has no such account. */
+export async function findAccountState(
   center: Center,
   AccountId: string,
   signal: AbortSignal,
@@ -207,5 +207,8 @@ export async function findAccountStatus(
   const answer = await ifThere(
     center.organization('DescribeAccount', signal, (client, options) => client.describeAccount({ AccountId }, options)),
   )
-  return answer === undefined ? undefined : (answer.Account?.Status ?? 'ACTIVE')
+  if (answer === undefined) return undefined
+  // AWS answers `State` in place of `Status` since September 2026.
+  const { State, Status } = answer.Account ?? {}
+  return State ?? Status ?? 'of unknown state'
 }

@@ -115,7 +115,6 @@ const shown = ({ management_account, organization_id }: Cloud, { id, name, statu
   Arn: `arn:aws:organizations::${management_account}:account/${organization_id}/${id}`,
   Email: `${id}@example.com`,
   Name: name,
-  Status: status,
   State: status,
   JoinedMethod: 'CREATED',
 })
