@@ -3,7 +3,7 @@ import type { DueWork } from '../jobs/work-list.ts'
 import type { Tx, WorkCtx } from '../kernel/context.ts'
 import { type Driver, NotNow, type Sighting, TargetError } from '../provisioners/driver.ts'
 import type { Drivers } from '../provisioners/drivers.ts'
-import { inTime } from '../provisioners/in-time.ts'
+import { pagesInTime } from '../provisioners/in-time.ts'
 import { checkedDays, maxCompared, spreadSeconds, sweepAgainSeconds, watchedDays } from './sweep.ts'
 import {
   type Compared,
@@ -103,19 +103,7 @@ async function findAdded(ctx: WorkCtx, item: WorkItem, sweep: Sweep, others: rea
 }
 
 /** The pages of the target's list, each with a time limit. */
-async function* pages(tx: Tx, known: readonly Compared[], list: Listing): AsyncGenerator<readonly Sighting[]> {
-  const sweeping = new AbortController()
+function pages(tx: Tx, known: readonly Compared[], list: Listing): AsyncGenerator<readonly Sighting[]> {
   const sightings = known.map(({ key, target }) => ({ key, target }))
-  const iterator = list(tx, sightings, sweeping.signal)[Symbol.asyncIterator]()
-  try {
-    for (;;) {
-      const next = await inTime(maxPageMs, () => iterator.next())
-      if (next.done) return
-      yield next.value
-    }
-  } finally {
-    // Not awaited: a call that hangs would hang here too.
-    sweeping.abort()
-    void iterator.return?.().catch(() => undefined)
-  }
+  return pagesInTime(maxPageMs, (signal) => list(tx, sightings, signal))
 }

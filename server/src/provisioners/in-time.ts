@@ -13,3 +13,23 @@ export function inTime<Answer>(maxMs: number, call: (signal: AbortSignal) => Pro
 
 /** How long a call to a target may take. */
 export const maxCallMs = 30_000
+
+/** The pages of a target's list, each of which may take `maxMs`. The list is aborted when the caller stops reading. */
+export async function* pagesInTime<Page>(
+  maxMs: number,
+  list: (signal: AbortSignal) => AsyncIterable<Page>,
+): AsyncGenerator<Page> {
+  const reading = new AbortController()
+  const iterator = list(reading.signal)[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const next = await inTime(maxMs, () => iterator.next())
+      if (next.done) return
+      yield next.value
+    }
+  } finally {
+    // Not awaited: a call that hangs would hang here too.
+    reading.abort()
+    void iterator.return?.().catch(() => undefined)
+  }
+}
