@@ -3,6 +3,7 @@ import type { FaultyField } from '../kernel/errors.ts'
 import type { ShownFields } from '../kernel/shown-field.ts'
 import type { Connect } from './connect.ts'
 import type { InventoryPart, ReadInventory } from './target-inventory.ts'
+import type { UserLookup } from './user-lookup.ts'
 
 /** The holder of the access and what was approved: the whole input of a plan. */
 export type PlanInput = {
@@ -169,6 +170,8 @@ export type DriverType = {
   inventoryParts: readonly InventoryPart[]
   /** Absent where the config has everything, and nothing is to be made at the target for it. */
   setUp?: SetUp
+  /** By what its drivers find a user in the directory that they read; null: they read none. */
+  userLookupOf: ((config: Config) => UserLookup) | null
   /** Cheap: makes no connection. */
   open(opening: Opening): Driver
 }

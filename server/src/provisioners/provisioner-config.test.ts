@@ -19,6 +19,7 @@ const type: DriverType = {
     ]),
   makeSecrets: () => ({ signing_secret: 'made' }),
   inventoryParts: [],
+  userLookupOf: null,
   open: () => assert.fail(),
 }
 const egress = {} as Egress

@@ -9,7 +9,7 @@ import { type CenterConfig, centerConfigOf, findFaults, foundFields, shownFields
 import { follow, give, seen, takeAway, takesAway } from './giving.ts'
 import { checkHealth } from './health.ts'
 import { Conflict } from './operations.ts'
-import { planAssignment } from './plan.ts'
+import { lookupOf, planAssignment } from './plan.ts'
 import type { QueueLimits } from './priority-queue.ts'
 import { type Limits, limitsOfAws, openRateLimiter, openReadingPace } from './rate-limiter.ts'
 import { inventoryReader } from './read-inventory.ts'
@@ -48,6 +48,7 @@ export function awsIdentityCenterAt(limits: Limits, readAgainSeconds = readAgain
     findFaults,
     makeSecrets: () => ({ external_id: randomBytes(24).toString('base64url') }),
     inventoryParts,
+    userLookupOf: (config) => lookupOf(config as CenterConfig),
     setUp: {
       foundFields,
       find: (opening, signal) =>

@@ -1,6 +1,6 @@
-import { emailKey } from '../../kernel/email-address.ts'
 import type { Plan, PlanInput } from '../driver.ts'
 import { TargetError } from '../driver.ts'
+import { loginOf, type UserLookup } from '../user-lookup.ts'
 import { isAssigned } from './assignments.ts'
 import { type Center, ifThere } from './center.ts'
 import { findSetFault } from './center-config.ts'
@@ -158,26 +158,37 @@ function requireForm(text: string, form: RegExp): string {
 }
 
 /** @throws TargetError for an address of another domain: the same name there is another person. */
-function userNameOf(email: string, { user_name, email_domain = '' }: Center['config']): string {
-  if (user_name !== 'local_part') return email
-  const at = email.lastIndexOf('@')
-  if (emailKey(email.slice(at)) === emailKey(`@${email_domain}`)) return email.slice(0, at)
+function userNameOf(email: string, config: Center['config']): string {
+  const lookup = lookupOf(config)
+  const login = loginOf(email, lookup)
+  if (login !== undefined) return login
   throw new TargetError(
     'permanent',
-    `\`${email}\` is not an address of \`${email_domain}\`, the only domain of this provisioner`,
+    `\`${email}\` is not an address of \`${lookup.email_domain}\`, the only domain of this provisioner`,
   )
 }
 
+/** By what the identity store finds a user. */
+export function lookupOf({ user_name, email_domain = '', external_id_issuer }: LookupConfig): UserLookup {
+  return {
+    external_id_issuer: external_id_issuer ?? null,
+    email_domain: user_name === 'local_part' ? email_domain : null,
+  }
+}
+
+type LookupConfig = Pick<Center['config'], 'user_name' | 'email_domain' | 'external_id_issuer'>
+
 /** The user of the identity store with that external id, else with that user name. */
 async function findPrincipal(center: Center, user: PlanInput['user'], signal: AbortSignal): Promise<string> {
-  const { identity_store_id: IdentityStoreId, external_id_issuer } = center.config
+  const { identity_store_id: IdentityStoreId } = center.config
+  const { external_id_issuer } = lookupOf(center.config)
   const find = (alternate: Alternate) =>
     ifThere(
       center.store('GetUserId', signal, (client, options) =>
         client.getUserId({ IdentityStoreId, AlternateIdentifier: alternate }, options),
       ),
     )
-  if (external_id_issuer !== undefined && user.external_id !== null) {
+  if (external_id_issuer !== null && user.external_id !== null) {
     const known = await find({ ExternalId: { Issuer: external_id_issuer, Id: user.external_id } })
     if (known?.UserId !== undefined) return known.UserId
   }

@@ -45,6 +45,7 @@ export const postgresql: DriverType = {
   findFaults: findConfigFaults,
   makeSecrets: () => ({}),
   inventoryParts: [],
+  userLookupOf: null,
   open,
 }
 

@@ -46,6 +46,7 @@ export const sandbox: DriverType = {
     ),
   makeSecrets: () => ({}),
   inventoryParts: [],
+  userLookupOf: null,
   open: () => driver,
 }
 

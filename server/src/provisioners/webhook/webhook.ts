@@ -34,6 +34,7 @@ export const webhook: DriverType = {
   findFaults,
   makeSecrets: () => ({ signing_secret: makeSigningSecret() }),
   inventoryParts: [],
+  userLookupOf: null,
   open: openWebhook,
 }
 
