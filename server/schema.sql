@@ -323,10 +323,13 @@ create table cloud_account (
   rank integer not null,
   updated_at timestamp with time zone not null default clock_timestamp(),
   rehearsal text,
+  discovered_by uuid,
   constraint cloud_account_pk PRIMARY KEY (tenant_id, id),
+  constraint cloud_account_discovered_by_fk FOREIGN KEY (tenant_id, discovered_by) REFERENCES provisioner(tenant_id, id) ON DELETE SET NULL (discovered_by),
   constraint cloud_account_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id)
 );
 CREATE INDEX cloud_account_account_id_ix ON cloud_account USING btree (tenant_id, account_id);
+CREATE INDEX cloud_account_discovered_by_ix ON cloud_account USING btree (tenant_id, discovered_by) WHERE discovered_by IS NOT NULL;
 CREATE INDEX cloud_account_rank_ix ON cloud_account USING btree (tenant_id, rank, name, id);
 CREATE UNIQUE INDEX cloud_account_rehearsal_uq ON cloud_account USING btree (tenant_id, rehearsal) WHERE rehearsal IS NOT NULL;
 alter table cloud_account enable row level security;
@@ -803,6 +806,130 @@ create policy tenant_wall on identity_provider
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on identity_provider to sallyport_app;
 grant update (name, config, sealed_secrets, enabled, updated_at) on identity_provider to sallyport_app;
+
+create table inventory_group (
+  tenant_id uuid not null,
+  provisioner_id uuid not null,
+  id text not null,
+  name text not null,
+  name_key text not null generated always as sort_key(name) stored,
+  known boolean not null,
+  run bigint not null,
+  constraint inventory_group_pk PRIMARY KEY (tenant_id, provisioner_id, id),
+  constraint inventory_group_provisioner_id_fk FOREIGN KEY (tenant_id, provisioner_id) REFERENCES provisioner(tenant_id, id) ON DELETE CASCADE,
+  constraint inventory_group_id_ck CHECK (char_length(id) >= 1 AND char_length(id) <= 300),
+  constraint inventory_group_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200)
+);
+CREATE INDEX inventory_group_name_ix ON inventory_group USING btree (tenant_id, provisioner_id, name_key, id);
+alter table inventory_group enable row level security;
+alter table inventory_group force row level security;
+create policy tenant_wall on inventory_group
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, update, delete on inventory_group to sallyport_app;
+
+create table inventory_group_member (
+  tenant_id uuid not null,
+  provisioner_id uuid not null,
+  group_id text not null,
+  person_id text not null,
+  run bigint not null,
+  constraint inventory_group_member_pk PRIMARY KEY (tenant_id, provisioner_id, group_id, person_id),
+  constraint inventory_group_member_group_id_fk FOREIGN KEY (tenant_id, provisioner_id, group_id) REFERENCES inventory_group(tenant_id, provisioner_id, id) ON DELETE CASCADE
+);
+CREATE INDEX inventory_group_member_person_id_ix ON inventory_group_member USING btree (tenant_id, provisioner_id, person_id, group_id);
+alter table inventory_group_member enable row level security;
+alter table inventory_group_member force row level security;
+create policy tenant_wall on inventory_group_member
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, update, delete on inventory_group_member to sallyport_app;
+
+create table inventory_part (
+  tenant_id uuid not null,
+  id uuid not null,
+  provisioner_id uuid not null,
+  part text not null,
+  failures integer not null default 0,
+  last_error text,
+  finished_at timestamp with time zone,
+  counts jsonb,
+  next_look_at timestamp with time zone not null,
+  lease_until timestamp with time zone,
+  generation bigint not null default 0,
+  constraint inventory_part_pk PRIMARY KEY (tenant_id, id),
+  constraint inventory_part_part_uq UNIQUE (tenant_id, provisioner_id, part),
+  constraint inventory_part_provisioner_id_fk FOREIGN KEY (tenant_id, provisioner_id) REFERENCES provisioner(tenant_id, id) ON DELETE CASCADE,
+  constraint inventory_part_part_ck CHECK (part = ANY (ARRAY['accounts'::text, 'permission_sets'::text, 'people'::text, 'databases'::text, 'assignments'::text]))
+);
+CREATE INDEX inventory_part_due_ix ON inventory_part USING btree (next_look_at);
+alter table inventory_part enable row level security;
+alter table inventory_part force row level security;
+create policy inventory_part_work on inventory_part to sallyport_work
+  using (true)
+  with check (true);
+create policy tenant_wall on inventory_part
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, update on inventory_part to sallyport_app;
+grant select (tenant_id, id, next_look_at, lease_until, generation) on inventory_part to sallyport_work;
+grant update (lease_until, generation) on inventory_part to sallyport_work;
+
+create table inventory_person (
+  tenant_id uuid not null,
+  provisioner_id uuid not null,
+  id text not null,
+  name text not null,
+  name_key text not null generated always as sort_key(name) stored,
+  login text,
+  login_key text,
+  external_id text,
+  run bigint not null,
+  constraint inventory_person_pk PRIMARY KEY (tenant_id, provisioner_id, id),
+  constraint inventory_person_provisioner_id_fk FOREIGN KEY (tenant_id, provisioner_id) REFERENCES provisioner(tenant_id, id) ON DELETE CASCADE,
+  constraint inventory_person_external_id_ck CHECK (char_length(external_id) >= 1 AND char_length(external_id) <= 500),
+  constraint inventory_person_id_ck CHECK (char_length(id) >= 1 AND char_length(id) <= 300),
+  constraint inventory_person_login_ck CHECK (char_length(login) >= 1 AND char_length(login) <= 300),
+  constraint inventory_person_login_key_ck CHECK (char_length(login_key) >= 1 AND char_length(login_key) <= 600),
+  constraint inventory_person_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200)
+);
+CREATE INDEX inventory_person_external_id_ix ON inventory_person USING btree (tenant_id, provisioner_id, external_id) WHERE external_id IS NOT NULL;
+CREATE INDEX inventory_person_login_ix ON inventory_person USING btree (tenant_id, provisioner_id, login_key) WHERE login_key IS NOT NULL;
+CREATE INDEX inventory_person_name_ix ON inventory_person USING btree (tenant_id, provisioner_id, name_key, id);
+alter table inventory_person enable row level security;
+alter table inventory_person force row level security;
+create policy tenant_wall on inventory_person
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, update, delete on inventory_person to sallyport_app;
+
+create table inventory_resource (
+  tenant_id uuid not null,
+  provisioner_id uuid not null,
+  resource_type text not null,
+  id text not null,
+  name text not null,
+  description text,
+  account_id text,
+  tags jsonb not null,
+  facts jsonb not null,
+  run bigint not null,
+  constraint inventory_resource_pk PRIMARY KEY (tenant_id, provisioner_id, resource_type, id),
+  constraint inventory_resource_provisioner_id_fk FOREIGN KEY (tenant_id, provisioner_id) REFERENCES provisioner(tenant_id, id) ON DELETE CASCADE,
+  constraint inventory_resource_account_id_ck CHECK (char_length(account_id) <= 128),
+  constraint inventory_resource_description_ck CHECK (char_length(description) <= 1000),
+  constraint inventory_resource_facts_ck CHECK (jsonb_typeof(facts) = 'object'::text AND octet_length(facts::text) <= 8192),
+  constraint inventory_resource_id_ck CHECK (char_length(id) >= 1 AND char_length(id) <= 300),
+  constraint inventory_resource_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200),
+  constraint inventory_resource_resource_type_ck CHECK (resource_type = ANY (ARRAY['cloud_account'::text, 'cloud_organizational_unit'::text, 'cloud_permission_set'::text, 'cloud_db_instance'::text])),
+  constraint inventory_resource_tags_ck CHECK (jsonb_typeof(tags) = 'object'::text AND octet_length(tags::text) <= 32768)
+);
+alter table inventory_resource enable row level security;
+alter table inventory_resource force row level security;
+create policy tenant_wall on inventory_resource
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, update, delete on inventory_resource to sallyport_app;
 
 create table invitation (
   tenant_id uuid not null,
@@ -1664,6 +1791,32 @@ create table signing_key (
 CREATE INDEX signing_key_root_key_id_ix ON signing_key USING btree (root_key_id);
 grant select, insert, delete on signing_key to sallyport_app;
 grant update (sealed_private_jwk, root_key_id, retires_at) on signing_key to sallyport_app;
+
+create table standing_access (
+  tenant_id uuid not null,
+  provisioner_id uuid not null,
+  account_id text not null,
+  permission_set_id text not null,
+  principal_type text not null,
+  principal_id text not null,
+  entitlement_key text,
+  run bigint not null,
+  constraint standing_access_pk PRIMARY KEY (tenant_id, provisioner_id, account_id, permission_set_id, principal_type, principal_id),
+  constraint standing_access_provisioner_id_fk FOREIGN KEY (tenant_id, provisioner_id) REFERENCES provisioner(tenant_id, id) ON DELETE CASCADE,
+  constraint standing_access_account_id_ck CHECK (char_length(account_id) >= 1 AND char_length(account_id) <= 128),
+  constraint standing_access_entitlement_key_ck CHECK (char_length(entitlement_key) <= 2000),
+  constraint standing_access_permission_set_id_ck CHECK (char_length(permission_set_id) >= 1 AND char_length(permission_set_id) <= 300),
+  constraint standing_access_principal_id_ck CHECK (char_length(principal_id) >= 1 AND char_length(principal_id) <= 300),
+  constraint standing_access_principal_type_ck CHECK (principal_type = ANY (ARRAY['person'::text, 'group'::text]))
+);
+CREATE INDEX standing_access_permission_set_id_ix ON standing_access USING btree (tenant_id, provisioner_id, permission_set_id, account_id, principal_type, principal_id);
+CREATE INDEX standing_access_principal_id_ix ON standing_access USING btree (tenant_id, provisioner_id, principal_type, principal_id, account_id, permission_set_id);
+alter table standing_access enable row level security;
+alter table standing_access force row level security;
+create policy tenant_wall on standing_access
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, update, delete on standing_access to sallyport_app;
 
 create table sweep (
   tenant_id uuid not null,

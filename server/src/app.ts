@@ -4,6 +4,7 @@ import { planGrant } from './grants/plan-grant.job.ts'
 import { sweepProvisioner } from './grants/sweep-provisioner.job.ts'
 import { endExpiredGroups } from './groups/end-expired-memberships.job.ts'
 import type { Outgoing } from './http/outgoing.ts'
+import { readInventory } from './inventory/read-inventory.job.ts'
 import { endingInvitations } from './invitations/invitation-store.ts'
 import { type InvitationMailing, mailInvitation } from './invitations/mail-invitation.job.ts'
 import type { DueWork } from './jobs/work-list.ts'
@@ -63,6 +64,7 @@ export const dueWork = (drivers: Drivers, post: Post): readonly DueWork[] => [
   planGrant(drivers),
   ...convergeEntitlement(drivers, reauthorize),
   sweepProvisioner(drivers),
+  readInventory(drivers, driverTypes),
   runReplay,
   remindApprovers,
   endExpiredGroups,

@@ -11,6 +11,7 @@ import { deleteIdentityProvider } from './identity-providers/delete-identity-pro
 import { getIdentityProvider } from './identity-providers/get-identity-provider.ts'
 import { listIdentityProviders } from './identity-providers/list-identity-providers.ts'
 import { updateIdentityProvider } from './identity-providers/update-identity-provider.ts'
+import { beginInventory } from './inventory/inventory-part-store.ts'
 import { createEmailChannel } from './notification-channels/create-email-channel.ts'
 import { createWebhookChannel } from './notification-channels/create-webhook-channel.ts'
 import { deleteNotificationChannel } from './notification-channels/delete-notification-channel.ts'
@@ -87,9 +88,9 @@ export const tenantOperations: Record<string, Operation> = {
   createProvisioner: createProvisioner(driverTypes, goLiveNow),
   listProvisioners,
   getProvisioner,
-  updateProvisioner: updateProvisioner(driverTypes, { countInUse, goLive: goLiveNow }),
+  updateProvisioner: updateProvisioner(driverTypes, { countInUse, goLive: goLiveNow, beginInventory }),
   deleteProvisioner: deleteProvisioner(countInUse),
-  testProvisioner: testProvisioner(driverTypes),
+  testProvisioner: testProvisioner(driverTypes, beginInventory),
   rotateProvisionerSecret: rotateProvisionerSecret(driverTypes),
   reportAccessResult: reportAccessResult(requestReconciliation),
   createRehearsal,

@@ -143,6 +143,10 @@ const workTables: Record<string, { select: string[]; update: string[] }> = {
     update: ['xid', 'seq', 'until_xid', 'until_seq', 'next_look_at', 'lease_until', 'generation'],
   },
   event_parked: { select: ['tenant_id', 'subscriber', 'event_id', 'next_look_at'], update: [] },
+  inventory_part: {
+    select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
+    update: ['lease_until', 'generation'],
+  },
   invitation_mail: {
     select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
     update: ['lease_until', 'generation'],

@@ -11,8 +11,8 @@ const maxIdsShown = 100
 /**
  * Writes the entries, each replacing the stored one with its id, and emits the event, in one atomic statement. Rows are
  * locked in the order of their ids, so that concurrent calls cannot deadlock. The event names apart the entries in which
- * something changed that rules may read: a call usually sends thousands and changes few. An account of the rehearsal that is written
- * becomes the tenant's own.
+ * something changed that rules may read: a call usually sends thousands and changes few. An account of the rehearsal that is written, or
+ * one that an inventory found, becomes the tenant's own, and what an inventory found of the same account number gives way.
  * @returns how many were inserted or updated
  */
 export async function saveCloudAccounts(ctx: WorkCtx, accounts: readonly CloudAccount[]): Promise<number> {
@@ -33,8 +33,13 @@ export async function saveCloudAccounts(ctx: WorkCtx, accounts: readonly CloudAc
         select ${tenant_id}::uuid, id, name, account_id, metadata, rank from entry
         order by id
         on conflict (tenant_id, id) do update set name = excluded.name, account_id = excluded.account_id,
-          metadata = excluded.metadata, rank = excluded.rank, rehearsal = null, updated_at = clock_timestamp()
+          metadata = excluded.metadata, rank = excluded.rank, rehearsal = null, discovered_by = null,
+          updated_at = clock_timestamp()
         returning id),
+      superseded as (
+        delete from cloud_account found using entry
+        where found.tenant_id = ${tenant_id} and found.discovered_by is not null
+          and found.account_id = entry.account_id and found.id <> all(array(select id from entry))),
       changed as (
         select entry.id, row_number() over (order by entry.id) as place
         from entry left join cloud_account was on was.tenant_id = ${tenant_id} and was.id = entry.id

@@ -113,6 +113,36 @@ function findUnitsFault(units: unknown): FaultyField | undefined {
   return { pointer: `${pointer}/${index}`, why: 'must be a unit id such as `ou-ab12-12345678`' }
 }
 
+/** The maximum length of a tag's key and value, as AWS has it. */
+const maxTag = { key: 128, value: 256 }
+
+/**
+ * What an inventory found of an account, within the limits of metadata. Nobody can be asked to correct it: tags that metadata cannot
+ * have, or that no longer fit, and odd units are left out.
+ */
+export function soundMetadata(
+  found: Readonly<Record<string, string>>,
+  units: readonly string[],
+): { tags: Record<string, string>; facts: { organizational_unit_ids?: string[] } } {
+  const organizational_unit_ids = [...new Set(units.filter((unit) => unitForm.test(unit)))].slice(0, maxUnits)
+  const facts = organizational_unit_ids.length === 0 ? {} : { organizational_unit_ids }
+  const tags: [string, string][] = []
+  let room = maxMetadata - Buffer.byteLength(JSON.stringify(facts))
+  for (const [key, value] of Object.entries(found)) {
+    const size = Buffer.byteLength(JSON.stringify({ [key]: value }))
+    if (size > room || !isSoundTag(key, value)) continue
+    room -= size
+    tags.push([key, value])
+  }
+  return { tags: Object.fromEntries(tags), facts }
+}
+
+function isSoundTag(key: string, value: string): boolean {
+  if (key === '' || key.length > maxTag.key || value.length > maxTag.value) return false
+  if (key.startsWith('__') || key === unitsKey) return false
+  return [key, value].every((text) => text.isWellFormed() && !text.includes('\0'))
+}
+
 function escaped(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1')
 }

@@ -117,6 +117,11 @@ export const eventTable = {
     means:
       'entries of the account cache were written, or those of the rehearsal removed (`removed`); `changed` names those in which something changed',
   },
+  'cloud_accounts.discovered': {
+    filterable: true,
+    means:
+      'the inventory of a provisioner changed entries of the account cache, which rules read: `added`, `changed` and `removed` count them',
+  },
   'notification_channel.created': { filterable: true, means: 'a notification channel was created' },
   'notification_channel.updated': { filterable: true, means: 'a notification channel was changed' },
   'notification_channel.deleted': { filterable: true, means: 'a notification channel was deleted' },

@@ -18,6 +18,7 @@ export type WorkTable =
   | 'delivery_lane'
   | 'event_queue'
   | 'claimed_groups'
+  | 'inventory_part'
 
 /**
  * The rows of a table that form a list of their own: entitlements that a pending grant waits for, all other entitlements, and
@@ -54,6 +55,7 @@ export const workTables: Record<WorkTable, Statement> = {
   delivery_lane: sql`delivery_lane`,
   event_queue: sql`event_queue`,
   claimed_groups: sql`claimed_groups`,
+  inventory_part: sql`inventory_part`,
 }
 
 /** The parts of each table, each with an index of its own; none: the table is one list. */
@@ -69,6 +71,7 @@ export const partsOf: Record<WorkTable, readonly Part[]> = {
   delivery_lane: ['email', 'webhook'],
   event_queue: [],
   claimed_groups: [],
+  inventory_part: [],
 }
 
 const parts: Record<Part, Statement> = {

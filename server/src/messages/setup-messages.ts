@@ -26,6 +26,8 @@ function mappingsMoved(moved: unknown): Fact[] {
   ]
 }
 
+const countTitles = { added: 'Added', changed: 'Changed', removed: 'Removed' } as const
+
 /** Messages about the setup of the service, and about drift at targets. */
 export const setupMessages: Record<SetupEvent, Template<RecordFacts>> = {
   'setting.updated': (facts) => ({
@@ -44,6 +46,15 @@ export const setupMessages: Record<SetupEvent, Template<RecordFacts>> = {
         ? `${facts.actor} wrote ${countIn(facts.data, 'upserted') ?? 'some'} entries of the account cache`
         : 'The accounts of the rehearsal were removed',
     facts: [['Entries', listIn(facts.data, 'ids')], ['Changed', listIn(facts.data, 'changed')], whenFact(facts)],
+  }),
+  'cloud_accounts.discovered': (facts) => ({
+    title: 'The inventory of a provisioner changed the account cache',
+    facts: [
+      ...(['added', 'changed', 'removed'] as const).map((what): Fact => [countTitles[what], countIn(facts.data, what)]),
+      ['Entries', listIn(facts.data, 'ids')],
+      whenFact(facts),
+    ],
+    next: 'Rules read the tags and units of these accounts.',
   }),
   'notification_channel.created': did('channel', 'created {it}', ({ data }) => ({
     facts: [['Type', textIn(data, 'channel_type')], eventsOf(data), ['Enabled', yesOrNo(data.enabled)]],

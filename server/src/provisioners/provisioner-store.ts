@@ -1,7 +1,7 @@
 import { type CappedFilters, readCappedPage } from '../db/capped-list.ts'
 import { sql } from '../db/sql.ts'
 import { emit, type NewEvent } from '../events/emit.ts'
-import type { Tx, WorkCtx } from '../kernel/context.ts'
+import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
 import type { PageRequest, PageRows } from '../kernel/page.ts'
 import type { KeptConfig } from '../secrets/sealed-config.ts'
@@ -182,14 +182,14 @@ export async function saveRotation(
 
 /**
  * Returns the result of a test. Also stores it, with an event, if the provisioner still has this version. `fields`: of the config, which the
- * test found at the target.
+ * test found at the target. `beside`: what else follows.
  */
 export async function keepTest(
   ctx: WorkCtx,
   id: string,
   version: number,
   checks: Check[],
-  fields: Config = {},
+  { fields, beside }: { fields: Config; beside: readonly Statement[] },
 ): Promise<ProvisionerTestResult> {
   const found = Object.keys(fields)
   const failed = checks.filter((check) => !check.ok).length
@@ -204,6 +204,7 @@ export async function keepTest(
       emitted as (${emit(ctx, eventOf('tested', id, facts), sql`kept`)})
       select coalesce((select checked_at from kept), clock_timestamp()) as checked_at,
         ${tenantMode(ctx.tx)} as mode`,
+    ...beside,
   ])
   if (tested === undefined) throw new Error('the database did not say when it is')
   return { ...healthOf(tested.checked_at, checks), mode: tested.mode }

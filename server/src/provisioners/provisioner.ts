@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { AnyObject, Body, DateTime, Name, Nullable, OneOf, Uuid } from '../http/schema.ts'
-import type { Tx } from '../kernel/context.ts'
+import type { Statement, Tx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
 import { Serves } from './serving.ts'
+import type { InventoryPart } from './target-inventory.ts'
 
 /** The kinds of target. */
 export const provisionerTypes = ['sandbox', 'postgresql', 'webhook', 'aws-identity-center'] as const
@@ -174,6 +175,17 @@ export type ProvisionerChange = Static<typeof ProvisionerChange>
 
 /** The number of entitlements that a provisioner still manages, counted up to `maxCounted`; called with the provisioner locked. */
 export type CountInUse = (tx: Tx, provisioner_id: string, maxCounted: number) => Promise<number>
+
+/**
+ * Has parts of the inventory of a provisioner read soon. `changed`: they may say something else than before; otherwise only what was never
+ * read, or has failed. It is passed in, because the inventory knows provisioners.
+ */
+export type BeginInventory = (
+  tx: Tx,
+  provisioner_id: string,
+  parts: readonly InventoryPart[],
+  changed: boolean,
+) => Statement
 
 const maxCounted = 1_000
 

@@ -5,7 +5,7 @@ import { notFound } from '../kernel/errors.ts'
 import { type Check, type Driver, type DriverType, NotNow, TargetError } from './driver.ts'
 import { inTime } from './in-time.ts'
 import { findOpening } from './open-provisioner.flow.ts'
-import { ProvisionerTestResult, type ProvisionerType } from './provisioner.ts'
+import { type BeginInventory, ProvisionerTestResult, type ProvisionerType } from './provisioner.ts'
 import { withoutSecrets } from './provisioner-secrets.ts'
 import { keepTest } from './provisioner-store.ts'
 import { findAtTarget } from './set-up.ts'
@@ -21,7 +21,7 @@ const maxTextLength = 1_000
  * Checks everything that giving access needs, changes nothing at the target, and stores the result, and what the target says of itself that the
  * config leaves out.
  */
-export const testProvisioner = (types: Readonly<Record<ProvisionerType, DriverType>>) =>
+export const testProvisioner = (types: Readonly<Record<ProvisionerType, DriverType>>, beginInventory: BeginInventory) =>
   operation({
     method: 'POST',
     path: '/v1/provisioners/{id}/test',
@@ -45,7 +45,10 @@ export const testProvisioner = (types: Readonly<Record<ProvisionerType, DriverTy
         const checks = (await runChecks(driver, ctx.tx)).slice(0, maxChecks).map(({ what, ok, message }) => {
           return { what: sanitized(what), ok, message: message === null ? null : sanitized(message) }
         })
-        return await keepTest(ctx, id, found.version, checks, fields)
+        const passed = checks.every((check) => check.ok) && type.inventoryParts.length > 0
+        const isFound = Object.keys(fields).length > 0
+        const beside = passed ? [beginInventory(ctx.tx, id, type.inventoryParts, isFound)] : []
+        return await keepTest(ctx, id, found.version, checks, { fields, beside })
       } finally {
         void driver.close().catch(() => undefined)
       }

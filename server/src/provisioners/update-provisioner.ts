@@ -7,7 +7,14 @@ import type { Ctx } from '../kernel/context.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
 import type { GoLive } from '../tenants/mode.ts'
 import type { DriverType } from './driver.ts'
-import { type CountInUse, Provisioner, ProvisionerChange, type ProvisionerType, requireUnused } from './provisioner.ts'
+import {
+  type BeginInventory,
+  type CountInUse,
+  Provisioner,
+  ProvisionerChange,
+  type ProvisionerType,
+  requireUnused,
+} from './provisioner.ts'
 import { isSameConfig, type SettledConfig, settleConfig } from './provisioner-config.ts'
 import { openSecrets, sealSecrets } from './provisioner-secrets.ts'
 import {
@@ -25,14 +32,14 @@ import { requireFound } from './set-up.ts'
 /** After this many lost races the call fails. */
 const maxTries = 5
 
+/** What other slices do with a change. */
+type Given = { countInUse: CountInUse; goLive: GoLive; beginInventory: BeginInventory }
+
 /**
  * Changes the fields sent; `config` and `serves` are replaced as a whole. A request that changes nothing emits no event, and
  * answers the provisioner as it is. The target cannot change while access that the provisioner gave exists there.
  */
-export const updateProvisioner = (
-  types: Readonly<Record<ProvisionerType, DriverType>>,
-  given: { countInUse: CountInUse; goLive: GoLive },
-) =>
+export const updateProvisioner = (types: Readonly<Record<ProvisionerType, DriverType>>, given: Given) =>
   operation({
     method: 'PATCH',
     path: '/v1/provisioners/{id}',
@@ -67,7 +74,10 @@ export const updateProvisioner = (
         const settled = wanted.config && (await settle(ctx, type, before, wanted.config))
         const { enabled = before.shown.enabled } = wanted
         if (enabled) requireFound(type, settled?.config ?? before.shown.config)
-        const saved = await ctx.tx.interactive((tx) => change({ ...ctx, tx }, before, wanted, settled, given))
+        const { inventoryParts } = type
+        const saved = await ctx.tx.interactive((tx) =>
+          change({ ...ctx, tx }, before, wanted, settled, { ...given, inventoryParts }),
+        )
         if (saved !== undefined) return saved
       }
       throw new Problem('version_conflict', 'other callers keep changing this provisioner; read it again, then retry')
@@ -91,7 +101,7 @@ async function change(
   { shown }: KeptProvisioner,
   requested: ProvisionerChange,
   settled: SettledConfig | undefined,
-  { countInUse, goLive }: { countInUse: CountInUse; goLive: GoLive },
+  { countInUse, goLive, beginInventory, inventoryParts }: Given & Pick<DriverType, 'inventoryParts'>,
 ): Promise<Provisioner | undefined> {
   const { tx } = ctx
   const version = await lockProvisioner(tx, shown.id, { links: settled?.moved !== undefined })
@@ -118,6 +128,8 @@ async function change(
     sealed_secrets: await sealSecrets(ctx, shown.id, settled.secrets),
   }
   await saveProvisioner(ctx, next, kept, fields)
+  if (inventoryParts.length > 0 && (settled !== undefined || (enabled && !shown.enabled)))
+    await tx.write([beginInventory(tx, shown.id, inventoryParts, settled !== undefined)])
   await goLive(ctx, 'provisioner', servesRealTargets(tx))
   return findProvisioner(tx, shown.id)
 }

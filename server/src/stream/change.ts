@@ -78,6 +78,7 @@ export const changedRecords: Readonly<Record<EventType, RecordType | null>> = {
   'api_key.revoked': 'api_key',
   'setting.updated': 'setting',
   'cloud_accounts.updated': 'cloud_account',
+  'cloud_accounts.discovered': 'cloud_account',
   'notification_channel.created': 'notification_channel',
   'notification_channel.updated': 'notification_channel',
   'notification_channel.deleted': 'notification_channel',

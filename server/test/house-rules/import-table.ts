@@ -16,6 +16,7 @@ export const slices = [
   'stream',
   'invitations',
   'rehearsal',
+  'inventory',
 ]
 
 /** The layers below the slices; every slice may import them. */
@@ -141,6 +142,8 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'groups → permissions': 'a mapping gives scopes',
   'groups → roles': 'a group gives its members roles',
   'identity-providers → api-keys': 'deleting a provider revokes its SCIM keys',
+  'inventory → cloud': 'the accounts that a target names are in the account cache',
+  'inventory → provisioners': 'a driver reads what its target says of itself',
   'invitations → messages': 'the words of the mail',
   'invitations → mail': 'an invitation is mailed where mail is set up',
   'invitations → roles': 'the inviter must hold what the user gets',

@@ -139,6 +139,7 @@ async function seedProviders(insert: Insert): Promise<void> {
   })
   await insert('served_resource', { resource_type: 'cloud_account', account_id: '123456789012', provisioner_id })
   await insert('served_id', { resource_type: 'cloud_storage_bucket', id_pattern: '50%_\\*-logs', provisioner_id })
+  await seedInventory(insert, provisioner_id)
   const act = {
     target_key: 'k',
     kind: 'grant',
@@ -156,6 +157,26 @@ async function seedProviders(insert: Insert): Promise<void> {
   const issuer = { issuer: 'https://id.example.com', client_id: 'sallyport' }
   await insert('sign_in_state', { id: newId(), ...issuer, redirect_uri: 'r', nonce: 'n', code_verifier: 'v' })
   await insert('kept_answer', { id: Buffer.alloc(32, 7), sealed_answer: 'sealed', expires_at: '2100-01-01Z' })
+}
+
+/** What a target said of itself. */
+async function seedInventory(insert: Insert, provisioner_id: string): Promise<void> {
+  const [of, run] = [{ provisioner_id }, { run: '7' }]
+  await insert('cloud_account', {
+    ...{ id: '123456789012', name: 'n', account_id: '123456789012', metadata: trickyJson, rank: 0 },
+    discovered_by: provisioner_id,
+  })
+  await insert('inventory_part', {
+    ...{ ...of, id: newId(), part: 'people', failures: 1, last_error: 'e', counts: '{"people": 1}' },
+    ...{ finished_at: '2026-01-02T03:04:05.678901Z', next_look_at: '2100-01-01Z', generation: '7' },
+  })
+  const database = { resource_type: 'cloud_db_instance', id: 'arn:aws:rds:x', name: 'n', description: '☃ "' }
+  await insert('inventory_resource', { ...of, ...run, ...database, tags: trickyJson, facts: trickyJson })
+  await insert('inventory_person', { ...of, ...run, id: 'p', name: 'Ada', login: 'ADA', login_key: 'ada' })
+  await insert('inventory_group', { ...of, ...run, id: 'g', name: 'Engineers', known: true })
+  await insert('inventory_group_member', { ...of, ...run, group_id: 'g', person_id: 'p' })
+  const assignment = { account_id: '123', permission_set_id: 's', principal_type: 'group', principal_id: 'g' }
+  await insert('standing_access', { ...of, ...run, ...assignment, entitlement_key: '["☃"]' })
 }
 
 /** Returns the request's id. */

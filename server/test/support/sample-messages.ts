@@ -230,6 +230,10 @@ const records: Samples<RecordFacts> = {
     subject_type: 'tenant',
     data: { upserted: 2, ids: ['prod', 'staging'], changed: ['prod'], changed_count: 1 },
   },
+  'cloud_accounts.discovered': {
+    subject_type: 'tenant',
+    data: { provisioner_id: id, added: 1, changed: 1, removed: 0, ids: ['123456789012', '210987654321'] },
+  },
   'notification_channel.created': {
     name: 'On call',
     data: { channel_type: 'email', event_filters: ['grant.failed'], enabled: true },

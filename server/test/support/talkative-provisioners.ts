@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { countInUse } from '../../src/grants/provisioner-use-store.ts'
+import { beginInventory } from '../../src/inventory/inventory-part-store.ts'
 import { newId } from '../../src/kernel/id.ts'
 import { textField, urlField } from '../../src/kernel/shown-field.ts'
 import { createProvisioner } from '../../src/provisioners/create-provisioner.ts'
@@ -42,6 +43,7 @@ function talkative(seen: Seen): DriverType {
       return { signing_secret: `${canary}-made-${seen.made}` }
     },
     inventoryParts: ['accounts'],
+    userLookupOf: null,
     open(opening) {
       seen.opened.push(opening)
       const text = JSON.stringify(opening)
@@ -72,9 +74,9 @@ export async function talkativeProvisioners() {
   const call = await sliceServer(db.database, {
     createProvisioner: createProvisioner(types, async () => false),
     getProvisioner,
-    updateProvisioner: updateProvisioner(types, { countInUse, goLive: async () => false }),
+    updateProvisioner: updateProvisioner(types, { countInUse, goLive: async () => false, beginInventory }),
     deleteProvisioner: deleteProvisioner(countInUse),
-    testProvisioner: testProvisioner(types),
+    testProvisioner: testProvisioner(types, beginInventory),
     rotateProvisionerSecret: rotateProvisionerSecret(types),
   })
 
