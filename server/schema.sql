@@ -2021,6 +2021,7 @@ CREATE INDEX tenant_user_active_name_ix ON tenant_user USING btree (tenant_id, a
 CREATE INDEX tenant_user_auth_provider_ix ON tenant_user USING btree (tenant_id, auth_provider, listed_at, id);
 CREATE INDEX tenant_user_auth_provider_name_ix ON tenant_user USING btree (tenant_id, auth_provider, name_key, id);
 CREATE UNIQUE INDEX tenant_user_email_key_uq ON tenant_user USING btree (tenant_id, email_key) WHERE deleted_at IS NULL;
+CREATE INDEX tenant_user_external_id_ix ON tenant_user USING btree (tenant_id, subject) WHERE subject IS NOT NULL;
 CREATE UNIQUE INDEX tenant_user_issuer_subject_uq ON tenant_user USING btree (tenant_id, issuer, subject) WHERE deleted_at IS NULL;
 CREATE INDEX tenant_user_listed_at_ix ON tenant_user USING btree (tenant_id, listed_at, id);
 CREATE INDEX tenant_user_name_ix ON tenant_user USING btree (tenant_id, name_key, id);

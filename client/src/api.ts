@@ -2189,6 +2189,106 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/provisioners/{id}/inventory": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what the target of a provisioner says of itself, as a summary
+         * @description Needs the scope `provisioners:read`.
+         */
+        get: operations["getInventory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/provisioners/{id}/inventory/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have the inventory of a provisioner read now
+         * @description Needs the scope `provisioners:write`.
+         */
+        post: operations["refreshInventory"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/provisioners/{id}/unmatched-users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List active users whom the target of a provisioner would not find
+         * @description Needs the scope `provisioners:read`.
+         */
+        get: operations["listUnmatchedUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/provisioners/{id}/standing-access": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List who holds which permission set on which account today, by account or by person
+         * @description Needs the scope `provisioners:read`.
+         */
+        get: operations["listStandingAccess"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/provisioners/{id}/standing-access/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export who holds which permission set on which account today, as CSV
+         * @description Needs the scope `provisioners:read`.
+         */
+        get: operations["exportStandingAccess"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/rehearsal": {
         parameters: {
             query?: never;
@@ -3420,6 +3520,49 @@ export interface components {
                     };
                 };
             }[];
+        };
+        Inventory: {
+            /** @description empty: the target is of a type that is not read, or was not tested yet */
+            parts: components["schemas"]["InventoryPart"][];
+            /** @description as of when the part was read; null: not read yet */
+            counts: {
+                accounts: number | null;
+                organizational_units: number | null;
+                permission_sets: number | null;
+                databases: number | null;
+                people: number | null;
+                groups: number | null;
+                assignments: number | null;
+                /** @description people who hold a set that makes an administrator, themselves or by a group, on any account */
+                administrators: number | null;
+            };
+            /** @description active users whom the target would not find; 1000: that or more; null: its people were not read yet */
+            unmatched_users: number | null;
+            /** @description the setting `requests.max_duration_seconds` */
+            longest_grant_seconds: number;
+            /** @description permission sets whose sessions outlive the longest grant, at most 100 */
+            long_sessions: {
+                id: string;
+                name: string;
+                session_seconds: number;
+            }[];
+        };
+        InventoryPart: {
+            /** @enum {string} */
+            part: "accounts" | "permission_sets" | "people" | "databases" | "assignments";
+            /**
+             * Format: date-time
+             * @description when it was last read to its end; null: never
+             */
+            finished_at: string | null;
+            /**
+             * Format: date-time
+             * @description when it is read next; null: it is being read
+             */
+            next_at: string | null;
+            reading: boolean;
+            /** @description why it could not be read, and how to fix that, or what the lists leave out */
+            error: string | null;
         };
         Invitation: {
             /** Format: uuid */
@@ -4872,6 +5015,56 @@ export interface components {
             /** @description the command that applies the file, word by word */
             apply: string[];
         };
+        StandingAccess: {
+            account: {
+                id: string;
+                name: string;
+            };
+            permission_set: {
+                id: string;
+                name: string;
+                /** @description whether the set makes an administrator; null: not known yet */
+                is_administrator: boolean | null;
+            };
+            holder: {
+                /**
+                 * @description `group`: a group of which the directory shows no member
+                 * @enum {string}
+                 */
+                type: "person" | "group";
+                id: string;
+                name: string;
+                /** @description the user name in the directory; null: the directory does not know them */
+                login: string | null;
+            };
+            /** @description the group that gives it to the person; null: directly */
+            via_group: {
+                id: string;
+                name: string;
+            } | null;
+            /**
+             * Format: uuid
+             * @description the user whom the target takes for this person
+             */
+            user_id: string | null;
+            /**
+             * Format: uuid
+             * @description the live grant that gives it; null: it is there without Sallyport
+             */
+            grant_id: string | null;
+        };
+        StandingAccessLine: {
+            account_id: string;
+            account: string;
+            permission_set: string;
+            administrator: string;
+            holder_type: string;
+            holder: string;
+            login: string;
+            via_group: string;
+            user_id: string;
+            grant_id: string;
+        };
         StartedSession: {
             /** Format: uuid */
             id: string;
@@ -4879,6 +5072,19 @@ export interface components {
             ends_at: string;
             /** @description it ends earlier when it is not used for so long */
             idle_seconds: number;
+        };
+        UnmatchedUser: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            email: string;
+            /** @description the user name that the directory does not have */
+            looked_for: string;
+            /**
+             * @description `other_domain`: the address is not of the one domain whose local parts are user names
+             * @enum {string}
+             */
+            why: "not_in_directory" | "other_domain";
         };
         User: {
             /** Format: uuid */
@@ -12994,6 +13200,227 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description what is wrong, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getInventory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description the id of the request in the log */
+                    "X-Request-Id"?: string;
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Inventory"];
+                };
+            };
+            /** @description what is wrong, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    refreshInventory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted: the work follows */
+            202: {
+                headers: {
+                    /** @description the id of the request in the log */
+                    "X-Request-Id"?: string;
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Inventory"];
+                };
+            };
+            /** @description what is wrong, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listUnmatchedUsers: {
+        parameters: {
+            query?: {
+                /** @description items per page; 50 when absent; more than 200 count as 200 */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description the id of the request in the log */
+                    "X-Request-Id"?: string;
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["UnmatchedUser"][];
+                        next_cursor?: string;
+                        has_more: boolean;
+                    };
+                };
+            };
+            /** @description what is wrong, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listStandingAccess: {
+        parameters: {
+            query?: {
+                /** @description items per page; 50 when absent; more than 200 count as 200 */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string;
+                /** @description the number of the account */
+                account_id?: string;
+                /** @description the id of a person in the directory: what they hold, themselves and by groups */
+                person_id?: string;
+                /** @description the id or the name of the permission set */
+                permission_set?: string;
+                /** @description true: only sets that make an administrator */
+                administrators?: boolean;
+                /** @description `account` where absent: by the number of the account; `person`: by the name of the holder */
+                order?: "account" | "person";
+                /** @description words, or beginnings of words, that the account, the permission set, the holder and the group all have; case and accents do not matter */
+                q?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description the id of the request in the log */
+                    "X-Request-Id"?: string;
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["StandingAccess"][];
+                        next_cursor?: string;
+                        has_more: boolean;
+                    };
+                };
+            };
+            /** @description what is wrong, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    exportStandingAccess: {
+        parameters: {
+            query?: {
+                /** @description the number of the account */
+                account_id?: string;
+                /** @description the id of a person in the directory: what they hold, themselves and by groups */
+                person_id?: string;
+                /** @description the id or the name of the permission set */
+                permission_set?: string;
+                /** @description true: only sets that make an administrator */
+                administrators?: boolean;
+                /** @description `account` where absent: by the number of the account; `person`: by the name of the holder */
+                order?: "account" | "person";
+                /** @description words, or beginnings of words, that the account, the permission set, the holder and the group all have; case and accents do not matter */
+                q?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A table (RFC 4180) with the properties of the object as its columns; the object is one of its lines */
+            200: {
+                headers: {
+                    /** @description the id of the request in the log */
+                    "X-Request-Id"?: string;
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    /** @description the name under which a browser saves it */
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": components["schemas"]["StandingAccessLine"] | string;
+                };
             };
             /** @description what is wrong, and what to do */
             default: {

@@ -11,7 +11,12 @@ import { deleteIdentityProvider } from './identity-providers/delete-identity-pro
 import { getIdentityProvider } from './identity-providers/get-identity-provider.ts'
 import { listIdentityProviders } from './identity-providers/list-identity-providers.ts'
 import { updateIdentityProvider } from './identity-providers/update-identity-provider.ts'
+import { exportStandingAccess } from './inventory/export-standing-access.ts'
+import { getInventory } from './inventory/get-inventory.ts'
 import { beginInventory } from './inventory/inventory-part-store.ts'
+import { listStandingAccess } from './inventory/list-standing-access.ts'
+import { listUnmatchedUsers } from './inventory/list-unmatched-users.ts'
+import { refreshInventory } from './inventory/refresh-inventory.ts'
 import { createEmailChannel } from './notification-channels/create-email-channel.ts'
 import { createWebhookChannel } from './notification-channels/create-webhook-channel.ts'
 import { deleteNotificationChannel } from './notification-channels/delete-notification-channel.ts'
@@ -93,6 +98,11 @@ export const tenantOperations: Record<string, Operation> = {
   testProvisioner: testProvisioner(driverTypes, beginInventory),
   rotateProvisionerSecret: rotateProvisionerSecret(driverTypes),
   reportAccessResult: reportAccessResult(requestReconciliation),
+  getInventory: getInventory(driverTypes),
+  refreshInventory: refreshInventory(driverTypes),
+  listUnmatchedUsers: listUnmatchedUsers(driverTypes),
+  listStandingAccess: listStandingAccess(driverTypes),
+  exportStandingAccess: exportStandingAccess(driverTypes),
   createRehearsal,
   getRehearsal,
   createRehearsalToken,

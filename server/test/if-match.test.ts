@@ -120,6 +120,7 @@ const noRecords: readonly string[] = [
   'countGrants',
   'countRequests',
   'discoverTenant',
+  'getInventory',
   'getJwks',
   'getPolicySchema',
   'listDeciders',

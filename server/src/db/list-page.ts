@@ -197,7 +197,8 @@ function ofEach(
 /** Behind every word that begins alike, in the order of the words. */
 const last = '\u{10ffff}'
 
-function askedWords(q: string): Statement {
+/** The common table expression with the asked words. */
+export function askedWords(q: string): Statement {
   return sql`asked as materialized (select search_words(${q}::text) as words)`
 }
 
@@ -234,8 +235,8 @@ function hasEachWord(tx: Tx, { table, id }: WordTable): Statement {
     select from unnest((select words from asked)) as beginning where ${found} is null)`
 }
 
-/** The same of a text, whose words are made once for each row: the text is at most as long as a name. */
-function textHasEachWord(text: Statement): Statement {
+/** The same of a text, whose words are made once for each row: the text is at most as long as a few names. */
+export function textHasEachWord(text: Statement): Statement {
   return sql`(select cardinality((select words from asked)) > 0 and not exists (
       select from unnest((select words from asked)) as beginning
       where not exists (select from unnest(made.words) as word where starts_with(word, beginning)))

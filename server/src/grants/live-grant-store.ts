@@ -1,5 +1,5 @@
 import { sql } from '../db/sql.ts'
-import type { Tx } from '../kernel/context.ts'
+import type { Statement, Tx } from '../kernel/context.ts'
 import type { LiveGrant } from './grant.ts'
 
 /** The user's live grant by this action on one of the places, the one that ends last; undefined where there is none. */
@@ -19,4 +19,16 @@ export async function findLiveGrant(
           and g.permission_set is not distinct from place.permission_set)
     order by g.expires_at desc nulls last, g.id limit 1`)
   return grant
+}
+
+/**
+ * The id of the live grant that gives what a target of this type names so, as a value to embed in another statement. What was there before
+ * Sallyport gave it is no grant's.
+ */
+export function liveGrantGiving(tx: Tx, provisioner: string, target_key: Statement): Statement {
+  return sql`(select g.id from entitlement e join access_grant g on g.tenant_id = e.tenant_id
+      and g.entitlement_id = e.id and g.status in ('pending', 'active')
+    where e.tenant_id = ${tx.tenant_id}::uuid and e.provisioner = ${provisioner}
+      and e.target_key = ${target_key} and not e.held_before
+    order by g.status, g.id limit 1)`
 }

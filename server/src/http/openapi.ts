@@ -167,6 +167,7 @@ const successDescriptions = {
 const streamDescriptions = {
   'text/event-stream': 'A stream of events; the object is the `data` of each',
   'application/x-ndjson': 'Lines of JSON; the object is one of them',
+  'text/csv': 'A table (RFC 4180) with the properties of the object as its columns; the object is one of its lines',
 }
 
 /** Generated clients read a stream as one text, or part by part: either is an answer of the schema. */
@@ -180,14 +181,19 @@ const redirectHeaders = {
   Location: { schema: { type: 'string' }, description: 'the address to go to' },
 }
 
+const fileHeader = {
+  'Content-Disposition': { schema: { type: 'string' }, description: 'the name under which a browser saves it' },
+}
+
 function successHeadersOf(operation: Operation): Json {
-  const { status, credential, etag, location, setsCookie } = operation
+  const { status, credential, etag, location, setsCookie, fileName } = operation
   return {
     ...(status === 302 ? redirectHeaders : requestIdHeader),
     ...(takesCredential(credential) && limitHeaders),
     ...(etag !== undefined && referTo('ETag')),
     ...(location !== undefined && referTo('Location')),
     ...(setsCookie && referTo('Set-Cookie')),
+    ...(fileName !== undefined && fileHeader),
     ...(takesKey(operation) && referTo('Idempotency-Replayed')),
   }
 }

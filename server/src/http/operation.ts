@@ -9,7 +9,7 @@ import type { SourceLimit } from './limits.ts'
 /** 302 sends its reply, a `Redirect`, as headers. */
 type SuccessStatus = 200 | 201 | 202 | 204 | 302
 
-type StreamType = 'application/x-ndjson' | 'text/event-stream'
+type StreamType = 'application/x-ndjson' | 'text/csv' | 'text/event-stream'
 
 /**
  * One event of a `text/event-stream`. An event with only an `id` gives the client its position, from which it can resume. A
@@ -149,10 +149,13 @@ export type Declaration<
   /** How many values the body may have in all, for one that is large by a single text: reading many takes long. Any number where absent. */
   bodyValues?: number
   /**
-   * The reply is streamed while `run` yields it; its schema is that of one line, or of an event's data. Events may go on
+   * The reply is streamed while `run` yields it; its schema is that of one line, or of an event's data. A line of
+   * CSV has a text for each property of the schema, in their order. Events may go on
    * without end: `undefined` means that there is no event now, and must be yielded about every second.
    */
   streams?: StreamType
+  /** The name under which a browser saves the reply. */
+  fileName?: string
   /** The `id` of its events is one of the input's `resumeTokens`, and any text is accepted; left out: a uuid. */
   sealsEventIds?: true
   /** It chooses by the caller's scopes what it streams, so it ends when they change. */
@@ -210,6 +213,7 @@ export type Operation = {
   readonly bodyLimit: number | undefined
   readonly bodyValues: number | undefined
   readonly streams: StreamType | undefined
+  readonly fileName: string | undefined
   readonly sealsEventIds: boolean
   readonly endsWithScopes: boolean
   readonly replyText: ((reply: never) => string) | undefined
@@ -269,6 +273,7 @@ export function operation<
     bodyLimit: declared.bodyLimit,
     bodyValues: declared.bodyValues,
     streams: declared.streams,
+    fileName: declared.fileName,
     sealsEventIds: declared.sealsEventIds ?? false,
     endsWithScopes: declared.endsWithScopes ?? false,
     replyText: declared.replyText,

@@ -22,7 +22,7 @@ import { eventStreamHeaders, openEventStream } from './event-stream.ts'
 import { type Health, isProbe, serveHealth } from './health.ts'
 import { countInFlight, requireRoom, stopCounting } from './in-flight.ts'
 import { type Limits, type LimitsOptions, openLimits } from './limits.ts'
-import { linesOf } from './line-stream.ts'
+import { streamedLines } from './line-stream.ts'
 import { openNodeServer } from './node-server.ts'
 import { serveOneTimeLinkPages } from './one-time-link-pages.ts'
 import { describeApi } from './openapi.ts'
@@ -245,7 +245,7 @@ function serveOperation(
         return begin(reply, await openEventStream(events, () => mayGoOn(ctx, request)))
       }
       if (operation.streams === undefined) return reply.code(operation.status).send(body)
-      const lines = linesOf(body as AsyncIterable<unknown>, () => mayGoOn(ctx, request))
+      const lines = streamedLines(operation, body, () => mayGoOn(ctx, request))
       return reply.type(operation.streams).send(Readable.from(lines))
     },
   })
@@ -270,8 +270,9 @@ function finished(operation: Operation, reply: FastifyReply, body: unknown): Ans
 }
 
 /** The headers that follow from what is answered. */
-function headersOf({ etag, location }: Operation, body: unknown): Pick<Answer, 'etag' | 'location'> {
+function headersOf({ etag, location, fileName }: Operation, body: unknown) {
   return {
+    ...(fileName !== undefined && { 'content-disposition': `attachment; filename="${fileName}"` }),
     ...(etag !== undefined && { etag: etag(body as never) }),
     ...(location !== undefined && { location: location(body as never) }),
   }

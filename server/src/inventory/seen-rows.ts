@@ -61,6 +61,9 @@ export const maxRows: Readonly<Record<RowKind, number>> = {
 /** Of one row. */
 const maxLength = { name: 199, description: 999, login: 254, login_key: 600, external_id: 500, key: 2_000, host: 253 }
 
+/** Of an integer in the database. */
+const maxInteger = 2_147_483_647
+
 /** Ids of a target are plain ASCII, so that any of them fits an index. */
 const idForm = /^[!-~]{1,300}$/
 const accountForm = /^[!-~]{1,128}$/
@@ -178,7 +181,7 @@ function nameOf(name: string, id: string): string {
 }
 
 function isWhole(value: number | undefined): value is number {
-  return value !== undefined && Number.isSafeInteger(value) && value >= 0
+  return value !== undefined && Number.isInteger(value) && value >= 0 && value <= maxInteger
 }
 
 /** The last of those with one key: one statement writes a row once. */

@@ -33,6 +33,7 @@ const fresh = [
   ...['createApiKey', 'revokeApiKey'],
   ...['createIdentityProvider', 'updateIdentityProvider', 'deleteIdentityProvider', 'updateSignInSettings'],
   ...['createProvisioner', 'updateProvisioner', 'deleteProvisioner', 'rotateProvisionerSecret', 'testProvisioner'],
+  'refreshInventory',
 ]
 
 suite('a sign-in that is older than an hour', () => {

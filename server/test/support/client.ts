@@ -53,7 +53,7 @@ function textOf(body: unknown, type: string | undefined): string {
 }
 
 function read(headers: Headers, text: string): unknown {
-  if (headers.get('content-type')?.startsWith('text/plain')) return text
+  if (/^text\/(?:plain|csv)/.test(headers.get('content-type') ?? '')) return text
   if (headers.get('content-type')?.startsWith('application/x-ndjson') !== true)
     return text === '' ? {} : JSON.parse(text)
   return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))

@@ -65,7 +65,21 @@ function recordsOf({ streams }: Operation, text: string): unknown[] {
   if (streams === 'text/event-stream') {
     return eventsOf(text).flatMap(({ data }) => (data === undefined || 'hint' in data ? [] : [data]))
   }
+  if (streams === 'text/csv') return readCsv(text)
   return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
+}
+
+/** The lines of a table, by the headings of its columns. */
+export function readCsv(text: string): Record<string, string>[] {
+  const [columns = [], ...lines] = text
+    .split('\r\n')
+    .slice(0, -1)
+    .map((line) =>
+      [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,"]*))/g)].map(
+        ([, quoted, bare = '']) => quoted?.replaceAll('""', '"') ?? bare,
+      ),
+    )
+  return lines.map((cells) => Object.fromEntries(columns.map((column, index) => [column, cells[index] ?? ''])))
 }
 
 function requireDescribedError({ name, operation }: Described, { status, text, headers }: Answer): void {

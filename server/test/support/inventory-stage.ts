@@ -48,13 +48,15 @@ export function sayingTypes(said: SaidByTarget): DriverTypes {
   }
 }
 
+/** A target that says nothing yet. */
+export const saysNothing = (): SaidByTarget => ({
+  pages: {},
+  lookup: { external_id_issuer: null, email_domain: null },
+  meanwhile: async () => undefined,
+})
+
 /** A tenant with an Identity Center whose inventory the test reads part by part. */
-export async function inventoryStage(db: Db) {
-  const said: SaidByTarget = {
-    pages: {},
-    lookup: { external_id_issuer: null, email_domain: null },
-    meanwhile: async () => undefined,
-  }
+export async function inventoryStage(db: Db, said = saysNothing()) {
   const types = sayingTypes(said)
   const work = readInventory(testDrivers(types), types)
   const tenant_id = newId()
@@ -111,7 +113,7 @@ export async function inventoryStage(db: Db) {
     return row
   }
 
-  return { ...db, tx, tenant_id, provisioner_id, said, types, addProvisioner, claim, run, read, partOf }
+  return { ...db, tx, tenant_id, provisioner_id, said, addProvisioner, claim, run, read, partOf }
 }
 
 export type InventoryStage = Awaited<ReturnType<typeof inventoryStage>>

@@ -1,5 +1,6 @@
 import { newId } from '../../src/kernel/id.ts'
 import type { House, TestTenant } from './house.ts'
+import { makeInventory } from './sample-inventory.ts'
 
 const policyCase = {
   case: 'anybody may ask',
@@ -197,6 +198,13 @@ const makers: readonly Maker[] = [
   maker(['/v1/provisioners/{id}'], async ({ create }) => [
     { id: await create('/v1/provisioners', sampleBodies.createProvisioner) },
   ]),
+  maker(
+    ['/v1/provisioners/{id}/unmatched-users', '/v1/provisioners/{id}/standing-access'],
+    async ({ house, tenant: { tenant_id } }) => {
+      const id = await makeInventory(house, tenant_id)
+      return [{ id }, { id }]
+    },
+  ),
   maker(['/v1/settings/ai-providers/{type}'], async ({ send, tenant }) => {
     await send(tenant.owner.api_key, 'PUT', '/v1/settings/ai-provider-default', sampleBodies.setAiProviderDefault)
     return [{ type: 'provider_a' }]

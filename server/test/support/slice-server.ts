@@ -82,7 +82,7 @@ export async function sliceServer(
       }),
     })
     requireDescribed(method, url, { status: reply.statusCode, text: reply.body, headers: reply.headers })
-    if (String(reply.headers['content-type']).startsWith('text/plain')) {
+    if (/^text\/(?:plain|csv)/.test(String(reply.headers['content-type']))) {
       return { status: reply.statusCode, body: {}, text: reply.body }
     }
     return { status: reply.statusCode, body: reply.body === '' ? {} : reply.json() }
