@@ -177,7 +177,8 @@ suite('the driver and the list look for the same login', () => {
     ['ada@example.com', 'ada@example.com', local, false],
     ['ada@sub.example.com', 'ada', local, false],
     ['ada@notexample.com', 'ada', local, false],
-    ['ada@notexample.com', 'ada@not', local, false],
+    ['ada@notexample.com', 'ada@no', local, false],
+    ['ada@exbmple.com', 'ada', local, false],
     ['a.b+c@example.com', 'a.b+c', local, true],
     ['zoë@example.com', 'ZOË', local, true],
   ]

@@ -65,7 +65,8 @@ const readAll = () => stage.read('accounts', 'permission_sets', 'people', 'assig
 
 async function list(query = '', limit = 2): Promise<StandingAccess[]> {
   const rows: StandingAccess[] = []
-  for (let cursor = ''; ; ) {
+  for (let cursor = '', pages = 1; ; pages += 1) {
+    assert.ok(pages < 1_000, 'the list ends')
     const { status, body } = await call(by, 'GET', `${url}?limit=${limit}${query}${cursor}`)
     assert.equal(status, 200, JSON.stringify(body))
     rows.push(...(body.data as StandingAccess[]))
@@ -189,6 +190,24 @@ test('a page goes on where the one before ended, in every order, with every filt
   assert.deepEqual(accountsInOrder, accountsInOrder.toSorted())
   const namesInOrder = (await list('&order=person', 50)).map(({ holder: { name } }) => name)
   assert.deepEqual(namesInOrder, namesInOrder.toSorted())
+})
+
+test('who is behind many that a page may not read at once is found on a later one', async () => {
+  const many = Array.from({ length: 1_100 }, (_, index) => `m${String(index).padStart(4, '0')}`)
+  said.pages.people = [{ people: many.map((id) => person(id, `${id}@example.com`, id)) }]
+  const [lastPerson = ''] = many.slice(-1)
+  said.pages.assignments = [
+    { assignments: many.map((id) => holds(id, 'Read', 'group', 'g1')) },
+    { assignments: [holds('zzz', 'Admin', 'person', lastPerson), holds('zzz', 'Admin', 'person', 'm0098')] },
+  ]
+  await readAll()
+  // The last person that the first page reads.
+  const found = ['m0098 Admin zzz', `${lastPerson} Admin zzz`]
+  assert.deepEqual(await lines('&administrators=true'), found)
+  assert.deepEqual(await lines('&administrators=true&order=person'), found)
+  assert.deepEqual(await lines('&permission_set=Admin&order=person'), found)
+  const rows = (await list('&order=person', 200)).map(line)
+  assert.deepEqual([rows.length, rows.at(-1)], [1_102, found[1]])
 })
 
 test('a holder is the user whom the target takes for them, and access is a grant’s where a live one gives it', async () => {
