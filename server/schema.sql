@@ -1364,6 +1364,7 @@ create table provisioner (
   constraint provisioner_pk PRIMARY KEY (tenant_id, id),
   constraint provisioner_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   constraint provisioner_checks_ck CHECK ((checked_at IS NULL) = (checks IS NULL)),
+  constraint provisioner_instance_ck CHECK (NOT enabled OR provisioner_type <> 'aws-identity-center'::text OR config ? 'instance_arn'::text AND config ? 'identity_store_id'::text),
   constraint provisioner_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200),
   constraint provisioner_provisioner_type_ck CHECK (provisioner_type = ANY (ARRAY['sandbox'::text, 'postgresql'::text, 'aws-identity-center'::text, 'webhook'::text]))
 );

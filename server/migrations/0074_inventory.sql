@@ -7,10 +7,6 @@ alter table cloud_account
   add column discovered_by uuid,
   add constraint cloud_account_discovered_by_fk foreign key (tenant_id, discovered_by)
     references provisioner (tenant_id, id) on delete set null (discovered_by);
-create index cloud_account_discovered_by_ix on cloud_account (tenant_id, discovered_by) where discovered_by is not null;
-
--- The user of an external id that a directory names.
-create index tenant_user_external_id_ix on tenant_user (tenant_id, subject) where subject is not null;
 
 -- Each part of a target that is read by itself: a work list. `generation` names a run: rows of the inventory say which one saw them.
 create table inventory_part (

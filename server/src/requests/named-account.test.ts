@@ -41,7 +41,8 @@ const refusalOf = async (request_id: string) => {
 async function serveBuckets(account_id = '', type = 'webhook'): Promise<void> {
   const id = newId()
   await house.asSuperuser(
-    `insert into provisioner (tenant_id, id, name, provisioner_type, config) values ($1, $2, 'storage', $3, '{}')`,
+    `insert into provisioner (tenant_id, id, name, provisioner_type, config)
+      values ($1, $2, 'storage', $3, '{"instance_arn": "", "identity_store_id": ""}')`,
     [on.tenant_id, id, type],
   )
   await house.asSuperuser(

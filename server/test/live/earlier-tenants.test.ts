@@ -20,7 +20,8 @@ async function tenant(
   for (const [index, { type, enabled = true, serves = true }] of provisioners.entries()) {
     const id = newId()
     await db.asSuperuser(
-      'insert into provisioner (tenant_id, id, name, provisioner_type, enabled) values ($1, $2, $3, $3, $4)',
+      `insert into provisioner (tenant_id, id, name, provisioner_type, enabled, config)
+        values ($1, $2, $3, $3, $4, '{"instance_arn": "", "identity_store_id": ""}')`,
       [tenant_id, id, type, enabled],
     )
     if (!serves) continue

@@ -64,7 +64,8 @@ export async function inventoryStage(db: Db, said = saysNothing()) {
   const addProvisioner = async () => {
     const id = newId()
     await db.asSuperuser(
-      `insert into provisioner (tenant_id, id, name, provisioner_type) values ($1, $2, 'AWS', 'aws-identity-center')`,
+      `insert into provisioner (tenant_id, id, name, provisioner_type, enabled)
+        values ($1, $2, 'AWS', 'aws-identity-center', false)`,
       [tenant_id, id],
     )
     await tx.write([beginInventory(tx, id, inventoryParts, false)])

@@ -6,7 +6,8 @@ export async function makeInventory(db: Pick<TestDatabase, 'asSuperuser'>, tenan
   const id = newId()
   const insert = (table: string, columns: string, rows: string, ...more: string[]) =>
     db.asSuperuser(`insert into ${table} (tenant_id, ${columns}) select $1, ${rows}`, [tenant_id, id, ...more])
-  await insert('provisioner', 'id, name, provisioner_type', `$2, 'an organization', 'aws-identity-center'`)
+  const provisioner = `$2, 'an organization', 'aws-identity-center', false`
+  await insert('provisioner', 'id, name, provisioner_type, enabled', provisioner)
   const part = `$3, $2, 'people', clock_timestamp(), '2100-01-01Z'`
   await insert('inventory_part', 'id, provisioner_id, part, finished_at, next_look_at', part, newId())
   await insert('inventory_person', 'provisioner_id, id, name, run', `$2, p, p, 1 from unnest(array['a', 'b', 'c']) p`)
