@@ -4,9 +4,10 @@ import type { WorkCtx } from '../kernel/context.ts'
 import { NotNow, TargetError } from '../provisioners/driver.ts'
 import type { Drivers, DriverTypes } from '../provisioners/drivers.ts'
 import { pagesInTime } from '../provisioners/in-time.ts'
+import { fieldsToFind } from '../provisioners/set-up.ts'
 import type { InventoryPage } from '../provisioners/target-inventory.ts'
 import { countsOf } from './inventory-count-store.ts'
-import { retrySeconds } from './inventory-part.ts'
+import { readAgainSeconds, retrySeconds } from './inventory-part.ts'
 import { closePart, openPart, type PartToRead, putOffPart } from './inventory-part-store.ts'
 import { removeUnseen, saveAccounts, saveSeen } from './inventory-store.ts'
 import { maxRows, type RowKind, rowsOf, type SeenRows, withinLimits } from './seen-rows.ts'
@@ -31,6 +32,11 @@ export function readInventory(drivers: Drivers, types: DriverTypes): DueWork {
     async run(ctx, item) {
       const part = await openPart(ctx.tx, item)
       if (part === undefined) return
+      if (fieldsToFind(types[part.provisioner], part.config).length > 0) {
+        // Once a test finds them, the inventory begins.
+        await putOffPart(ctx.tx, item, readAgainSeconds(part.part), undefined)
+        return
+      }
       try {
         await readPart(ctx, item, part, { drivers, types })
       } catch (error) {

@@ -77,6 +77,14 @@ test('what a page said stays when a later one fails, and nothing is removed', as
   assert.deepEqual(people, [{ id: 'ada' }, { id: 'ben' }])
 })
 
+test('nothing is read before a test has found what the config leaves out', async () => {
+  stage.said.toFind = ['instance_arn']
+  failing(new Error('it was read'))
+  await stage.read('people')
+  const { failures, finished_at, lease_until } = await stage.partOf('people')
+  assert.deepEqual([failures, finished_at, lease_until], [0, null, null])
+})
+
 suite('an inventory begins', () => {
   const nextSeconds = async () => (await stage.partOf('accounts')).seconds
   const begin = (changed: boolean) =>

@@ -23,6 +23,8 @@ type Db = Pick<TestDatabase, 'database' | 'asSuperuser'>
 export type SaidByTarget = {
   pages: Partial<Record<InventoryPart, InventoryPage[]>>
   lookup: UserLookup
+  /** The fields of the config that a test still has to find. */
+  toFind: string[]
   meanwhile(part: InventoryPart, page: number): Promise<void>
 }
 
@@ -35,6 +37,13 @@ export function sayingTypes(said: SaidByTarget): DriverTypes {
       ...sandbox,
       inventoryParts,
       userLookupOf: () => said.lookup,
+      setUp: {
+        get foundFields() {
+          return said.toFind
+        },
+        find: async () => ({}),
+        describe: async () => ({ identity: null, note: null, snippets: [] }),
+      },
       open: (opening) => ({
         ...sandbox.open(opening),
         async *readInventory(part) {
@@ -52,6 +61,7 @@ export function sayingTypes(said: SaidByTarget): DriverTypes {
 export const saysNothing = (): SaidByTarget => ({
   pages: {},
   lookup: { external_id_issuer: null, email_domain: null },
+  toFind: [],
   meanwhile: async () => undefined,
 })
 
