@@ -1,5 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import { readChoice } from '../access/choice.ts'
+import { readView } from '../aws/view.ts'
 import { Frame } from '../frame/frame.tsx'
 import { Broken, NotFound } from '../frame/not-found.tsx'
 import { loadPart } from '../live/load-part.ts'
@@ -42,6 +43,13 @@ const start = createRoute({
   component: lazyRouteComponent(() => loadPart(() => import('../start/start-page.tsx')), 'StartPage'),
 })
 
+const aws = createRoute({
+  getParentRoute: () => root,
+  path: '/aws',
+  validateSearch: readView,
+  component: lazyRouteComponent(() => loadPart(() => import('../aws/aws-page.tsx')), 'AwsPage'),
+})
+
 /** Addresses that people read: `?type=cloud_account&id=123456789012`. */
 const plainSearch = {
   parseSearch: (text: string) => Object.fromEntries(new URLSearchParams(text)),
@@ -54,7 +62,7 @@ const plainSearch = {
 
 export const router = createRouter({
   ...plainSearch,
-  routeTree: root.addChildren([home, request, grant, inbox, inboxItem, me, start]),
+  routeTree: root.addChildren([home, request, grant, inbox, inboxItem, me, start, aws]),
   basepath: basePath,
   scrollRestoration: true,
 })

@@ -1,9 +1,9 @@
-import { Inbox, KeyRound, ListChecks, type LucideIcon, UserRound } from 'lucide-react'
-import { mayApprove, maySetUp, useMe } from '../me/me.ts'
+import { Cloud, Inbox, KeyRound, ListChecks, type LucideIcon, UserRound } from 'lucide-react'
+import { mayApprove, maySeeConnections, maySetUp, useMe } from '../me/me.ts'
 import { standIn } from '../rehearsal/stand-in.ts'
 import { useWords } from '../words/words.ts'
 
-export type Place = { to: '/' | '/inbox' | '/start' | '/me'; icon: LucideIcon; name: string }
+export type Place = { to: '/' | '/inbox' | '/start' | '/aws' | '/me'; icon: LucideIcon; name: string }
 
 /** The pages that the person may use, in the order of the navigation. */
 export function usePlaces(): Place[] {
@@ -13,6 +13,7 @@ export function usePlaces(): Place[] {
     { to: '/', icon: KeyRound, name: words.access },
     mayApprove(me) && { to: '/inbox', icon: Inbox, name: words.inbox },
     maySetUp(me) && { to: '/start', icon: ListChecks, name: words.setUp },
+    maySeeConnections(me) && { to: '/aws', icon: Cloud, name: words.aws },
     standIn === undefined && { to: '/me', icon: UserRound, name: words.you },
   ]
   return places.filter((place) => place !== false)

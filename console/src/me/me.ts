@@ -23,4 +23,9 @@ export const mayApprove = ({ scopes }: Pick<Me, 'scopes'>): boolean => scopes.in
 
 /** Whether the page of the first steps has something for this person. */
 export const maySetUp = ({ scopes }: Pick<Me, 'scopes'>): boolean =>
-  ['cloud_accounts:write', 'policies:write', 'users:write'].some((scope) => scopes.includes(scope))
+  ['cloud_accounts:write', 'policies:write', 'provisioners:write', 'users:write'].some((scope) =>
+    scopes.includes(scope),
+  )
+
+/** Whether the person may see what gives access in AWS and elsewhere. */
+export const maySeeConnections = ({ scopes }: Pick<Me, 'scopes'>): boolean => scopes.includes('provisioners:read')

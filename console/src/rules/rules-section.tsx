@@ -5,6 +5,7 @@ import { Choice } from '../parts/choice.tsx'
 import { EnglishText } from '../parts/english-text.tsx'
 import { LoadFailure, Loading } from '../parts/list-states.tsx'
 import { Card, Section } from '../parts/page.tsx'
+import { sentenceOf } from '../parts/sentence.ts'
 import { rehearsalQuery } from '../rehearsal/stand-in-calls.ts'
 import { useSetUpWords } from '../words/set-up-words.ts'
 import { useFacts } from './facts.ts'
@@ -118,7 +119,3 @@ function Warnings({ warnings }: { warnings: readonly string[] }): ReactNode {
     </div>
   )
 }
-
-/** The service marks what it quotes with backticks. */
-const sentenceOf = (warning: string) =>
-  `${warning.charAt(0).toUpperCase()}${warning.slice(1).replaceAll(/`([^`]*)`/g, '“$1”')}.`

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { AwsCard } from '../aws/aws-card.tsx'
 import { useMe } from '../me/me.ts'
 import { Page, Section } from '../parts/page.tsx'
 import { InviteSection } from '../people/invite-section.tsx'
@@ -26,6 +27,7 @@ function Steps(): ReactNode {
       <div className="grid max-w-[800px] gap-8">
         <Section title={words.question}>
           {me.is_owner && isRehearsing && <RehearsalCard />}
+          <AwsCard />
           <p className="sound-width text-text-2">
             {words.real} {isRehearsing && words.goesLive}{' '}
             <a href="/docs/" className="rounded-control text-accent underline">

@@ -58,6 +58,8 @@ const empty = new Map([['requests.detail.denied', 'nothing was denied, so there 
 
 /** Texts that are the same in both languages. */
 const same = new Map([
+  ['frame.aws', 'a name'],
+  ['aws.title', 'a name'],
   ['frame.product', 'a name'],
   ['requests.detail.details', 'a German word too'],
   ['requests.sentence.end', 'a full stop'],
@@ -110,6 +112,10 @@ const byValue = [
   'requests.states',
   'requests.decide.acts',
   'requests.sent',
+  'aws.states',
+  'aws.acts',
+  'aws.steps',
+  ...['test.kinds', 'test.states', 'on.kinds'].map((group) => `aws.${group}`),
   'start.rehearsal.steps',
   'start.rehearsal.stepTexts',
   'start.rehearsal.acts',

@@ -7,6 +7,7 @@ export const frame = {
   /** Read by screen readers beside the number. */
   waiting: (count: string) => `${count} waiting`,
   setUp: 'Set up',
+  aws: 'AWS',
   /** The way to the page of oneself: “account” is said of clouds. */
   you: 'You',
   signOut: 'Sign out',

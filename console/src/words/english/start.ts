@@ -1,7 +1,7 @@
 export const start = {
   title: (organization: string) => `Set up ${organization}`,
   question: 'What should people get access to?',
-  real: 'To give real access, connect AWS, PostgreSQL or any other system by a webhook. For now this is done with the API: the guides “provisioner-…” in docs/guides say how, step by step.',
+  real: 'PostgreSQL, and any other system by a webhook, are connected with the API for now: the guides “provisioner-…” in docs/guides say how, step by step.',
   goesLive: 'The first connection that gives real access ends the rehearsal, for good.',
   reference: 'API reference',
   steps: {

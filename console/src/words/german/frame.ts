@@ -8,6 +8,7 @@ export const frame: Words['frame'] = {
   inbox: 'Eingang',
   waiting: (count) => `${count} offen`,
   setUp: 'Einrichten',
+  aws: 'AWS',
   you: 'Sie',
   signOut: 'Abmelden',
   rehearsal: 'Probe: Nichts hier ist echt',

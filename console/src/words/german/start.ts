@@ -3,7 +3,7 @@ import type { SetUpWords } from '../set-up-words.ts'
 export const start: SetUpWords['start'] = {
   title: (organization) => `${organization} einrichten`,
   question: 'Worauf sollen Menschen Zugriff bekommen?',
-  real: 'Damit Zugriff echt wird, verbinden Sie AWS, PostgreSQL oder ein anderes System über einen Webhook. Das geht zurzeit mit der API: Die Anleitungen „provisioner-…“ in docs/guides zeigen es Schritt für Schritt.',
+  real: 'PostgreSQL, und jedes andere System über einen Webhook, verbinden Sie zurzeit mit der API: Die Anleitungen „provisioner-…“ in docs/guides zeigen es Schritt für Schritt.',
   goesLive: 'Die erste Verbindung, die echten Zugriff gibt, beendet die Probe, und zwar für immer.',
   reference: 'Referenz der API',
   steps: {
