@@ -18,6 +18,9 @@ type Facts = Pick<Connection, 'config' | 'enabled' | 'serves' | 'health'>
 /** Whether access is given through it. */
 export const isOn = ({ enabled, serves }: Pick<Facts, 'enabled' | 'serves'>): boolean => enabled && serves.length > 0
 
+/** Whether the test found the instance: what AWS holds is read from then on. */
+export const isFound = ({ config }: Pick<Facts, 'config'>): boolean => typeof config.instance_arn === 'string'
+
 /** What is next for a person to do; undefined where all is done. What AWS holds is read, and asks for nothing. */
 export function nextStep(connection: Facts): Exclude<Step, 'answers' | 'sight'> | undefined {
   const { health } = connection

@@ -49,7 +49,12 @@ function Renew({ connection, look }: { connection: Connection; look: Look }): Re
   return (
     <div className="grid justify-items-start gap-3">
       {/* Where access depends on it, a click by mistake would end that a day later. */}
-      <Button look={look} isPending={act.isPending} onClick={() => (isOn(connection) ? ask(true) : renew())}>
+      <Button
+        look={look}
+        className={look === 'quiet' ? '-ml-3' : ''}
+        isPending={act.isPending}
+        onClick={() => (isOn(connection) ? ask(true) : renew())}
+      >
         {words.renew}
       </Button>
       <ActProblem act={act} />

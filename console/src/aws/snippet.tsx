@@ -65,23 +65,19 @@ function Text({ snippet: { file_name, text, apply } }: { snippet: OneSnippet }):
       </div>
       <p className="sound-width text-text-2">{words.run}</p>
       <div className="grid grid-cols-[minmax(0,1fr)_auto] items-center gap-2">
-        <Scrolling label={words.command}>{command}</Scrolling>
+        <Scrolling label={words.command} wraps>
+          {command}
+        </Scrolling>
         <Copy text={command} label={words.copyCommand} />
       </div>
     </>
   )
 }
 
+type ScrollingProps = { label: string; wraps?: boolean; className?: string; children: string }
+
 /** Text as it is, in a box that scrolls by keyboard too. */
-function Scrolling({
-  label,
-  className = '',
-  children,
-}: {
-  label: string
-  className?: string
-  children: string
-}): ReactNode {
+function Scrolling({ label, wraps = false, className = '', children }: ScrollingProps): ReactNode {
   return (
     <section
       aria-label={label}
@@ -89,7 +85,9 @@ function Scrolling({
       tabIndex={0}
       className={`overflow-auto rounded-control border border-line bg-sunken ${className}`}
     >
-      <pre className="w-fit p-3 font-mono text-meta">{children}</pre>
+      <pre className={`p-3 font-mono text-meta ${wraps ? 'whitespace-pre-wrap wrap-anywhere' : 'w-fit'}`}>
+        {children}
+      </pre>
     </section>
   )
 }

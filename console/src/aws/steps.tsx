@@ -4,10 +4,12 @@ import { useMe } from '../me/me.ts'
 import { LoadFailure, Loading } from '../parts/list-states.tsx'
 import { readableId } from '../requests/request.ts'
 import { useSetUpWords } from '../words/set-up-words.ts'
-import { accountOf, doneSteps, nextStep, regionOf, type Step } from './connection.ts'
+import { accountOf, doneSteps, isFound, nextStep, regionOf, type Step } from './connection.ts'
 import { OnStep } from './on-step.tsx'
 import { connectionQuery } from './queries.ts'
 import { RoleStep } from './role-step.tsx'
+import { SightStep } from './sight-step.tsx'
+import { StandingAccess } from './standing-access.tsx'
 import { StepItem, type StepState } from './step-item.tsx'
 import { TestStep } from './test-step.tsx'
 
@@ -37,8 +39,10 @@ export function Steps({ id }: { id: string }): ReactNode {
           mayChange={mayChange}
           isNext={next === 'role' || next === 'test'}
         />
+        <SightStep connection={connection} mayChange={mayChange} />
         <OnStep tagged={data} state={stateOf('on')} mayChange={mayChange} />
       </ol>
+      {isFound(connection) && <StandingAccess id={id} />}
     </>
   )
 }

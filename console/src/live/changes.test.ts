@@ -15,6 +15,8 @@ const cases: [Key, Hint, boolean][] = [
   [['preview', {}], { type: 'policy', id: 'p1' }, true],
   [['preview', 'gains', {}], { type: 'group', id: 'g1' }, true],
   [['preview', 'gains', {}], { type: 'request', id: 'r1' }, false],
+  [['inventory', 'p1'], { type: 'provisioner', id: 'p1' }, true],
+  [['inventory', 'p1', 'unmatched', null], { type: 'user', id: 'u1' }, true],
   [['me'], { type: 'notification', id: null }, true],
   [['me'], { type: 'request', id: 'r1' }, false],
   [['notification', 'list'], { type: 'notification', id: null }, true],

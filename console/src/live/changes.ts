@@ -13,11 +13,11 @@ const alsoShown: Readonly<Record<string, readonly string[]>> = {
   grant: ['catalogue'],
   policy: ['catalogue', 'preview', 'request'],
   cloud_account: ['catalogue', 'preview'],
-  user: ['me', 'preview'],
+  user: ['me', 'preview', 'inventory'],
   role: ['me', 'preview'],
   group: ['me', 'catalogue', 'preview'],
   setting: ['me', 'catalogue', 'preview'],
-  provisioner: ['catalogue', 'grant'],
+  provisioner: ['catalogue', 'grant', 'inventory'],
   notification: ['me'],
 }
 

@@ -115,7 +115,7 @@ const byValue = [
   'aws.states',
   'aws.acts',
   'aws.steps',
-  ...['test.kinds', 'test.states', 'on.kinds'].map((group) => `aws.${group}`),
+  ...['test.kinds', 'test.states', 'sight.parts', 'on.kinds'].map((group) => `aws.${group}`),
   'start.rehearsal.steps',
   'start.rehearsal.stepTexts',
   'start.rehearsal.acts',

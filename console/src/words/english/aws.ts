@@ -77,6 +77,38 @@ export const aws = {
     failed: (count: number, at: string) =>
       `${of(count, 'check', 'checks')} failed at ${at}. What to do stands beside each.`,
   },
+  sight: {
+    before: 'After the test, Sallyport reads here what AWS holds. It decides nothing by it.',
+    reading: 'Sallyport reads AWS. This page follows.',
+    seen: (accounts: number, sets: number, people: number) =>
+      `${of(accounts, 'account', 'accounts')}, ${of(sets, 'permission set', 'permission sets')}, ${of(people, 'person', 'people')}.`,
+    more: (units: number, databases: number, groups: number) =>
+      `Also ${of(units, 'organizational unit', 'organizational units')}, ${of(databases, 'database', 'databases')} and ${of(groups, 'group', 'groups')}.`,
+    parts: {
+      accounts: 'Accounts',
+      permission_sets: 'Permission sets',
+      people: 'People',
+      databases: 'Databases',
+      assignments: 'Assignments',
+    },
+    failed: (part: string) => `${part} could not be read:`,
+    note: (part: string) => `${part}:`,
+    asOf: 'As of',
+    refresh: 'Read again',
+    allMatch: 'Everybody here matches a person in AWS.',
+    unmatched: (count: number, isMore: boolean): string => {
+      const many = `${number(count)}${isMore ? ' or more' : ''}`
+      return count === 1 && !isMore ? '1 person does not match.' : `${many} people do not match.`
+    },
+    unmatchedText: 'Sallyport finds no user in AWS for them: access that is approved for them cannot be given.',
+    unmatchedList: 'People who do not match',
+    otherDomain: 'Of another domain than user names in AWS',
+    lookedFor: (login: string) => `Looked for: ${login}`,
+    longSessions: (longest: string) =>
+      `Sessions of these sets may go on after the longest access, of ${longest}. Shorten them in AWS:`,
+    longSessionList: 'Permission sets with long sessions',
+    session: (duration: string) => `sessions of ${duration}`,
+  },
   on: {
     serves: 'It gives access to',
     kinds: {
@@ -98,5 +130,25 @@ export const aws = {
     live: 'This tenant is now live.',
     liveText: 'Access that is approved is given in AWS, and removed there at its end.',
     request: 'Request access',
+  },
+  standing: {
+    title: 'Standing access',
+    intro: 'Who holds which permission set where in AWS, whether Sallyport gave it or somebody else.',
+    total: (assignments: number, administrators: number) =>
+      `${of(assignments, 'assignment', 'assignments')}, ${of(administrators, 'administrator', 'administrators')}`,
+    order: 'Order',
+    byAccount: 'By account',
+    byPerson: 'By person',
+    administrators: 'Administrators only',
+    search: 'Search',
+    searchHint: 'The beginning of a name, an account number or a permission set.',
+    csv: 'Download CSV',
+    administrator: 'Administrator',
+    given: 'Given by Sallyport',
+    group: 'Group, no members known',
+    viaGroup: (group: string) => `by the group ${group}`,
+    none: 'Nobody holds anything in AWS.',
+    noMatch: 'Nothing matches.',
+    clear: 'Clear filters',
   },
 }

@@ -79,6 +79,39 @@ export const aws: SetUpWords['aws'] = {
     failed: (count, at) =>
       `${of(count, 'Prüfung ist', 'Prüfungen sind')} um ${at} fehlgeschlagen. Was zu tun ist, steht jeweils dabei.`,
   },
+  sight: {
+    before: 'Nach dem Test liest Sallyport hier, was es in AWS gibt. Es entscheidet nichts danach.',
+    reading: 'Sallyport liest AWS. Diese Seite zieht nach.',
+    seen: (accounts, sets, people) =>
+      `${of(accounts, 'Konto', 'Konten')}, ${of(sets, 'Permission Set', 'Permission Sets')}, ${of(people, 'Person', 'Personen')}.`,
+    more: (units, databases, groups) =>
+      `Dazu ${of(units, 'Organisationseinheit', 'Organisationseinheiten')}, ${of(databases, 'Datenbank', 'Datenbanken')} und ${of(groups, 'Gruppe', 'Gruppen')}.`,
+    parts: {
+      accounts: 'Konten',
+      permission_sets: 'Alle Permission Sets',
+      people: 'Personen',
+      databases: 'Datenbanken',
+      assignments: 'Zuweisungen',
+    },
+    failed: (part) => `${part} konnten nicht gelesen werden:`,
+    note: (part) => `Zu ${part}:`,
+    asOf: 'Stand',
+    refresh: 'Neu lesen',
+    allMatch: 'Für alle hier gibt es eine Person in AWS.',
+    unmatched: (count, isMore) => {
+      const many = `${number(count)}${isMore ? ' oder mehr' : ''}`
+      return count === 1 && !isMore ? '1 Person hat keine Entsprechung.' : `${many} Personen haben keine Entsprechung.`
+    },
+    unmatchedText:
+      'Sallyport findet für sie keinen Benutzer in AWS: Zugriff, der für sie genehmigt wird, kann nicht gegeben werden.',
+    unmatchedList: 'Personen ohne Entsprechung',
+    otherDomain: 'Andere Domain als die Benutzernamen in AWS',
+    lookedFor: (login) => `Gesucht: ${login}`,
+    longSessions: (longest) =>
+      `Sitzungen dieser Sets können länger dauern als der längste Zugriff von ${longest}. Verkürzen Sie sie in AWS:`,
+    longSessionList: 'Permission Sets mit langen Sitzungen',
+    session: (duration) => `Sitzungen von ${duration}`,
+  },
   on: {
     serves: 'Sie gibt Zugriff auf',
     kinds: {
@@ -101,5 +134,25 @@ export const aws: SetUpWords['aws'] = {
     live: 'Diese Organisation ist jetzt im Echtbetrieb.',
     liveText: 'Genehmigter Zugriff wird in AWS gegeben, und dort am Ende entfernt.',
     request: 'Zugriff beantragen',
+  },
+  standing: {
+    title: 'Bestehender Zugriff',
+    intro: 'Wer in AWS wo welches Permission Set hat, ob von Sallyport gegeben oder nicht.',
+    total: (assignments, administrators) =>
+      `${of(assignments, 'Zuweisung', 'Zuweisungen')}, ${of(administrators, 'Administrator', 'Administratoren')}`,
+    order: 'Reihenfolge',
+    byAccount: 'Nach Konto',
+    byPerson: 'Nach Person',
+    administrators: 'Nur Administratoren',
+    search: 'Suche',
+    searchHint: 'Der Anfang eines Namens, einer Kontonummer oder eines Permission Sets.',
+    csv: 'CSV herunterladen',
+    administrator: 'Administratorrechte',
+    given: 'Von Sallyport gegeben',
+    group: 'Gruppe, keine Mitglieder bekannt',
+    viaGroup: (group) => `durch die Gruppe ${group}`,
+    none: 'Niemand hat etwas in AWS.',
+    noMatch: 'Nichts passt dazu.',
+    clear: 'Filter entfernen',
   },
 }
