@@ -23,11 +23,17 @@ function isOurs(tx: Tx, item: WorkItem): Statement {
 
 /**
  * The common table expression `held`: the part, as long as its lease is ours, locked so that no later run begins before the write has
- * committed. Without a row, nothing may be written.
+ * committed. Without a row, nothing may be written. The provisioner is locked before: each written row refers to it, and whoever deletes it has
+ * locked it too before its parts go.
  */
 export function held(tx: Tx, item: WorkItem): Statement {
   return sql`held as materialized (
-    select p.provisioner_id, p.generation as run from inventory_part p where ${isOurs(tx, item)} for share)`
+    select p.provisioner_id, p.generation as run from (
+        select r.id from provisioner r where r.tenant_id = ${tx.tenant_id} and r.id = (
+          select p.provisioner_id from inventory_part p where p.tenant_id = ${tx.tenant_id} and p.id = ${item.id})
+        for key share) r
+      join inventory_part p on p.provisioner_id = r.id
+    where ${isOurs(tx, item)} for share of p)`
 }
 
 /** Undefined if the lease was lost. */
