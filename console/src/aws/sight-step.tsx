@@ -44,15 +44,17 @@ export function SightStep({ connection, mayChange }: SightStepProps): ReactNode 
 function Summary({ inventory }: { inventory: Inventory }): ReactNode {
   const words = useSetUpWords().aws.sight
   const { accounts, permission_sets, people, organizational_units, databases, groups } = inventory.counts
+  const more =
+    organizational_units !== null && databases !== null && groups !== null
+      ? words.more(organizational_units, databases, groups)
+      : ''
   return (
     // What is read appears by itself.
     <div role="status" className="grid gap-1 empty:-mb-4">
       {accounts !== null && permission_sets !== null && people !== null && (
         <p className="text-sentence font-medium">{words.seen(accounts, permission_sets, people)}</p>
       )}
-      {organizational_units !== null && databases !== null && groups !== null && (
-        <p className="text-text-2">{words.more(organizational_units, databases, groups)}</p>
-      )}
+      {more !== '' && <p className="text-text-2">{more}</p>}
       {isBeingRead(inventory, now()) && <p className="text-text-2">{words.reading}</p>}
     </div>
   )

@@ -54,7 +54,10 @@ const saidBy = (path: string, text: Text): string[] =>
   typeof text === 'string' ? [text] : callsOf(path).map((values) => text(...values))
 
 /** Texts that say nothing on purpose. */
-const empty = new Map([['requests.detail.denied', 'nothing was denied, so there is nothing to add']])
+const empty = new Map([
+  ['requests.detail.denied', 'nothing was denied, so there is nothing to add'],
+  ['aws.sight.more', 'there is nothing more'],
+])
 
 /** Texts that are the same in both languages. */
 const same = new Map([

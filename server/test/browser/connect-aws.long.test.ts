@@ -79,7 +79,7 @@ suite('connecting AWS in the console', { skip: skipChromium }, async () => {
     const sight = step('What Sallyport sees')
 
     await sight.getByText('4 accounts, 2 permission sets, 3 people.').waitFor()
-    await sight.getByText('Also 1 organizational unit, 0 databases and 1 group.').waitFor()
+    await sight.getByText('Also 1 organizational unit and 1 group.').waitFor()
     await sight.getByText('2 people do not match.').waitFor()
     const unmatched = sight.getByRole('list', { name: 'People who do not match' })
     await unmatched.getByText(`Looked for: ${people.ben.email}`).waitFor()

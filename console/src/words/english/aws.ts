@@ -1,6 +1,9 @@
 const number = (count: number): string => count.toLocaleString('en')
 const of = (count: number, one: string, many: string): string => `${number(count)} ${count === 1 ? one : many}`
 
+// British: no comma before the last.
+const listFormat = new Intl.ListFormat('en-GB')
+
 export const aws = {
   title: 'AWS',
   intro: 'People request access to your AWS accounts here, and get it by IAM Identity Center.',
@@ -82,8 +85,15 @@ export const aws = {
     reading: 'Sallyport reads AWS. This page follows.',
     seen: (accounts: number, sets: number, people: number) =>
       `${of(accounts, 'account', 'accounts')}, ${of(sets, 'permission set', 'permission sets')}, ${of(people, 'person', 'people')}.`,
-    more: (units: number, databases: number, groups: number) =>
-      `Also ${of(units, 'organizational unit', 'organizational units')}, ${of(databases, 'database', 'databases')} and ${of(groups, 'group', 'groups')}.`,
+    /** Empty where there are none of them. */
+    more: (units: number, databases: number, groups: number) => {
+      const parts = [
+        units > 0 && of(units, 'organizational unit', 'organizational units'),
+        databases > 0 && of(databases, 'database', 'databases'),
+        groups > 0 && of(groups, 'group', 'groups'),
+      ].filter((part) => part !== false)
+      return parts.length === 0 ? '' : `Also ${listFormat.format(parts)}.`
+    },
     parts: {
       accounts: 'Accounts',
       permission_sets: 'Permission sets',

@@ -3,6 +3,8 @@ import type { SetUpWords } from '../set-up-words.ts'
 const number = (count: number): string => count.toLocaleString('de')
 const of = (count: number, one: string, many: string): string => `${number(count)} ${count === 1 ? one : many}`
 
+const listFormat = new Intl.ListFormat('de')
+
 export const aws: SetUpWords['aws'] = {
   title: 'AWS',
   intro: 'Zugriff auf Ihre AWS-Konten wird hier beantragt und über IAM Identity Center gegeben.',
@@ -84,8 +86,14 @@ export const aws: SetUpWords['aws'] = {
     reading: 'Sallyport liest AWS. Diese Seite zieht nach.',
     seen: (accounts, sets, people) =>
       `${of(accounts, 'Konto', 'Konten')}, ${of(sets, 'Permission Set', 'Permission Sets')}, ${of(people, 'Person', 'Personen')}.`,
-    more: (units, databases, groups) =>
-      `Dazu ${of(units, 'Organisationseinheit', 'Organisationseinheiten')}, ${of(databases, 'Datenbank', 'Datenbanken')} und ${of(groups, 'Gruppe', 'Gruppen')}.`,
+    more: (units, databases, groups) => {
+      const parts = [
+        units > 0 && of(units, 'Organisationseinheit', 'Organisationseinheiten'),
+        databases > 0 && of(databases, 'Datenbank', 'Datenbanken'),
+        groups > 0 && of(groups, 'Gruppe', 'Gruppen'),
+      ].filter((part) => part !== false)
+      return parts.length === 0 ? '' : `Dazu ${listFormat.format(parts)}.`
+    },
     parts: {
       accounts: 'Konten',
       permission_sets: 'Alle Permission Sets',
