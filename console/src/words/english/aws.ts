@@ -143,7 +143,7 @@ export const aws = {
   },
   standing: {
     title: 'Standing access',
-    intro: 'Who holds which permission set where in AWS, whether Sallyport gave it or somebody else.',
+    intro: 'Who holds which permission set where in AWS, whether or not Sallyport gave it.',
     total: (assignments: number, administrators: number) =>
       `${of(assignments, 'assignment', 'assignments')}, ${of(administrators, 'administrator', 'administrators')}`,
     order: 'Order',
