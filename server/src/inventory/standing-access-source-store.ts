@@ -137,11 +137,14 @@ function setsOf(tx: Tx, of: Inventoried): Statement {
     and c.resource_type = 'cloud_permission_set'`
 }
 
-/** The condition that an index answers. The id of a set that is not listed is asked for as it is. */
+/**
+ * The condition that an index answers. The id of a set that is not listed is asked for as it is. INVARIANT: what it is compared with is one
+ * subselect; with a function around it, row-level security has it tested row by row.
+ */
 function ofSet(tx: Tx, of: Inventoried, { permission_set }: StandingFilters, s: Statement): Statement {
   if (permission_set === undefined) return sql``
-  return sql`and ${s}.permission_set_id = coalesce(
-    (${setsOf(tx, of)} and c.name = ${permission_set} order by c.id limit 1), ${permission_set}::text)`
+  return sql`and ${s}.permission_set_id = (select coalesce(min(c.id), ${permission_set}::text) from inventory_resource c
+    where ${ofProvisioner(tx, of, sql`c`)} and c.resource_type = 'cloud_permission_set' and c.name = ${permission_set})`
 }
 
 /** The condition that is tested. */

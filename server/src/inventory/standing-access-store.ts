@@ -55,7 +55,9 @@ function named(tx: Tx, { provisioner_id }: Inventoried, rows: Statement): Statem
     and t.provisioner_id = ${provisioner_id}::uuid and t.id = ${id}`
   const resource = (type: string, id: Statement) => sql`left join lateral (${of(sql`inventory_resource`, id)}
     and t.resource_type = ${type} limit 1)`
-  return sql`select k.*, coalesce(${accountName(tx, sql`k.account_id`)}, a.name, k.account_id) as account_name,
+  // In the order of the accounts' own index: by that of the inventory, each row would read all accounts.
+  const cached = accountName(tx, sql`k.account_id collate "default"`)
+  return sql`select k.*, coalesce(${cached}, a.name, k.account_id) as account_name,
       coalesce(s.name, k.permission_set_id) as permission_set_name, s.facts -> 'is_administrator' as is_administrator,
       coalesce(p.name, h.name, k.holder_id) as holder_name, p.login, p.login_key, p.external_id, g.name as group_name
     from (${rows}) k
