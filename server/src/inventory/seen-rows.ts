@@ -154,7 +154,7 @@ function personRow({ id, login, name, external_ids }: PersonSeen, issuer: string
       id,
       name: nameOf(name, found ?? id),
       login: found,
-      login_key: found === null ? null : emailKey(found).slice(0, maxLength.login_key),
+      login_key: found === null ? null : plain(emailKey(found).slice(0, maxLength.login_key)),
       external_id: external === undefined || external.length > maxLength.external_id ? null : plain(external) || null,
     },
   ]
