@@ -41,6 +41,7 @@ export type PersonSeen = {
   external_ids: readonly { issuer: string; id: string }[]
 }
 
+/** Some of its members: a group may come on several pages. */
 export type GroupSeen = { id: string; name: string; member_ids: readonly string[] }
 
 /** `entitlement_key`: as a plan names this access; null for a group's. */

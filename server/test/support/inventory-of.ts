@@ -1,7 +1,7 @@
 import type { Driver } from '../../src/provisioners/driver.ts'
 import type { InventoryPage, InventoryPart } from '../../src/provisioners/target-inventory.ts'
 
-/** What a driver reads of a part, until the end or its error. */
+/** What a driver reads of a part, until the end or its error: each group once, with all its members. */
 export async function inventoryOf(
   driver: Driver,
   part: InventoryPart,
@@ -17,5 +17,9 @@ export async function inventoryOf(
   } catch (error) {
     read.error = error
   }
-  return read
+  const groups = Object.values(Object.groupBy(read.groups, ({ id }) => id)).flatMap((pages = []) => {
+    const [first] = pages
+    return first === undefined ? [] : [{ ...first, member_ids: pages.flatMap(({ member_ids }) => member_ids) }]
+  })
+  return { ...read, groups }
 }

@@ -1,6 +1,6 @@
 import type { GroupSeen, InventoryPage, PersonSeen } from '../target-inventory.ts'
 import { ifThere } from './center.ts'
-import { chunksOf, pagesOf, type Reader } from './inventory-reading.ts'
+import { maxChunk, pagesOf, type Reader } from './inventory-reading.ts'
 
 /** The users of the identity store, then its groups with their members. */
 export async function* readPeople(reader: Reader): AsyncGenerator<InventoryPage> {
@@ -18,12 +18,17 @@ export async function* readPeople(reader: Reader): AsyncGenerator<InventoryPage>
     ),
   )
   for await (const { Groups = [] } of groups) {
-    for (const some of chunksOf(Groups)) {
-      const seen: GroupSeen[] = []
-      for (const { GroupId: id, DisplayName } of some)
-        if (id !== undefined) seen.push({ id, name: DisplayName ?? id, member_ids: await membersOf(reader, id) })
-      yield { groups: seen }
+    let seen: GroupSeen[] = []
+    for (const { GroupId: id, DisplayName } of Groups) {
+      if (id === undefined) continue
+      for await (const member_ids of membersOf(reader, id)) {
+        seen.push({ id, name: DisplayName ?? id, member_ids })
+        if (seen.length < maxChunk) continue
+        yield { groups: seen }
+        seen = []
+      }
     }
+    yield { groups: seen }
   }
 }
 
@@ -40,9 +45,9 @@ function personOf({ UserId, UserName, DisplayName, ExternalIds = [] }: User): Pe
   return [{ id: UserId, login: UserName.toLowerCase(), name: DisplayName ?? UserName, external_ids }]
 }
 
-async function membersOf({ center, signal }: Reader, GroupId: string): Promise<string[]> {
+/** Page by page: a group may have everyone, who are more than one page of the reading has time for. */
+async function* membersOf({ center, signal }: Reader, GroupId: string): AsyncGenerator<string[]> {
   const IdentityStoreId = center.config.identity_store_id
-  const ids: string[] = []
   const pages = pagesOf((NextToken) =>
     ifThere(
       center.store('ListGroupMemberships', signal, (client, options) =>
@@ -51,6 +56,5 @@ async function membersOf({ center, signal }: Reader, GroupId: string): Promise<s
     ),
   )
   for await (const { GroupMemberships = [] } of pages)
-    ids.push(...GroupMemberships.flatMap(({ MemberId }) => MemberId?.UserId ?? []))
-  return ids
+    yield GroupMemberships.flatMap(({ MemberId }) => MemberId?.UserId ?? [])
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { openAwsTarget, patient } from '../../../test/support/aws-stage.ts'
+import { openAwsTarget, patient, quick } from '../../../test/support/aws-stage.ts'
 import { inventoryOf } from '../../../test/support/inventory-of.ts'
 import { awsIdentityCenterAt } from './aws-identity-center.ts'
 import { chunksOf, pagesOf } from './inventory-reading.ts'
@@ -53,6 +53,24 @@ suite('the pace of readings', () => {
     ])
     assert.deepEqual(order, ['first', 'revoke', 'grant', 'reading 1', 'reading 2'])
   })
+})
+
+test('a page of people waits for few calls, however many members groups have', async () => {
+  const { aws, opening } = await openAwsTarget({ page: 2 })
+  const everyone = Array.from({ length: 60 }, (_, index) => aws.addUser(`user-${index}@example.com`))
+  const groups = ['All', 'Staff'].map((name) => aws.addGroup(name, everyone))
+  const members = new Map(groups.map((id) => [id, 0]))
+  const driver = quick.open(opening)
+  let [before, most] = [aws.entries().length, 0]
+  for await (const page of driver.readInventory?.('people', patient) ?? []) {
+    const now = aws.entries().length
+    most = Math.max(most, now - before)
+    before = now
+    for (const { id, member_ids } of page.groups ?? []) members.set(id, (members.get(id) ?? 0) + member_ids.length)
+  }
+  assert.deepEqual([...members.values()], [60, 60])
+  // Of a chunk, and those that assume the role.
+  assert.ok(most <= 15, `${most} calls`)
 })
 
 suite('pages', () => {

@@ -71,7 +71,7 @@ export async function* pagesOf<Page extends { NextToken?: string | undefined }>(
 }
 
 /** Few enough that a reading shows at least every few seconds that it goes on. */
-const maxChunk = 10
+export const maxChunk = 10
 
 export function* chunksOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {
   for (let from = 0; from < items.length; from += maxChunk) yield items.slice(from, from + maxChunk)
