@@ -4,6 +4,7 @@ import { emitWithFacts } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import type { PageRequest, PageRows } from '../kernel/page.ts'
 import { type AccountPolicyView, type CloudAccount, type CountedKind, policyViewOf } from './cloud-account.ts'
+import { lockDiscovery } from './discovered-account-store.ts'
 
 /** The maximum number of entries that an event names in each of its lists; it always states how many there were. */
 const maxIdsShown = 100
@@ -24,7 +25,8 @@ export async function saveCloudAccounts(ctx: WorkCtx, accounts: readonly CloudAc
     subject_id: tenant_id,
     data: { upserted: accounts.length, ids },
   } as const
-  const [[row]] = await ctx.tx.write([
+  const [, [row]] = await ctx.tx.write([
+    lockDiscovery(ctx.tx, 'hand'),
     sql<{ upserted: number }>`with entry as materialized (
         select * from jsonb_to_recordset(${JSON.stringify(accounts)}::jsonb)
           as entry (id text, name text, account_id text, metadata jsonb, rank integer)),

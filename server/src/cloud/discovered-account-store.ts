@@ -1,14 +1,26 @@
 import { sql } from '../db/sql.ts'
 import { emitWithFacts } from '../events/emit.ts'
-import type { Statement, WorkCtx } from '../kernel/context.ts'
+import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 
 /** The maximum number of accounts that an event names. */
 const maxIdsShown = 100
 
+/** Of the locks of this kind, one for each tenant. */
+const discovering = 74
+
+/**
+ * Until the transaction ends: entries written by hand wait for a discovery, and a discovery for them. Otherwise neither would see the
+ * other's, and the account would have two, of which policy could read the discovered one.
+ */
+export function lockDiscovery({ tenant_id }: Tx, by: 'discovery' | 'hand'): Statement {
+  const lock = by === 'discovery' ? sql`pg_advisory_xact_lock` : sql`pg_advisory_xact_lock_shared`
+  return sql`select ${lock}(${discovering}::integer, hashtext(${tenant_id}))`
+}
+
 /**
  * Brings the entries that the inventory of a provisioner found in line with what it found now, and emits one event if that changes
  * something, in one atomic statement. INVARIANT: an entry of the tenant's own, or of another inventory, is never changed, and no entry is
- * made of an account that has one. `found`: rows with `id`, the account number, `name` and `metadata`. `isHeld`: whether the run may write,
+ * made of an account that has one: it follows `lockDiscovery` in its transaction. `found`: rows with `id`, the account number, `name` and `metadata`. `isHeld`: whether the run may write,
  * by the common table expression `held`. An entry that was written by hand meanwhile stays.
  */
 export function discoveredAccounts(

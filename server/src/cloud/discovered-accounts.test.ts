@@ -2,8 +2,11 @@ import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
 import { account, type InventoryStage, inventoryStage } from '../../test/support/inventory-stage.ts'
+import { aLockIsWaitedFor } from '../../test/support/lock.ts'
 import { sliceServer } from '../../test/support/slice-server.ts'
+import { systemActor } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
+import { saveCloudAccounts } from './cloud-account-store.ts'
 import { listCloudAccounts } from './list-cloud-accounts.ts'
 import { upsertCloudAccounts } from './upsert-cloud-accounts.ts'
 
@@ -83,6 +86,21 @@ test('a discovered entry gives way to one of the tenant’s own with its number'
   assert.deepEqual(await entries(), [`${two} Two ${two} {}`, `mine Mine ${one} {}`])
   await discover(account(one, 'One'), account(two, 'Two'))
   assert.deepEqual(await entries(), [`${two} Two ${two} {}`, `mine Mine ${one} {}`])
+})
+
+test('an entry that is written by hand during a discovery is the only one of its account', async () => {
+  await discover(account(one, 'One', { env: 'dev' }))
+  stage.said.pages = { accounts: [{ accounts: [account(one, 'One', { env: 'test' })] }] }
+  const item = await stage.claim('accounts')
+  let discovery = Promise.resolve()
+  await stage.tx.interactive(async (tx) => {
+    const mine = { id: 'mine', account_id: one, name: 'Prod', metadata: { env: 'prod' }, rank: 0 }
+    await saveCloudAccounts({ tx, actor: systemActor, request_id: 'put' }, [mine])
+    discovery = stage.run(item)
+    await aLockIsWaitedFor(db, tx)
+  })
+  await discovery
+  assert.deepEqual(await entries(), [`mine Prod ${one} {"env":"prod"}`])
 })
 
 test('the entries of another provisioner’s inventory stay', async () => {

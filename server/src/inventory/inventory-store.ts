@@ -1,4 +1,4 @@
-import { discoveredAccounts } from '../cloud/discovered-account-store.ts'
+import { discoveredAccounts, lockDiscovery } from '../cloud/discovered-account-store.ts'
 import { sql } from '../db/sql.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
@@ -162,6 +162,7 @@ export async function saveAccounts(ctx: WorkCtx, item: WorkItem, provisioner_id:
     where a.tenant_id = ${tx.tenant_id}::uuid and a.provisioner_id = ${provisioner_id}::uuid
       and a.resource_type = 'cloud_account'`
   await tx.write([
+    lockDiscovery(tx, 'discovery'),
     discoveredAccounts(ctx, sql`${provisioner_id}::uuid`, found, {
       held: held(tx, item),
       isHeld: sql`exists (select from held)`,
