@@ -95,7 +95,7 @@ const forms: Record<string, Form> = {
   identity_store_id: { form: /^d-[0-9a-f]{10}$/, description: 'the id of an identity store, `d-` and 10 digits' },
   account_id: { form: /^\d{12}$/, description: 'the number of an account, of 12 digits' },
   role_arn: {
-    form: new RegExp(`^arn:${partition}:iam::\\d{12}:role/[\\w+=,.@/-]{1,512}$`),
+    form: new RegExp(`^arn:${partition}:iam::\\d{12}:role/[\\w+=,.@/-]{0,511}[\\w+=,.@-]$`),
     description: 'the ARN of a role, `arn:aws:iam::<account>:role/<name>`',
   },
   user_name: { form: /^(?:email|local_part)$/, description: '`email` or `local_part`' },

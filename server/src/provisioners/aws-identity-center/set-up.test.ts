@@ -84,6 +84,24 @@ suite('from a region and an account', () => {
     assert.match(text, /name {17}= "sallyport-provisioner"/)
   })
 
+  for (const name of ['teams/eu/sallyport', '123', '@sallyport', ',+=.@-_'])
+    test(`the snippets make the role that the config names: ${name}`, async () => {
+      const role_arn = `arn:aws:iam::${management_account}:role/${name}`
+      const { account_id: _, ...rest } = answers
+      const instructions = await described({ ...asked, config: { ...rest, role_arn } })
+      assert.deepEqual(aws.applyTemplate(textOf(instructions, 'cloudformation')), [role_arn])
+      const [, path, last] = /^(.*\/|)(.*)$/.exec(name) ?? []
+      assert.ok(textOf(instructions, 'terraform').includes(`path                 = "/${path}"`))
+      assert.ok(textOf(instructions, 'terraform').includes(`name                 = "${last}"`))
+    })
+
+  test('a role without a name cannot be asked for', async () => {
+    const faultsOf = (role_arn: string) => quick.findFaults({ region, role_arn, external_id }, opening.egress)
+    assert.deepEqual(await faultsOf('arn:aws:iam::111111111111:role/teams/x'), [])
+    for (const name of ['', '/', 'teams/'])
+      assert.equal((await faultsOf(`arn:aws:iam::111111111111:role/${name}`))[0]?.pointer, '/config/role_arn')
+  })
+
   test('without credentials of its own, the service says how to get some', async () => {
     const before = { ...process.env }
     try {

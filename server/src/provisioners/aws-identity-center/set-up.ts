@@ -48,14 +48,21 @@ const noIdentity =
 
 /** The role to make: trusts who the service is now, and demands the external id. */
 export async function describeRole(center: Center, external_id: string): Promise<Instructions> {
-  const name = /\/([^/]+)$/.exec(center.config.role_arn)?.[1] ?? ''
   try {
     const identity = await center.whoAmI()
-    const role = { name, trust: trustPolicy(identity, external_id), policy: rolePolicy(center.config) }
+    const [trust, policy] = [trustPolicy(identity, external_id), rolePolicy(center.config)]
+    const role = { ...nameOf(center.config.role_arn), trust, policy }
     return { identity, note: null, snippets: snippetsOf(role) }
   } catch (error) {
     if (!(error instanceof TargetError)) throw error
     const hasNone = error instanceof AwsRefusal && error.code === 'CredentialsProviderError'
     return { identity: null, note: hasNone ? noIdentity : error.message, snippets: [] }
   }
+}
+
+/** The last part of an ARN, and what comes before it: another path is another role. */
+function nameOf(role_arn: string): { path: string; name: string } {
+  const whole = role_arn.slice(role_arn.indexOf('/'))
+  const end = whole.lastIndexOf('/') + 1
+  return { path: whole.slice(0, end), name: whole.slice(end) }
 }

@@ -1,7 +1,7 @@
 import type { Snippet } from '../driver.ts'
 
-/** A role with these policies, in the two forms that administrators of AWS apply. */
-export type RoleToMake = { name: string; trust: object; policy: object }
+/** A role with these policies, in the two forms that administrators of AWS apply. `path`: from `/` to `/`. */
+export type RoleToMake = { path: string; name: string; trust: object; policy: object }
 
 /** How long AWS lets a session of the role be, at least: the driver asks for as much. */
 const maxSessionSeconds = 3_600
@@ -22,8 +22,8 @@ export function snippetsOf(role: RoleToMake): Snippet[] {
   ]
 }
 
-/** YAML that contains the policies as JSON, which is YAML too. */
-function cloudFormation({ name, trust, policy }: RoleToMake): string {
+/** YAML that contains the policies as JSON, which is YAML too. In quotes, because a name may be `123`, or begin with `@`. */
+function cloudFormation({ path, name, trust, policy }: RoleToMake): string {
   return `AWSTemplateFormatVersion: "2010-09-09"
 Description: ${about}
 
@@ -31,12 +31,13 @@ Resources:
   SallyportRole:
     Type: AWS::IAM::Role
     Properties:
-      RoleName: ${name}
+      RoleName: "${name}"
+      Path: "${path}"
       MaxSessionDuration: ${maxSessionSeconds}
       AssumeRolePolicyDocument:
 ${indented(trust, 8)}
       Policies:
-        - PolicyName: ${name}
+        - PolicyName: "${name}"
           PolicyDocument:
 ${indented(policy, 12)}
 
@@ -46,15 +47,16 @@ Outputs:
 `
 }
 
-/** HCL takes the objects of JSON as its own. */
-function terraform({ name, trust, policy }: RoleToMake): string {
+/** HCL takes the objects of JSON as its own, but for what would begin an expression in a text. */
+function terraform({ path, name, trust, policy }: RoleToMake): string {
   return `# ${about}.
 resource "aws_iam_role" "sallyport" {
   name                 = "${name}"
+  path                 = "${path}"
   max_session_duration = ${maxSessionSeconds}
 
   assume_role_policy = jsonencode(
-${indented(trust, 4)}
+${literal(indented(trust, 4))}
   )
 }
 
@@ -63,7 +65,7 @@ resource "aws_iam_role_policy" "sallyport" {
   role = aws_iam_role.sallyport.id
 
   policy = jsonencode(
-${indented(policy, 4)}
+${literal(indented(policy, 4))}
   )
 }
 
@@ -75,4 +77,8 @@ output "role_arn" {
 
 function indented(document: object, columns: number): string {
   return JSON.stringify(document, null, 2).replace(/^/gm, ' '.repeat(columns))
+}
+
+function literal(text: string): string {
+  return text.replace(/([$%])\{/g, '$1$1{')
 }

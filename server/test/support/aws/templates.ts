@@ -4,6 +4,7 @@ import { evaluatePolicy } from './policies.ts'
 
 type Role = {
   RoleName: string
+  Path: string
   MaxSessionDuration: number
   AssumeRolePolicyDocument: object
   Policies: {
@@ -36,8 +37,8 @@ function applyTemplate(cloud: Cloud, text: string): string[] {
   if (AWSTemplateFormatVersion !== '2010-09-09') throw new Error('the template has no known version')
   return Object.values(Resources).map(({ Type, Properties }) => {
     if (Type !== 'AWS::IAM::Role') throw new Error(`the simulator makes no ${Type}`)
-    const { RoleName, MaxSessionDuration, AssumeRolePolicyDocument, Policies } = Properties
-    const arn = `arn:aws:iam::${cloud.management_account}:role/${RoleName}`
+    const { RoleName, Path, MaxSessionDuration, AssumeRolePolicyDocument, Policies } = Properties
+    const arn = `arn:aws:iam::${cloud.management_account}:role${Path}${RoleName}`
     const statements = Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
     if (statements.some(({ Effect, Resource }) => Effect !== 'Allow' || Resource !== '*'))
       throw new Error('the simulator knows no role that may act on some resources only')
