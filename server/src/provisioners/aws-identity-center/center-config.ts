@@ -92,7 +92,10 @@ const forms: Record<string, Form> = {
     form: new RegExp(`^arn:${partition}:sso:::instance/(?:sso)?ins-[a-zA-Z0-9-.]{16}$`),
     description: 'the ARN of an Identity Center instance, `arn:aws:sso:::instance/ssoins-…`',
   },
-  identity_store_id: { form: /^d-[0-9a-f]{10}$/, description: 'the id of an identity store, `d-` and 10 digits' },
+  identity_store_id: {
+    form: /^(?:d-[0-9a-f]{10}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/,
+    description: 'the id of an identity store, `d-` and 10 digits, or a UUID',
+  },
   account_id: { form: /^\d{12}$/, description: 'the number of an account, of 12 digits' },
   role_arn: {
     form: new RegExp(`^arn:${partition}:iam::\\d{12}:role/[\\w+=,.@/-]{0,511}[\\w+=,.@-]$`),
@@ -115,6 +118,11 @@ const forms: Record<string, Form> = {
 
 /** The fields that a test of the provisioner finds at AWS. */
 export const foundFields = ['instance_arn', 'identity_store_id'] as const
+
+/** Whether both have the form that a config must have. */
+export function isInstance(found: Record<(typeof foundFields)[number], string>): boolean {
+  return foundFields.every((name) => forms[name]?.form.test(found[name]))
+}
 
 /** The name of the role that an administrator sets up for Sallyport, unless `role_arn` names another. */
 const roleName = 'sallyport-provisioner'

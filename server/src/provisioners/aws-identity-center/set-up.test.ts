@@ -4,7 +4,9 @@ import { suite, test } from 'node:test'
 import { openAws } from '../../../test/support/aws/aws.ts'
 import { noTx, openAwsTarget, patient, quick } from '../../../test/support/aws-stage.ts'
 import type { Instructions, Opening } from '../driver.ts'
+import type { Center } from './center.ts'
 import { rolePolicy, trustPolicy } from './role-policy.ts'
+import { findInstance } from './set-up.ts'
 
 const target = await openAwsTarget()
 const { aws, opening, external_id } = target
@@ -123,6 +125,25 @@ suite('from a region and an account', () => {
     const check = (await health(config)).find(({ what }) => what === 'the instance')
     assert.match(`${check?.message}`, /name the region in which IAM Identity Center is enabled/)
   })
+})
+
+suite('an instance is kept only if a config may name it:', () => {
+  const uuid = '01234567-89ab-cdef-0123-456789abcdef'
+  const answered: [string | undefined, string | undefined, boolean][] = [
+    [instance_arn, identity_store_id, true],
+    [instance_arn, uuid, true],
+    [instance_arn, undefined, false],
+    [undefined, identity_store_id, false],
+    [instance_arn, 'd-0123456789\0', false],
+  ]
+  for (const [InstanceArn, IdentityStoreId, isKept] of answered)
+    test(`${InstanceArn} ${JSON.stringify(IdentityStoreId)}`, async () => {
+      const sso = async () => ({ Instances: [{ InstanceArn, IdentityStoreId }] })
+      const center = { config: { region }, sso } as unknown as Center
+      const found = findInstance(center, { urgent: true, until: 0, signal: patient })
+      if (isKept) assert.deepEqual(await found, { instance_arn: InstanceArn, identity_store_id: IdentityStoreId })
+      else await assert.rejects(found, /without its ARN or its identity store/)
+    })
 })
 
 const operatorArn = 'arn:aws:iam::111111111111:user/sallyport'

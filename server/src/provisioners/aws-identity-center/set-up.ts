@@ -1,5 +1,6 @@
 import { type Config, type Instructions, TargetError } from '../driver.ts'
 import { AwsRefusal, type Center } from './center.ts'
+import { isInstance } from './center-config.ts'
 import type { QueueLimits } from './priority-queue.ts'
 import { rolePolicy, trustPolicy } from './role-policy.ts'
 import { snippetsOf } from './snippets.ts'
@@ -32,7 +33,11 @@ export async function findInstance(center: Center, queueLimits: QueueLimits): Pr
     const fix = 'name the region in which IAM Identity Center is enabled, and the management account or its delegate'
     throw new TargetError('permanent', `the role finds no instance in ${region}: ${fix}`)
   }
-  if (others.length === 0) return only
+  if (others.length === 0) {
+    // It is kept with the config.
+    if (isInstance(only)) return only
+    throw new TargetError('permanent', 'AWS names the instance without its ARN or its identity store: test again later')
+  }
   const arns = [only, ...others].map(({ instance_arn }) => instance_arn)
   throw new TargetError(
     'permanent',
