@@ -20,10 +20,13 @@ export async function checkHealth(center: Center, queueLimits: QueueLimits): Pro
     return `${config.role_arn} can be assumed, and only with the external id`
   })
   if (!role.ok) return [self, role]
+  const instance = await check('the instance', () => checkInstance(center, queueLimits))
+  // All other calls name it.
+  if (config.instance_arn === '') return [self, role, instance]
   return [
     self,
     role,
-    await check('the instance', () => checkInstance(center, queueLimits)),
+    instance,
     await check('the identity store', () => checkStore(center, queueLimits.signal)),
     await check('the organization', () => checkOrganization(center, queueLimits.signal)),
     await check('the permission sets', () => checkSomeSet(center, queueLimits)),
@@ -65,8 +68,11 @@ async function openRole(center: Center): Promise<void> {
 
 async function checkInstance(center: Center, queueLimits: QueueLimits): Promise<string | null> {
   const { instance_arn, identity_store_id, region } = center.config
-  // What the only instance is, is found before the checks and kept with the config.
-  if (instance_arn === '') return `${(await findInstance(center, queueLimits)).instance_arn}`
+  if (instance_arn === '') {
+    const only = await findInstance(center, queueLimits)
+    // Only what is found before the checks is kept with the config.
+    throw new TargetError('transient', `it is ${only.instance_arn}, found too late to be kept; test again`)
+  }
   const found = (await listInstances(center, queueLimits)).find((one) => one.instance_arn === instance_arn)
   if (found === undefined)
     throw new TargetError(

@@ -64,6 +64,20 @@ suite('from a region and an account', () => {
     )
   })
 
+  test('an instance that was not found in time is no success', async () => {
+    aws.applyTemplate(textOf(await described(), 'cloudformation'))
+    const checks = await health(answers)
+    assert.deepEqual(
+      checks.map(({ what, ok }) => [what, ok]),
+      [
+        ['Sallyport’s own identity', true],
+        ['the role', true],
+        ['the instance', false],
+      ],
+    )
+    assert.equal(checks[2]?.message, `it is ${instance_arn}, found too late to be kept; test again`)
+  })
+
   test('a role session of the service is trusted at any path of its role, and no other role is', async () => {
     const before = { ...process.env }
     try {
