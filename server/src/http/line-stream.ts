@@ -49,8 +49,8 @@ function csvLine(cells: readonly string[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`
 }
 
-/** Spreadsheets would compute a cell that begins like this. */
-const formula = /^[=+\-@\t\r\n]/
+/** Spreadsheets would compute a cell that begins like this, some of them also by the wide forms of East Asia. */
+const formula = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/
 
 /** A cell. A text of somebody else's that looks like a formula gets an apostrophe, by which spreadsheets take it for a text. */
 export function csvCell(text: string): string {
