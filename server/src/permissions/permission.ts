@@ -59,7 +59,10 @@ const permissionTable = {
     write: { name: 'Change cloud accounts', description: 'Write entries of the cache of cloud accounts' },
   },
   provisioners: {
-    read: { name: 'Read provisioners', description: 'See provisioners, without their secrets' },
+    read: {
+      name: 'Read provisioners',
+      description: 'See provisioners, without their secrets, and what their targets say of people and their access',
+    },
     write: { name: 'Change provisioners', description: 'Set up and change provisioners' },
   },
   audit: {
