@@ -152,7 +152,7 @@ function personRow({ id, login, name, external_ids }: PersonSeen, issuer: string
   return [
     {
       id,
-      name: nameOf(name, found ?? id),
+      name: nameOf(name, nameOf(found ?? '', id)),
       login: found,
       login_key: found === null ? null : plain(emailKey(found).slice(0, maxLength.login_key)),
       external_id: external === undefined || external.length > maxLength.external_id ? null : plain(external) || null,
@@ -167,7 +167,9 @@ function memberRows({ id, member_ids }: GroupSeen): { group_id: string; person_i
 function assignmentRow(seen: AssignmentSeen): AssignmentRow[] {
   const { account_id, permission_set_arn: permission_set_id, principal_type, principal_id, entitlement_key } = seen
   if (!accountForm.test(account_id) || !idForm.test(permission_set_id) || !idForm.test(principal_id)) return []
-  const key = entitlement_key !== null && entitlement_key.length <= maxLength.key ? entitlement_key : null
+  // A key that is cut or cleaned would be another one.
+  const isSound = entitlement_key !== null && entitlement_key.length <= maxLength.key
+  const key = isSound && plain(entitlement_key) === entitlement_key ? entitlement_key : null
   return [{ account_id, permission_set_id, principal_type, principal_id, entitlement_key: key }]
 }
 
