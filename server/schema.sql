@@ -853,6 +853,7 @@ create table inventory_part (
   failures integer not null default 0,
   last_error text,
   finished_at timestamp with time zone,
+  finished_run bigint,
   counts jsonb,
   next_look_at timestamp with time zone not null,
   lease_until timestamp with time zone,

@@ -18,6 +18,8 @@ create table inventory_part (
   last_error text,
   -- When a run last came to its end.
   finished_at timestamptz,
+  -- Its generation.
+  finished_run bigint,
   -- What that run found.
   counts jsonb,
   next_look_at timestamptz not null,

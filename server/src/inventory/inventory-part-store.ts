@@ -23,12 +23,12 @@ function isOurs(tx: Tx, item: WorkItem): Statement {
 
 /**
  * The common table expression `held`: the part, as long as its lease is ours, locked so that no later run begins before the write has
- * committed. Without a row, nothing may be written. The provisioner is locked before: each written row refers to it, and whoever deletes it has
+ * committed. Without a row, nothing may be written. The provisioner is locked before: each written row refers to it, and its deletion has
  * locked it too before its parts go.
  */
 export function held(tx: Tx, item: WorkItem): Statement {
   return sql`held as materialized (
-    select p.provisioner_id, p.generation as run from (
+    select p.provisioner_id, p.generation as run, p.finished_run from (
         select r.id from provisioner r where r.tenant_id = ${tx.tenant_id} and r.id = (
           select p.provisioner_id from inventory_part p where p.tenant_id = ${tx.tenant_id} and p.id = ${item.id})
         for key share) r
@@ -55,8 +55,8 @@ export async function closePart(
   { counts, message }: { counts: Statement; message: string | null },
 ): Promise<void> {
   await tx.write([
-    sql`update inventory_part p set lease_until = null, finished_at = clock_timestamp(), failures = 0,
-        last_error = ${message}, counts = ${counts},
+    sql`update inventory_part p set lease_until = null, finished_at = clock_timestamp(), finished_run = p.generation,
+        failures = 0, last_error = ${message}, counts = ${counts},
         next_look_at = clock_timestamp() + make_interval(secs => ${readAgainSeconds(part)})
       where ${isOurs(tx, item)}`,
   ])
@@ -91,7 +91,9 @@ export function beginInventory(
     where r.tenant_id = ${tx.tenant_id} and r.id = ${provisioner_id}
     order by part
     on conflict (tenant_id, provisioner_id, part) do update set next_look_at = excluded.next_look_at, failures = 0,
-      lease_until = null, generation = inventory_part.generation + 1
+      lease_until = null, generation = inventory_part.generation + 1,
+      finished_run = case when ${changed}::boolean then inventory_part.generation + 1
+        else inventory_part.finished_run end
       where ${isStale}`
 }
 

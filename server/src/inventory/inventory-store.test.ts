@@ -82,6 +82,7 @@ test('the next run removes what it does not see any more', async () => {
     { id: 'g9', name: 'g9', known: false },
   ])
   await stage.read('assignments', 'people', 'accounts')
+  await stage.read('accounts')
   assert.deepEqual(await rows('standing_access', 'principal_id'), [{ principal_id: 'ben' }])
   assert.deepEqual(await rows('inventory_group', 'id'), [])
   assert.deepEqual(await rows('inventory_resource', 'id'), [])
