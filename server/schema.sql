@@ -925,6 +925,8 @@ create table inventory_resource (
   constraint inventory_resource_resource_type_ck CHECK (resource_type = ANY (ARRAY['cloud_account'::text, 'cloud_organizational_unit'::text, 'cloud_permission_set'::text, 'cloud_db_instance'::text])),
   constraint inventory_resource_tags_ck CHECK (jsonb_typeof(tags) = 'object'::text AND octet_length(tags::text) <= 32768)
 );
+CREATE INDEX inventory_resource_id_ix ON inventory_resource USING btree (tenant_id, resource_type, id, provisioner_id);
+CREATE INDEX inventory_resource_name_ix ON inventory_resource USING btree (tenant_id, resource_type, name, provisioner_id);
 alter table inventory_resource enable row level security;
 alter table inventory_resource force row level security;
 create policy tenant_wall on inventory_resource

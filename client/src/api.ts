@@ -2669,7 +2669,7 @@ export interface components {
             decided_by_name: string | null;
             /** @description the name of a cached cloud account; null where none is known */
             resource_name: string | null;
-            /** @description what the action means, in the tenant’s own words; null where it is not described */
+            /** @description what the action means: in the tenant’s own words, else in those of AWS about the permission set that it names; null where it is not described */
             action_description: string | null;
             /** @description whether you may approve or deny it now */
             may_decide: boolean;
@@ -2814,7 +2814,7 @@ export interface components {
             /** @description the name of a cached cloud account; null where none is known */
             resource_name: string | null;
             action: string;
-            /** @description what the action means, in the tenant’s own words; null where it is not described */
+            /** @description what the action means: in the tenant’s own words, else in those of AWS about the permission set that it names; null where it is not described */
             action_description: string | null;
             /**
              * @description how a request of `duration_seconds` would be approved: at once, or when a person decides
@@ -3279,7 +3279,7 @@ export interface components {
             ended_by_name: string | null;
             /** @description the name of a cached cloud account; null where none is known */
             resource_name: string | null;
-            /** @description what the action means, in the tenant’s own words; null where it is not described */
+            /** @description what the action means: in the tenant’s own words, else in those of AWS about the permission set that it names; null where it is not described */
             action_description: string | null;
             /** @description `sandbox` for the one of the rehearsal, which simulates what no provisioner serves; null until its target is known */
             provisioner_name: string | null;
@@ -3658,7 +3658,7 @@ export interface components {
             permitted: boolean;
             /** @description the name of a cached cloud account; null where none is known, or it is not permitted */
             resource_name: string | null;
-            /** @description what the action means; null where it is not described, or the favourite is not permitted */
+            /** @description as in the catalogue; null where it is not described, or the favourite is not permitted */
             action_description: string | null;
         };
         ListedUser: {
@@ -3788,7 +3788,7 @@ export interface components {
             decided_by_name: string | null;
             /** @description the name of a cached cloud account; null where none is known */
             resource_name: string | null;
-            /** @description what the action means, in the tenant’s own words; null where it is not described */
+            /** @description what the action means: in the tenant’s own words, else in those of AWS about the permission set that it names; null where it is not described */
             action_description: string | null;
         };
         NamedGrant: {
@@ -3845,7 +3845,7 @@ export interface components {
             ended_by_name: string | null;
             /** @description the name of a cached cloud account; null where none is known */
             resource_name: string | null;
-            /** @description what the action means, in the tenant’s own words; null where it is not described */
+            /** @description what the action means: in the tenant’s own words, else in those of AWS about the permission set that it names; null where it is not described */
             action_description: string | null;
             /** @description `sandbox` for the one of the rehearsal, which simulates what no provisioner serves; null until its target is known */
             provisioner_name: string | null;

@@ -68,6 +68,9 @@ create table inventory_resource (
   constraint inventory_resource_resource_type_ck check (resource_type in
     ('cloud_account', 'cloud_organizational_unit', 'cloud_permission_set', 'cloud_db_instance'))
 );
+-- What any provisioner of the tenant found: by name, and in the order of the catalogue.
+create index inventory_resource_name_ix on inventory_resource (tenant_id, resource_type, name, provisioner_id);
+create index inventory_resource_id_ix on inventory_resource (tenant_id, resource_type, id, provisioner_id);
 alter table inventory_resource enable row level security;
 alter table inventory_resource force row level security;
 create policy tenant_wall on inventory_resource

@@ -3,21 +3,38 @@ import { sql } from '../db/sql.ts'
 import { emit, type NewEvent } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import type { PageRequest, PageRows } from '../kernel/page.ts'
-import { type DescribedAction, maxDescribedActions, tooManyDescribed } from './action.ts'
+import { type DescribedAction, maxDescribedActions, tooManyDescribed, typesGivenBySets } from './action.ts'
 
 const shown = sql`action, description, updated_at`
 
-/** The description of an action, as a scalar subquery for another statement; null where it has none. */
-export function actionDescription(tx: Tx, action: Statement): Statement {
+/**
+ * The description of an action on a resource of this type, as a value to embed in another statement; null where it has none. Where the
+ * tenant has none of its own, it is that of the permission set which the action names.
+ */
+export function actionDescription(tx: Tx, action: Statement, resource_type: Statement): Statement {
+  return sql`coalesce(${ownDescription(tx, action)},
+    case when ${resource_type} = any(${[...typesGivenBySets]}::text[]) then ${setDescription(tx, action)} end)`
+}
+
+function ownDescription(tx: Tx, action: Statement): Statement {
   return sql`(select d.description from action_description d
     where d.tenant_id = ${tx.tenant_id}::uuid and d.action = ${action})`
+}
+
+/** What AWS says of the permission set with this name or ARN. One of several instances is enough: they rarely differ. */
+function setDescription(tx: Tx, action: Statement): Statement {
+  const ofSetWith = (key: Statement) => sql`(select s.description from inventory_resource s
+    where s.tenant_id = ${tx.tenant_id}::uuid and s.resource_type = 'cloud_permission_set' and ${key} = ${action}
+      and s.description is not null order by s.provisioner_id limit 1)`
+  return sql`coalesce(${ofSetWith(sql`s.name`)}, ${ofSetWith(sql`s.id`)})`
 }
 
 /** The descriptions of these actions, by action, as one value to embed in another statement. */
 export function descriptionsAsJson(tx: Tx, actions: readonly string[]): Statement {
   if (actions.length === 0) return sql`'{}'::jsonb`
-  return sql`(select coalesce(jsonb_object_agg(d.action, d.description), '{}') from action_description d
-    where d.tenant_id = ${tx.tenant_id}::uuid and d.action = any(${[...actions]}::text[]))`
+  return sql`(select jsonb_object_agg(a.action, jsonb_build_object(
+      'own', ${ownDescription(tx, sql`a.action`)}, 'of_set', ${setDescription(tx, sql`a.action`)}))
+    from unnest(${[...actions]}::text[]) as a (action))`
 }
 
 /** One page in the order of the actions; a search by words comes in the order of the found word. */

@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox'
 import { Body, DateTime, Documented, Name, Nullable } from '../http/schema.ts'
 import { invalidInput, Problem } from '../kernel/errors.ts'
 import { findActionFault, maxActionLength } from '../policy-engine/cedar/reference-faults.ts'
+import type { AskedType } from '../policy-engine/cedar/schema.ts'
 
 /** The maximum number of actions of a tenant that have a description. */
 export const maxDescribedActions = 5_000
@@ -24,8 +25,22 @@ export const ActionDescriptionInput = Body({
 
 /** The description beside an action that a record names. */
 export const ActionDescription = Nullable(
-  Type.String({ description: 'what the action means, in the tenant’s own words; null where it is not described' }),
+  Type.String({
+    description:
+      'what the action means: in the tenant’s own words, else in those of AWS about the permission set that it names; null where it is not described',
+  }),
 )
+
+/** The types of resources on which an action names a permission set of AWS. */
+export const typesGivenBySets = ['cloud_account', 'cloud_organizational_unit'] as const satisfies AskedType[]
+
+/** `own`: in the tenant's words. `of_set`: those of AWS, for an action on a resource of `typesGivenBySets`. */
+export type ActionDescriptions = { own: string | null; of_set: string | null }
+
+/** The description of an action on a resource of this type. */
+export function descriptionOn(type: AskedType, { own, of_set }: ActionDescriptions): string | null {
+  return own ?? (typesGivenBySets.some((one) => one === type) ? of_set : null)
+}
 
 /** `{action}` of a path. */
 export const ActionParams = Type.Object({

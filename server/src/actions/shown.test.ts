@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { actionUrl } from '../../test/support/described-actions.ts'
+import { findResources } from '../../test/support/found-resources.ts'
 import { openHouse, type Person } from '../../test/support/house.ts'
 import { requestStage } from '../../test/support/request-stage.ts'
 
@@ -86,6 +87,63 @@ test('it is shown beside the action of requests, grants, the catalogue and favou
   assert.deepEqual(await all(), each('Sees less'))
   assert.equal((await on.call(on.owner, 'DELETE', actionUrl(arn))).status, 204)
   assert.deepEqual(await all(), each(null))
+})
+
+const setArn = 'arn:aws:sso:::permissionSet/ssoins-1/ps-1'
+const foundSet = (name: string, description: string, id = setArn) =>
+  ({ resource_type: 'cloud_permission_set', id, name, description }) as const
+
+test('where the tenant has none of its own, it is what AWS says of the permission set with that name', async () => {
+  const stranger = await house.tenant('another with the set')
+  await findResources(house, stranger.tenant_id, [foundSet(arn, 'Theirs')])
+  await favourite(one, arn)
+  const [approved, waiting] = [await ask(), await ask()]
+  await on.approve(approved)
+  const [grant] = await on.grantsOf(approved)
+  const all = () => everywhere(waiting, grant?.id ?? '')
+  const places = Object.keys(await all())
+  const each = (description: string | null) => Object.fromEntries(places.map((place) => [place, description]))
+  const search = async (q: string) => (await listed(user, `/v1/catalogue?q=${q}`)).map(({ action }) => action)
+
+  assert.deepEqual(await all(), each(null), 'another tenant’s set of the same name')
+  await findResources(house, on.tenant_id, [foundSet(arn, words)])
+  assert.deepEqual(await all(), each(words))
+  assert.deepEqual(await search('nightingale'), [arn])
+  await describe(arn, 'In our own words')
+  assert.deepEqual(await all(), each('In our own words'))
+  assert.deepEqual([await search('nightingale'), await search('own')], [[], [arn]])
+})
+
+test('what AWS says of a set is shown by its ARN too, and only where the action names a set', async () => {
+  await findResources(house, on.tenant_id, [foundSet('Write', words)])
+  const database = { type: 'cloud_db_instance', id: `arn:aws:rds:eu-west-1:${one}:db:orders` }
+  await on.rule(`permit (principal, action == Action::"Write", resource == cloud_db_instance::"${database.id}");`)
+  await on.rule(`permit (principal, action == Action::"${setArn}", resource);`)
+  const shown = async (query: string) =>
+    (await listed(user, `/v1/catalogue${query}`))
+      .filter(({ action }) => action !== arn)
+      .map((entry) => [entry.resource.id, entry.action, entry.action_description])
+  const expected = [
+    [one, 'Write', words],
+    [one, setArn, words],
+    [two, setArn, words],
+  ]
+  assert.deepEqual((await shown('')).slice(0, 3), expected)
+  assert.deepEqual(await shown('?type=cloud_db_instance'), [
+    [database.id, 'Write', null],
+    [database.id, setArn, null],
+  ])
+  assert.deepEqual(await shown('?q=nightingale'), expected)
+
+  // A set that is requested as a resource is given whatever action the requester wrote beside it.
+  const set = { type: 'cloud_permission_set', id: setArn }
+  const id = await on.ask({ resource: set, action: 'Write', reason: 'to see', metadata: { account_ids: [one] } })
+  await on.approve(id)
+  const [grant] = await on.grantsOf(id)
+  for (const url of [`/v1/requests/${id}`, `/v1/grants/${grant?.id}`]) {
+    const { status, body } = await on.call(user, 'GET', url)
+    assert.deepEqual([status, body.action_description], [200, null], url)
+  }
 })
 
 test('a favourite that is not permitted shows none', async () => {

@@ -1,3 +1,4 @@
+import type { ActionDescriptions } from '../actions/action.ts'
 import { actionDescription, descriptionsAsJson } from '../actions/action-store.ts'
 import type { AccountPolicyView } from '../cloud/cloud-account.ts'
 import {
@@ -31,14 +32,14 @@ export type Snapshot = {
   served: ReadonlySet<string> | null
   /** The accounts under each organizational unit, up to one more than a request may cover. */
   under: ReadonlyMap<string, readonly string[]>
-  /** Of the actions that were asked for, those that have one. */
-  descriptions: ReadonlyMap<string, string>
+  /** Of the actions that were asked for. */
+  descriptions: ReadonlyMap<string, ActionDescriptions>
 }
 
 type SnapshotRow = Pick<Snapshot, 'principal' | 'version'> & {
   served: string[] | null
   stored: Record<string, string>
-  described: Record<string, string>
+  described: Record<string, ActionDescriptions>
   accounts: AccountForPolicy[]
 }
 
@@ -143,7 +144,7 @@ export async function readMarks(tx: Tx, user_id: string, pairs: readonly Pair[])
         order by live.id desc limit 1) as live_grant_id,
       exists (select from favourite f where f.tenant_id = ${tx.tenant_id} and f.user_id = ${user_id}
         and f.resource_type = pair.type and f.resource_id = pair.id and f.action = pair.action) as is_favourite,
-      ${actionDescription(tx, sql`pair.action`)} as action_description
+      ${actionDescription(tx, sql`pair.action`, sql`pair.type`)} as action_description
     from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) as pair (place integer, type text, id text, action text)
     order by pair.place`)
 }

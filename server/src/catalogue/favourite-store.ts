@@ -23,7 +23,7 @@ export async function listFavourites(tx: Tx, user_id: string, after: string | un
   const rows = await tx.read(sql<
     Row & KeptFavourite
   >`select f.id, f.resource_type, f.resource_id, f.action, f.created_at,
-      ${actionDescription(tx, sql`f.action`)} as action_description
+      ${actionDescription(tx, sql`f.action`, sql`f.resource_type`)} as action_description
     from favourite f where f.tenant_id = ${tx.tenant_id} and f.user_id = ${user_id}
       and ${after === undefined ? sql`true` : sql`f.id > ${after}::uuid`}
     order by f.id`)

@@ -27,7 +27,7 @@ export const ListedFavourite = Type.Object(
     ),
     action_description: Nullable(
       Type.String({
-        description: 'what the action means; null where it is not described, or the favourite is not permitted',
+        description: 'as in the catalogue; null where it is not described, or the favourite is not permitted',
       }),
     ),
   },

@@ -1,6 +1,8 @@
 /** A search by the beginnings of words in the name and the id of a resource, in the action, and in its description. */
+import { type ActionDescriptions, descriptionOn } from '../actions/action.ts'
 import { invalidInput } from '../kernel/errors.ts'
 import { beginningsWithout, searchWords } from '../kernel/search-words.ts'
+import type { AskedType } from '../policy-engine/cedar/schema.ts'
 import type { FoundEntry } from './catalogue-entry.ts'
 
 export type Search = {
@@ -8,10 +10,11 @@ export type Search = {
   finds(entry: Pick<FoundEntry, 'resource' | 'resource_name' | 'action'>): boolean
   /** Those of the actions whose descriptions it has not been given yet. */
   withoutDescription(actions: readonly string[]): string[]
-  /** `descriptions`: of these actions, those that have one. */
-  addDescriptions(actions: readonly string[], descriptions: ReadonlyMap<string, string>): void
+  /** `descriptions`: of these actions. */
+  addDescriptions(actions: readonly string[], descriptions: ReadonlyMap<string, ActionDescriptions>): void
 }
 
+const undescribed: ActionDescriptions = { own: null, of_set: null }
 const all: Search = { finds: () => true, withoutDescription: () => [], addDescriptions: () => undefined }
 
 /**
@@ -23,20 +26,26 @@ export function searchFor(q: string | undefined): Search | undefined {
   if (q.includes('\0')) throw invalidInput([{ pointer: 'q', why: 'contains the character NUL: leave it out' }])
   const asked = searchWords(q)
   if (asked.length === 0) return undefined
-  /** The words of actions and of their descriptions. */
-  const actionWords = new Map<string, readonly string[]>()
+  const described = new Map<string, ActionDescriptions>()
+  /** The words of actions and of their descriptions, by both. */
+  const wordsOf = new Map<string, readonly string[]>()
+  const actionWords = (action: string, type: AskedType) => {
+    const text = `${action} ${descriptionOn(type, described.get(action) ?? undescribed) ?? ''}`
+    const words = wordsOf.get(text) ?? searchWords(text)
+    wordsOf.set(text, words)
+    return words
+  }
   // Entries of one resource follow each other.
   let last = { text: '', left: beginningsWithout([], asked) }
   return {
     finds({ resource, resource_name, action }) {
       const text = `${resource.id} ${resource_name ?? ''}`
       if (text !== last.text) last = { text, left: beginningsWithout(searchWords(text), asked) }
-      const words = actionWords.get(action) ?? searchWords(action)
-      return beginningsWithout(words, last.left).length === 0
+      return beginningsWithout(actionWords(action, resource.type), last.left).length === 0
     },
-    withoutDescription: (actions) => [...new Set(actions)].filter((action) => !actionWords.has(action)),
+    withoutDescription: (actions) => [...new Set(actions)].filter((action) => !described.has(action)),
     addDescriptions(actions, descriptions) {
-      for (const action of actions) actionWords.set(action, searchWords(`${action} ${descriptions.get(action) ?? ''}`))
+      for (const action of actions) described.set(action, descriptions.get(action) ?? undescribed)
     },
   }
 }

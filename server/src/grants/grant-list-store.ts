@@ -18,13 +18,16 @@ type NamedRow = GrantRow &
     approval: { by: string | null; name: string | null; extends: string | null; break_glass: boolean }
   }
 
+/** The type of resource on which the action of a grant `r` counts; none where the grant is of a permission set that was requested itself. */
+const actedOn = sql`case when r.permission_set is null then r.resource_type end`
+
 /** The columns of the grants `r`, with the names beside the ids. */
 function namedColumns(tx: Tx): Statement {
   return sql`${grantColumns}, r.served_by, (select ${progressColumn} from (select r.*) g) as progress,
     (select ${connectColumn} from (select r.*) g),
     ${personName(tx, sql`r.user_id`)} as user_name, ${personName(tx, sql`r.ended_by`)} as ended_by_name,
     case when r.resource_type = 'cloud_account' then ${accountName(tx, sql`r.resource_id`)} end as resource_name,
-    ${actionDescription(tx, sql`r.action`)} as action_description,
+    ${actionDescription(tx, sql`r.action`, actedOn)} as action_description,
     (select json_build_object('by', q.decided_by, 'name', ${personName(tx, sql`q.decided_by`)},
         'extends', q.extends, 'break_glass', q.break_glass)
       from access_request q where q.tenant_id = ${tx.tenant_id}::uuid and q.id = r.request_id) as approval`

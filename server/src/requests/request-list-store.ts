@@ -21,7 +21,7 @@ export function nameColumns(tx: Tx, r: Statement): Statement {
   return sql`risk, risk_reasons, ${personName(tx, sql`${r}.requester_id`)} as requester_name,
     ${personName(tx, sql`${r}.decided_by`)} as decided_by_name,
     case when ${r}.resource_type = 'cloud_account' then ${accountName(tx, sql`${r}.resource_id`)} end as resource_name,
-    ${actionDescription(tx, sql`${r}.action`)} as action_description`
+    ${actionDescription(tx, sql`${r}.action`, sql`${r}.resource_type`)} as action_description`
 }
 
 /** The columns of the named requests `r`. */
