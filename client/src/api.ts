@@ -338,7 +338,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what you may request now: cached accounts by rank, then what rules name; a page may be short
+         * List what you may request now: cached accounts by rank, then what else is known; a page may be short
          * @description Needs the scope `requests:create`.
          */
         get: operations["listCatalogue"];
@@ -2811,7 +2811,7 @@ export interface components {
         };
         CatalogueEntry: {
             resource: components["schemas"]["ResourceReference"];
-            /** @description the name of a cached cloud account; null where none is known */
+            /** @description the name of a cached account, or of a database or unit that an inventory found; null where none is known */
             resource_name: string | null;
             action: string;
             /** @description what the action means: in the tenant’s own words, else in those of AWS about the permission set that it names; null where it is not described */
@@ -3656,7 +3656,7 @@ export interface components {
             created_at: string;
             /** @description whether you may request it now; `GET /v1/catalogue?only=favourites` says how */
             permitted: boolean;
-            /** @description the name of a cached cloud account; null where none is known, or it is not permitted */
+            /** @description as in the catalogue; null where none is known, or the favourite is not permitted */
             resource_name: string | null;
             /** @description as in the catalogue; null where it is not described, or the favourite is not permitted */
             action_description: string | null;

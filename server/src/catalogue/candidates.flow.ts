@@ -1,10 +1,19 @@
 /** What may be listed, in the order of the list, in batches. Policy says later what is. */
+import { listFoundIds } from '../inventory/found-resource-store.ts'
 import type { Tx } from '../kernel/context.ts'
+import { findIdFault } from '../policy-engine/cedar/reference-faults.ts'
 import type { AskedType } from '../policy-engine/cedar/schema.ts'
-import { type AskRule, namedResources, resourceOrder } from '../policy-engine/deciding/possible-requests.ts'
+import {
+  type AskRule,
+  coversUnnamed,
+  namedResources,
+  resourceOrder,
+} from '../policy-engine/deciding/possible-requests.ts'
 import type { ResourceReference } from '../requests/request.ts'
-import { listRankedAccounts, listRecentPairs } from './catalogue-store.ts'
+import { foundTypes, listRankedAccounts, listRecentPairs } from './catalogue-store.ts'
 import { listFavourites } from './favourite-store.ts'
+
+type FoundType = (typeof foundTypes)[number]
 
 /** A resource that may be listed with some actions. */
 export type Candidate = {
@@ -12,8 +21,8 @@ export type Candidate = {
   /** The only action. Undefined: all that the rules make possible, but only those after `after`. */
   action?: string
   after?: string | undefined
-  /** It is listed only if the account cache does not have it: else it is another candidate. */
-  isUncached?: true
+  /** It is not listed if the account cache, or an inventory, has it: then it is another candidate already. */
+  unlessIn?: 'cache' | 'inventory' | undefined
   /** The key after which a page goes on behind this action, or behind all of the resource. */
   keyOf(action?: string): readonly string[]
 }
@@ -40,15 +49,27 @@ export type Wanted = {
 const [firstBatch, furtherBatch] = [50, 225]
 /** Entries of the cache read at once, and entries that one page reads. */
 const [rowsAtOnce, maxRows] = [500, 5_000]
+/** The same of what inventories found. What is under units takes a pass over the cache for each read. */
+const foundRows = {
+  cloud_db_instance: { atOnce: rowsAtOnce, most: maxRows },
+  cloud_organizational_unit: { atOnce: 25, most: 100 },
+} as const
 
-/** The accounts of the cache by their rank, then what the rules name. */
+/** The accounts of the cache by their rank, then the databases and units that inventories found, then what else the rules name. */
 export async function* rankedCandidates(
   tx: Tx,
   wanted: Wanted,
   [part, ...after]: readonly string[],
 ): AsyncGenerator<Batch> {
   const isWanted = ({ type }: { type: AskedType }) => wanted.types?.includes(type) ?? true
-  if (part !== 'named' && isWanted({ type: 'cloud_account' })) yield* cachedAccounts(tx, wanted, after)
+  const isBefore = part === undefined || part === 'cached'
+  if (isBefore && isWanted({ type: 'cloud_account' })) yield* cachedAccounts(tx, wanted, after)
+  const found = part === 'found' ? after : []
+  if (part !== 'named') {
+    for (const type of foundTypes)
+      if (!isBehind(type, found[0]) && isWanted({ type }) && isFound(type, wanted))
+        yield* foundResources(tx, type, wanted, type === found[0] ? found : [])
+  }
   yield* namedCandidates(wanted, isWanted, part === 'named' ? after : [])
 }
 
@@ -78,27 +99,69 @@ async function* cachedAccounts(tx: Tx, { actions }: Wanted, from: readonly strin
   }
 }
 
-/** Resources that a permit for the caller names, and that are not in the cache. */
+/** Whether what inventories found of the type are candidates: rules that name their resources tell where to look themselves. */
+function isFound(type: AskedType, { about }: Wanted): type is FoundType {
+  return foundTypes.some((one) => one === type) && coversUnnamed(about, type)
+}
+
+/** Whether a page that goes on at `from` is past this type. They are in the order of their names. */
+const isBehind = (type: FoundType, from: string | undefined) => from !== undefined && type < from
+
+async function* foundResources(
+  tx: Tx,
+  type: FoundType,
+  { actions }: Wanted,
+  [, from = '', action]: readonly string[],
+): AsyncGenerator<Batch> {
+  const { atOnce, most } = foundRows[type]
+  let place = { id: from, isIncluded: action !== undefined }
+  for (let read = 0; read < most; ) {
+    const rows = await listFoundIds(tx, type, place, atOnce)
+    read += rows.length
+    const last = rows.at(-1)
+    if (last === undefined) return
+    // Several inventories may have found one resource, and a target may say what no request can name.
+    const ids = [...new Set(rows)].filter((id) => findIdFault({ type, id }) === undefined)
+    const candidates = ids.map((id): Candidate => {
+      const key = ['found', type, id]
+      return {
+        resource: { type, id },
+        after: id === from ? action : undefined,
+        keyOf: (end) => (end === undefined ? key : [...key, end]),
+      }
+    })
+    place = { id: last, isIncluded: false }
+    yield* inBatches(candidates, {
+      end: ['found', type, last],
+      isLast: rows.length === atOnce && read >= most,
+      actions,
+    })
+    if (rows.length < atOnce) return
+  }
+}
+
+/** Resources that a permit for the caller names, and that are no candidates yet. */
 function* namedCandidates(
-  { about, actions }: Wanted,
+  wanted: Wanted,
   isWanted: (resource: ResourceReference) => boolean,
   [type, id, action]: readonly string[],
 ): Generator<Batch> {
   const from = type === undefined || id === undefined ? '' : resourceOrder({ type: type as AskedType, id })
-  const candidates = namedResources(about)
+  const candidates = namedResources(wanted.about)
     .filter((resource) => isWanted(resource))
     .filter((resource) => (action === undefined ? resourceOrder(resource) > from : resourceOrder(resource) >= from))
     .map((resource): Candidate => {
       const key = ['named', resource.type, resource.id]
       return {
         resource,
-        isUncached: true,
+        unlessIn:
+          resource.type === 'cloud_account' ? 'cache' : isFound(resource.type, wanted) ? 'inventory' : undefined,
         after: resourceOrder(resource) === from ? action : undefined,
         keyOf: (last) => (last === undefined ? key : [...key, last]),
       }
     })
   const last = candidates.at(-1)
-  if (last !== undefined) yield* inBatches(candidates, { end: last.keyOf(), actions })
+  if (last !== undefined) yield* inBatches(candidates, { end: last.keyOf(), actions: wanted.actions })
 }
 
 function* inBatches(candidates: readonly Candidate[], last: Omit<Batch, 'candidates'>): Generator<Batch> {

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
+import { findResources } from '../../test/support/found-resources.ts'
 import { openHouse, type Person } from '../../test/support/house.ts'
 import { requestStage } from '../../test/support/request-stage.ts'
-import type { Tx } from '../kernel/context.ts'
+import { outline, readingOf, recordingTx } from '../../test/support/rows-read.ts'
+import { actionDescription } from '../actions/action-store.ts'
+import { sql } from '../db/sql.ts'
+import { foundNamesAsJson, listFoundIds } from '../inventory/found-resource-store.ts'
+import type { Statement, Tx } from '../kernel/context.ts'
 import { policyEvaluator } from '../policy-engine/deciding/evaluate.ts'
 import type { CatalogueEntry } from './catalogue-entry.ts'
 
@@ -161,6 +166,69 @@ test('a page reads no more than 5,000 entries of the cache', async () => {
       [1, false],
     ],
   )
+})
+
+const foundIn = (type: 'cloud_db_instance' | 'cloud_organizational_unit', ids: readonly string[]) =>
+  findResources(
+    house,
+    on.tenant_id,
+    ids.map((id) => ({ resource_type: type, id, name: id })),
+  )
+
+test('a page reads no more than 5,000 databases, and no rule tells most of them apart', async () => {
+  const accounts = numbers(200)
+  await cache(accounts, owned)
+  const ids = Array.from({ length: 5_100 }, (_, n) => `arn:aws:rds:eu-west-1:${accounts[n % 200]}:db:db-${n}`)
+  await foundIn('cloud_db_instance', ids)
+  const last = ids.toSorted().at(-1)
+  await on.rule(`forbid (principal, action, resource) unless { resource == cloud_db_instance::"${last}" };`)
+  await on.rule('permit (principal, action == Action::"A", resource);')
+  const pages = await allPages('?limit=200')
+  assert.deepEqual(
+    pages.map(({ data, questions }) => [data.map(({ resource }) => resource.id), questions]),
+    [
+      [[], 2],
+      [[last], 2],
+    ],
+  )
+})
+
+test('a page reads no more than 100 units', async () => {
+  const ids = Array.from({ length: 130 }, (_, n) => `ou-ab12-${85_000_000 + n}`)
+  await on.cache({ '850000000000': { units: [ids[120] ?? ''] } })
+  await foundIn('cloud_organizational_unit', ids)
+  await on.rule('permit (principal, action == Action::"A", resource);')
+  const pages = await allPages('?limit=200')
+  assert.deepEqual(
+    pages.map(({ data }) => data.map(({ resource }) => resource.id)),
+    [['850000000000'], [ids[120]]],
+  )
+})
+
+test('what inventories found is read in the order of one index, whatever else they found', async () => {
+  for (const region of [1, 2, 3])
+    await foundIn(
+      'cloud_db_instance',
+      numbers(3_000).map((id) => `arn:aws:rds:eu-west-${region}:${id}:db:x`),
+    )
+  for (const state of ['new', 'analyzed']) {
+    if (state === 'analyzed') await house.asSuperuser('analyze')
+    const { tx, statements } = recordingTx(house.database.tenant(on.tenant_id))
+    const place = { id: 'arn:aws:rds:eu-west-2', isIncluded: false }
+    await listFoundIds(tx, 'cloud_db_instance', place, 500)
+    const resources = numbers(225).map((id) => ({
+      type: 'cloud_db_instance' as const,
+      id: `arn:aws:rds:eu-west-1:${id}:db:x`,
+    }))
+    await tx.read(sql`select ${foundNamesAsJson(tx, resources)} as names`)
+    await tx.read(sql`select ${actionDescription(tx, sql`${'Read'}`, sql`${'cloud_account'}`)} as described`)
+    for (const [index, most] of [500, 500, 10].entries()) {
+      for (const generic of [true, false]) {
+        const { rows, plan } = await readingOf(house, on.tenant_id, statements[index] as Statement, generic)
+        assert.ok(rows <= most, `${state}, ${rows} rows\n${outline(plan)}`)
+      }
+    }
+  }
 })
 
 test('the calls of a tenant take turns, so that another tenant has its share', async () => {

@@ -8,7 +8,10 @@ export const CatalogueEntry = Type.Object(
   {
     resource: ResourceReference,
     resource_name: Nullable(
-      Type.String({ description: 'the name of a cached cloud account; null where none is known' }),
+      Type.String({
+        description:
+          'the name of a cached account, or of a database or unit that an inventory found; null where none is known',
+      }),
     ),
     action: Type.String(),
     action_description: ActionDescription,

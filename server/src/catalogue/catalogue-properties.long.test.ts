@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fc } from '../../test/support/chance.ts'
+import { findResources } from '../../test/support/found-resources.ts'
 import { openHouse } from '../../test/support/house.ts'
 import { rounds } from '../../test/support/race.ts'
 import { requestStage } from '../../test/support/request-stage.ts'
@@ -23,10 +24,20 @@ await on.created(on.owner, `/v1/groups/${group.id}/members`, { user_id: me.user_
 const policy = await on.created(on.owner, '/v1/policies', { name: 'drawn' })
 
 const database = { type: 'cloud_db_instance', id: `arn:aws:rds:eu-west-1:${prod}:db:orders` } as const
+/** What a target has; each rule about its resources alone may permit it. */
+const others = [
+  { type: 'cloud_db_instance', id: `arn:aws:rds:eu-west-1:${play}:db:bills` },
+  { type: 'cloud_db_instance', id: `arn:aws:rds:eu-west-1:${prod}:db:bills` },
+] as const
+await findResources(
+  house,
+  on.tenant_id,
+  [database, ...others].map(({ type, id }) => ({ resource_type: type, id, name: 'found' })),
+)
 const bucket = { type: 'cloud_storage_bucket', id: 'logs' } as const
 const account = (id: string) => ({ type: 'cloud_account', id }) as const
 /** With what a rule calls them. */
-const named = [account(uncached), { type: 'cloud_organizational_unit', id: unit } as const, database, bucket]
+const named = [account(uncached), { type: 'cloud_organizational_unit', id: unit }, database, bucket] as const
 const text = ({ type, id }: { type: string; id: string }) => `${type}::${JSON.stringify(id)}`
 
 /** Principals, and whether they are the caller. */
@@ -48,6 +59,7 @@ const resources = [
   `resource == ${text(account(prod))}`,
   `resource in ${text({ type: 'cloud_organizational_unit', id: unit })}`,
   `resource is cloud_account in ${text({ type: 'cloud_organizational_unit', id: unit })}`,
+  'resource is cloud_db_instance',
   ...named.map((one) => `resource == ${text(one)}`),
 ]
 const conditions = [
@@ -61,6 +73,7 @@ const conditions = [
     'when { resource.name == "account 840000000002" }',
     'when { context has has_reason }',
   ],
+  ...[`when { resource == ${text(others[0])} }`, `unless { resource in ${text(account(prod))} }`],
   ...[`when { resource == ${text(account(lone))} }`, `unless { resource in cloud_organizational_unit::"${unit}" }`],
   ...['when { context.via == "token" }', 'when { context.duration_seconds * 9223372036854775807 > 0 }'],
 ]
@@ -144,7 +157,8 @@ async function permitted(rules: readonly Drawn[], cap: number): Promise<string[]
   const mine = rules.filter(({ effect, principal }) => effect === 'permit' && principal[1])
   const resourcesNamed = named.filter((one) => mine.some(({ resource }) => resource.includes(text(one))))
   const found: string[] = []
-  for (const resource of [account(prod), account(play), account(lone), ...resourcesNamed]) {
+  const unfound = resourcesNamed.filter((one) => one !== database)
+  for (const resource of [account(prod), account(play), account(lone), database, ...others, ...unfound]) {
     for (const action of known) {
       const ways = [{}, { reason: 'a reason' }, { reason: 'a reason', break_glass: true }].flatMap((way) =>
         durations.filter((one) => one <= cap).map((duration_seconds) => ({ ...way, duration_seconds })),
@@ -168,19 +182,24 @@ test('lists exactly what a preview permits, with its answer and its longest dura
     await set('max_duration_seconds', cap)
     const entries = await listAll(limit)
     for (const entry of entries) await requireTrue(entry, Number(cap))
-    assert.deepEqual(entries.map(keyOf), (await permitted(rules, Number(cap))).sort(byPlace))
+    assert.deepEqual(entries.map(keyOf), (await permitted(rules, Number(cap))).sort(byPlace(rules)))
     listed += entries.length
   })
   await fc.assert(property, { numRuns: rounds(12).length })
   assert.ok(listed > 20, `only ${listed} entries were listed`)
 })
 
-/** Cached accounts come first, here by name; then what rules name, by type and id. */
+/** Cached accounts come first, here by name; then databases, if any rule covers all of them; then what rules name, by type and id. */
 const order = [prod, play, lone].map((id) => text(account(id)))
 const types = ['cloud_account', 'cloud_storage_bucket', 'cloud_db_instance', 'cloud_organizational_unit']
-function byPlace(one: string, two: string): number {
+const covering = ['resource', 'resource is cloud_db_instance', `resource in ${text(named[1])}`]
+const byPlace = (rules: readonly Drawn[]) => (one: string, two: string) => {
+  const isCovered = rules.some(
+    ({ effect, principal, resource }) => effect === 'permit' && principal[1] && covering.includes(resource),
+  )
   const placeOf = (key: string) => {
     const cached = order.findIndex((known) => key.startsWith(known))
+    if (isCovered && key.startsWith('cloud_db_instance')) return 5
     const type = types.findIndex((known) => key.startsWith(known))
     return cached >= 0 ? cached : 10 + type
   }

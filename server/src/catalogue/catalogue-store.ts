@@ -8,6 +8,7 @@ import {
   readAccountsForPolicy,
 } from '../cloud/cloud-account-store.ts'
 import { inIndexOrder, sql } from '../db/sql.ts'
+import { foundNamesAsJson } from '../inventory/found-resource-store.ts'
 import type { Tx } from '../kernel/context.ts'
 import type { Principal } from '../policy-engine/cedar/question.ts'
 import { ruleSetVersion } from '../policy-engine/deciding/rule-set-store.ts'
@@ -22,6 +23,9 @@ import { settingsAsJson } from '../settings/setting-store.ts'
 import { principalAsJson } from '../users/principal-store.ts'
 import type { CatalogueEntry, Pair } from './catalogue-entry.ts'
 
+/** The types of resources that the catalogue lists because an inventory found them. Found accounts are in the account cache. */
+export const foundTypes = ['cloud_db_instance', 'cloud_organizational_unit'] as const
+
 /** What policy must know to evaluate what a user may request, under one snapshot. */
 export type Snapshot = {
   principal: Principal
@@ -32,6 +36,8 @@ export type Snapshot = {
   served: ReadonlySet<string> | null
   /** The accounts under each organizational unit, up to one more than a request may cover. */
   under: ReadonlyMap<string, readonly string[]>
+  /** The names of those of the resources that an inventory found, by `keyOfPlace`. */
+  foundNames: ReadonlyMap<string, string>
   /** Of the actions that were asked for. */
   descriptions: ReadonlyMap<string, ActionDescriptions>
 }
@@ -40,6 +46,7 @@ type SnapshotRow = Pick<Snapshot, 'principal' | 'version'> & {
   served: string[] | null
   stored: Record<string, string>
   described: Record<string, ActionDescriptions>
+  found: Record<string, string>
   accounts: AccountForPolicy[]
 }
 
@@ -57,21 +64,23 @@ export async function readSnapshot(
   const under = units.length === 0 ? new Map() : await listAccountIdsUnderEach(tx, units, maxPlaces + 1)
   const homes = resources.flatMap((one) => accountInId(one) ?? [])
   const concerned = sql`${[...new Set([...homes, ...[...under.values()].flat()])]}`
+  const findable = resources.filter(({ type }) => foundTypes.some((one) => one === type))
   const places = resources.flatMap((one) => placesIn(one, under))
   const [row] = await tx.read(
     sql<SnapshotRow>`select ${principalAsJson(tx, sql`${user_id}`)} as principal, ${settingsAsJson(tx)} as stored,
       ${ruleSetVersion(tx)} as version, ${accountsForPolicyAsJson(tx, concerned)} as accounts,
       ${servedPlaces(tx, places)} as served,
-      ${descriptionsAsJson(tx, actions)} as described`,
+      ${descriptionsAsJson(tx, actions)} as described, ${foundNamesAsJson(tx, findable)} as found`,
   )
   if (row === undefined) throw new Error('a select without a from answered no row')
-  const { stored, described, accounts, served, ...rest } = row
+  const { stored, described, found, accounts, served, ...rest } = row
   return {
     ...rest,
     served: served && new Set(served),
     settings: readSettingValues(stored),
     accounts: readAccountsForPolicy(accounts),
     under,
+    foundNames: new Map(Object.entries(found)),
     descriptions: new Map(Object.entries(described)),
   }
 }

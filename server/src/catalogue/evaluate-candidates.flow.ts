@@ -16,6 +16,7 @@ import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
 import { readWithRules } from '../policy-engine/deciding/rule-set-store.ts'
 import { findPolicyFacts, type PolicyFacts } from '../policy-facts/policy-facts.flow.ts'
 import { accountInId } from '../policy-facts/resource.ts'
+import { keyOfPlace } from '../provisioners/serving.ts'
 import { findUnserved, placesOf } from '../requests/place.ts'
 import { accountDoubt, askQuestion, type Circumstances } from '../requests/policy-question.ts'
 import type { ResourceReference } from '../requests/request.ts'
@@ -128,8 +129,10 @@ async function answerAll(candidates: readonly Candidate[], known: Known, work: W
     await yieldToEventLoop()
     const { resource } = candidate
     const cached = resource.type === 'cloud_account' ? known.accounts.get(resource.id) : undefined
-    if (candidate.isUncached && cached !== undefined) continue
-    const shown = { resource, resource_name: cached?.name || null }
+    const foundName = known.foundNames.get(keyOfPlace(resource))
+    const isElsewhere = { cache: cached !== undefined, inventory: foundName !== undefined }
+    if (candidate.unlessIn !== undefined && isElsewhere[candidate.unlessIn]) continue
+    const shown = { resource, resource_name: cached?.name || foundName || null }
     const one = { candidate, shown, subject: subjectOf(resource, known, about) }
     if (!(await answerOne(one, { known, ask, work, decide, yieldToEventLoop }))) return false
   }

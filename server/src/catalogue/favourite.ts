@@ -22,7 +22,7 @@ export const ListedFavourite = Type.Object(
     }),
     resource_name: Nullable(
       Type.String({
-        description: 'the name of a cached cloud account; null where none is known, or it is not permitted',
+        description: 'as in the catalogue; null where none is known, or the favourite is not permitted',
       }),
     ),
     action_description: Nullable(

@@ -10,7 +10,7 @@ import { readCataloguePage } from './catalogue-page.flow.ts'
 export const listCatalogue = operation({
   method: 'GET',
   path: '/v1/catalogue',
-  summary: 'List what you may request now: cached accounts by rank, then what rules name; a page may be short',
+  summary: 'List what you may request now: cached accounts by rank, then what else is known; a page may be short',
   credential: 'any',
   scope: 'requests:create',
   query: Type.Object(

@@ -1,6 +1,6 @@
 /** The answers of one page, each for all pairs that no rule tells apart: they are evaluated once. */
-import type { AskQuestion } from '../policy-engine/cedar/question.ts'
-import { type AskRule, accountAsRead } from '../policy-engine/deciding/possible-requests.ts'
+import type { AskQuestion, Resource } from '../policy-engine/cedar/question.ts'
+import { type AskRule, accountAsRead, databaseAsRead } from '../policy-engine/deciding/possible-requests.ts'
 import type { PairAnswer } from './catalogue-entry.ts'
 
 export type SharedAnswer = { answer: PairAnswer | undefined }
@@ -39,11 +39,15 @@ export function openSharedAnswers(): SharedAnswers {
 
 /** Pairs of one kind get the same answer. `rules`: all that can concern the pair, by their scopes. */
 export function kindOf(rules: readonly AskRule[], { resources, action }: AskQuestion): string {
-  const [first] = resources
-  const isAccount = resources.length === 1 && first?.type === 'cloud_account'
+  const [first, ...others] = resources
   return JSON.stringify([
     rules.map(({ serial }) => serial),
     rules.some(({ readsAction }) => readsAction) && action,
-    isAccount ? accountAsRead(rules, first) : [first?.type, first?.id],
+    first === undefined || others.length > 0 ? [first?.type, first?.id] : asRead(rules, first),
   ])
+}
+
+function asRead(rules: readonly AskRule[], resource: Resource): unknown[] {
+  if (resource.type === 'cloud_account') return accountAsRead(rules, resource)
+  return resource.type === 'cloud_db_instance' ? databaseAsRead(rules, resource) : [resource.type, resource.id]
 }

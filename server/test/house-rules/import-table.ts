@@ -124,6 +124,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'catalogue → actions': 'what an action means, beside it',
   'catalogue → cloud': 'the accounts of the cache are candidates, as policy sees them',
   'catalogue → grants': 'how short access may be',
+  'catalogue → inventory': 'the databases and units that a target has are candidates',
   'catalogue → policy-engine/cedar': 'the types of resources that can be requested',
   'catalogue → policy-engine/deciding': 'each candidate is a question to policy',
   'catalogue → policy-facts': 'a resource as policy sees it, and what rules ask beyond the request',

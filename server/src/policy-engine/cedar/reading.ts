@@ -25,6 +25,9 @@ export type Reading = {
   traits: AccountTraits
 }
 
+/** What one statement reads. `database_ids`: the databases that it names. */
+export type StatementReading = Reading & { database_ids: readonly string[] }
+
 /** A rule set may name and read at most this many entities: each of them is part of every question. */
 export const maxLiterals = 50
 
@@ -37,7 +40,7 @@ export function entityKey({ type, id }: EntityReference): string {
 }
 
 /** What a statement reads. Every node is visited once. */
-export function readingOf(statement: PolicyJson): Reading {
+export function readingOf(statement: PolicyJson): StatementReading {
   const { principal, resource } = scopeFromEngine(statement)
   const found: Found = { read: new Map(), named: new Map(), tags: new Set(), computesTags: false }
   for (const scope of [principal, resource]) {
@@ -54,6 +57,7 @@ export function readingOf(statement: PolicyJson): Reading {
       unit_ids: idsOf('cloud_organizational_unit'),
       tags: found.computesTags ? 'all' : [...found.tags],
     },
+    database_ids: idsOf('cloud_db_instance'),
   }
 }
 

@@ -5,7 +5,7 @@
 import type { Principal, Resource, ResourceReference } from '../cedar/question.ts'
 import type { AccountTraits } from '../cedar/reading.ts'
 import { findActionFault, findIdFault, maxActionLength } from '../cedar/reference-faults.ts'
-import { type AskedType, askedTypes } from '../cedar/schema.ts'
+import { type AskedType, ancestorTypes, askedTypes } from '../cedar/schema.ts'
 import type { ApprovalMode, Effect } from '../rule.ts'
 import { type PolicyEvaluator, policyEvaluator } from './evaluate.ts'
 import { durationsNamedIn, readsDuration } from './named-durations.ts'
@@ -31,6 +31,8 @@ export type AskRule = Pick<ReadRule, 'id' | 'serial' | 'effect' | 'scope'> & {
   readsPerson: 'no' | 'rights' | 'identity'
   /** By what else it tells accounts apart. */
   traits: AccountTraits
+  /** The databases that it names. */
+  database_ids: readonly string[]
   /** The durations, in seconds, at which the answer may be another. */
   durations: readonly number[]
   /** The actions that it names and that can be requested. */
@@ -86,7 +88,7 @@ function readsPerson(text: string): AskRule['readsPerson'] {
 
 function askRuleOf({ id, serial, effect, scope, text, reading, actions }: ReadRule, { byId }: SortedRules): AskRule {
   return {
-    ...{ id, serial, effect, scope, traits: reading.traits },
+    ...{ id, serial, effect, scope, traits: reading.traits, database_ids: reading.database_ids },
     mode: byId.get(id)?.approval_mode ?? null,
     readsAction: isInConditions('action', text),
     readsReason: readsReason.test(text),
@@ -122,7 +124,7 @@ export function rulesFor(rules: readonly AskRule[], action: string): AskRule[] {
 
 /** All of the account that the rules can read. Their scopes fit it, so only conditions can still tell it from another. */
 export function accountAsRead(rules: readonly AskRule[], { id, name, tags, parents }: Resource): unknown[] {
-  const isNamed = rules.some(({ traits }) => traits.account_ids.includes(id))
+  const isNamed = namesAccount(rules, id)
   const units = parents.filter((unit) => rules.some(({ traits }) => traits.unit_ids.includes(unit.id)))
   const readsAll = rules.some(({ traits }) => traits.tags === 'all')
   const keys = readsAll ? Object.keys(tags) : [...new Set(rules.flatMap(({ traits }) => traits.tags))]
@@ -132,6 +134,17 @@ export function accountAsRead(rules: readonly AskRule[], { id, name, tags, paren
     units.map((unit) => unit.id).sort(),
     keys.sort().map((key) => [key, Object.hasOwn(tags, key) ? tags[key] : null]),
   ]
+}
+
+/** The same of a database, which has the tags and the units of its account. */
+export function databaseAsRead(rules: readonly AskRule[], database: Resource): unknown[] {
+  const account = database.parents.find(({ type, id }) => type === 'cloud_account' && namesAccount(rules, id))
+  const isNamed = rules.some(({ database_ids }) => database_ids.includes(database.id))
+  return ['database', isNamed && database.id, account?.id ?? null, ...accountAsRead(rules, database)]
+}
+
+function namesAccount(rules: readonly AskRule[], id: string): boolean {
+  return rules.some(({ traits }) => traits.account_ids.includes(id))
 }
 
 /** The actions that a permit among these rules covers, in order. A permit of any action covers those that other rules name. */
@@ -154,6 +167,16 @@ export function namedResources(rules: readonly AskRule[]): ResourceReference[] {
     if (key !== undefined && reference !== undefined) named.set(key, reference)
   }
   return [...named.values()].sort((one, other) => (resourceOrder(one) < resourceOrder(other) ? -1 : 1))
+}
+
+/** Whether a permit among these rules covers resources of the type that it does not name, by its scope. */
+export function coversUnnamed(rules: readonly AskRule[], type: AskedType): boolean {
+  const containers = ancestorTypes(type).filter((one) => one !== type)
+  return rules.some(({ effect, scope: { resource } }) => {
+    const isOfType = resource.is === undefined && (resource.type ?? type) === type
+    const within = resource.within?.split(' ', 1)[0]
+    return effect === 'permit' && isOfType && (within === undefined || containers.some((one) => one === within))
+  })
 }
 
 /** Resources of several types in the order of these texts; the position of a type is one digit. */

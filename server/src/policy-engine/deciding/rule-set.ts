@@ -1,6 +1,6 @@
 /** The rules of one tenant at one version, sorted into the subsets over which the questions are evaluated. */
 import type { PolicyJson } from '../cedar/engine.ts'
-import { type Reading, readingOf, unitedReadings } from '../cedar/reading.ts'
+import { type Reading, readingOf, type StatementReading, unitedReadings } from '../cedar/reading.ts'
 import { scopeFromEngine } from '../cedar/scope.ts'
 import { namedActions, type RuleSetName, ruleSetsOf } from '../cedar/validate.ts'
 import type { ApprovalMode, Effect } from '../rule.ts'
@@ -49,7 +49,7 @@ export type ReadRule = ScopedRule & {
   sets: readonly RuleSetName[]
   /** Every action that it names, in its scope or its conditions. */
   actions: readonly string[]
-  reading: Reading
+  reading: StatementReading
 }
 
 /** Rules sorted for deciding. */
