@@ -37,9 +37,13 @@ export const typesGivenBySets = ['cloud_account', 'cloud_organizational_unit'] a
 /** `own`: in the tenant's words. `of_set`: those of AWS, for an action on a resource of `typesGivenBySets`. */
 export type ActionDescriptions = { own: string | null; of_set: string | null }
 
+export function isGivenBySets(type: AskedType): boolean {
+  return typesGivenBySets.some((one) => one === type)
+}
+
 /** The description of an action on a resource of this type. */
 export function descriptionOn(type: AskedType, { own, of_set }: ActionDescriptions): string | null {
-  return own ?? (typesGivenBySets.some((one) => one === type) ? of_set : null)
+  return own ?? (isGivenBySets(type) ? of_set : null)
 }
 
 /** `{action}` of a path. */

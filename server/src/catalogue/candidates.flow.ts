@@ -27,22 +27,25 @@ export type Candidate = {
   keyOf(action?: string): readonly string[]
 }
 
+/** `actions`: all that may be requested. `sets`: names of permission sets, which are actions although no rule may name them. */
+export type Possible = { actions: readonly string[]; sets: readonly string[] }
+
 /**
- * `end`: the key behind the batch. `isLast`: so much was read that the page ends here. `actions`: all that its candidates may have, where
- * they do not say it themselves.
+ * `end`: the key behind the batch. `isLast`: so much was read that the page ends here. `possible`: what its candidates may have, where they
+ * do not say it themselves.
  */
 export type Batch = {
   candidates: readonly Candidate[]
   end: readonly string[]
   isLast?: boolean
-  actions?: readonly string[]
+  possible?: Possible
 }
 
-/** What of the candidates is of interest. `about`: the rules about requests that can concern the caller; `actions`: what they make possible. */
+/** What of the candidates is of interest. `about`: the rules about requests that can concern the caller; `possible`: what they make possible. */
 export type Wanted = {
   types: readonly AskedType[] | undefined
   about: readonly AskRule[]
-  actions: readonly string[]
+  possible: Possible
 }
 
 /** Resources that are evaluated with one read: few at first, as most pages end there. */
@@ -73,7 +76,7 @@ export async function* rankedCandidates(
   yield* namedCandidates(wanted, isWanted, part === 'named' ? after : [])
 }
 
-async function* cachedAccounts(tx: Tx, { actions }: Wanted, from: readonly string[]): AsyncGenerator<Batch> {
+async function* cachedAccounts(tx: Tx, { possible }: Wanted, from: readonly string[]): AsyncGenerator<Batch> {
   // A page may begin behind some actions of an account.
   const [rank, name, id, action] = from
   let place = { after: [rank, name, id].flatMap((one) => one ?? []), isIncluded: action !== undefined }
@@ -94,7 +97,7 @@ async function* cachedAccounts(tx: Tx, { actions }: Wanted, from: readonly strin
     if (end === undefined) return
     place = { after: [end.rank, end.name, end.id], isIncluded: false }
     const isLast = rows.length === rowsAtOnce && read >= maxRows
-    yield* inBatches(candidates, { end: ['cached', ...place.after], isLast, actions })
+    yield* inBatches(candidates, { end: ['cached', ...place.after], isLast, possible })
     if (rows.length < rowsAtOnce) return
   }
 }
@@ -110,7 +113,7 @@ const isBehind = (type: FoundType, from: string | undefined) => from !== undefin
 async function* foundResources(
   tx: Tx,
   type: FoundType,
-  { actions }: Wanted,
+  { possible }: Wanted,
   [, from = '', action]: readonly string[],
 ): AsyncGenerator<Batch> {
   const { atOnce, most } = foundRows[type]
@@ -134,7 +137,7 @@ async function* foundResources(
     yield* inBatches(candidates, {
       end: ['found', type, last],
       isLast: rows.length === atOnce && read >= most,
-      actions,
+      possible,
     })
     if (rows.length < atOnce) return
   }
@@ -161,7 +164,7 @@ function* namedCandidates(
       }
     })
   const last = candidates.at(-1)
-  if (last !== undefined) yield* inBatches(candidates, { end: last.keyOf(), actions: wanted.actions })
+  if (last !== undefined) yield* inBatches(candidates, { end: last.keyOf(), possible: wanted.possible })
 }
 
 function* inBatches(candidates: readonly Candidate[], last: Omit<Batch, 'candidates'>): Generator<Batch> {

@@ -9,6 +9,7 @@ import { sql } from '../db/sql.ts'
 import { foundNamesAsJson, listFoundIds } from '../inventory/found-resource-store.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import { policyEvaluator } from '../policy-engine/deciding/evaluate.ts'
+import type { ResourceSeen } from '../provisioners/target-inventory.ts'
 import type { CatalogueEntry } from './catalogue-entry.ts'
 
 /** How much one page asks of policy and of the database, and what its end shows. */
@@ -168,7 +169,7 @@ test('a page reads no more than 5,000 entries of the cache', async () => {
   )
 })
 
-const foundIn = (type: 'cloud_db_instance' | 'cloud_organizational_unit', ids: readonly string[]) =>
+const foundIn = (type: ResourceSeen['resource_type'], ids: readonly string[]) =>
   findResources(
     house,
     on.tenant_id,
@@ -191,6 +192,28 @@ test('a page reads no more than 5,000 databases, and no rule tells most of them 
       [[last], 2],
     ],
   )
+})
+
+test('a hundred permission sets are actions, of which those that no rule names share a question', async () => {
+  const ids = numbers(300)
+  await cache(ids, owned)
+  const names = Array.from({ length: 120 }, (_, n) => `Set ${100 + n}`)
+  for (let instance = 0; instance < 2; instance += 1) await foundIn('cloud_permission_set', names)
+  await on.rule('permit (principal, action, resource) when { resource.hasTag("open") };')
+  await on.rule('forbid (principal, action, resource) when { action == Action::"Set 101" };')
+  await on.rule(
+    'forbid (principal, action, resource) when { resource.hasTag("owner") && resource.getTag("owner") == "" };',
+  )
+  const pages = await allPages('?limit=200')
+  const found = pages.flatMap(({ data }) => data.map(({ resource, action }) => `${resource.id} ${action}`))
+  const sets = names.slice(0, 100).filter((name) => name !== 'Set 101')
+  const open = ids.filter((id) => id.endsWith('9'))
+  assert.deepEqual(
+    found,
+    open.flatMap((id) => sets.map((name) => `${id} ${name}`)),
+  )
+  // Each account has another owner: one question for the set that a rule names, and one for all others.
+  assert.ok(pages.reduce((sum, { questions }) => sum + questions, 0) < 3 * 300 + 2 * pages.length)
 })
 
 test('a page reads no more than 100 units', async () => {

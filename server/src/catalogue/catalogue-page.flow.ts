@@ -1,8 +1,15 @@
 /** A page of what the caller may request now. */
+import { listSetNames } from '../inventory/found-resource-store.ts'
 import type { Ctx } from '../kernel/context.ts'
 import type { PageRequest, PageRows } from '../kernel/page.ts'
 import type { AskedType } from '../policy-engine/cedar/schema.ts'
-import { askRulesOf, possibleActions, rulesAbout } from '../policy-engine/deciding/possible-requests.ts'
+import {
+  askRulesOf,
+  coversAnyAction,
+  possibleActions,
+  rulesAbout,
+  withActions,
+} from '../policy-engine/deciding/possible-requests.ts'
 import { readWithRules } from '../policy-engine/deciding/rule-set-store.ts'
 import { requirePerson } from '../requests/evaluate-request.flow.ts'
 import { type Batch, favouriteCandidates, rankedCandidates, recentCandidates } from './candidates.flow.ts'
@@ -73,7 +80,9 @@ async function* candidatesFor(
   const about = rulesAbout(ask.rules, principal)
   // Whom no rule permits anything waits for no account of the cache.
   if (!about.some(({ effect }) => effect === 'permit')) return
-  yield* rankedCandidates(tx, { types, about, actions: possibleActions(about, ask) }, after)
+  const sets = coversAnyAction(about) ? await listSetNames(tx) : []
+  const actions = possibleActions(about, withActions(ask, sets))
+  yield* rankedCandidates(tx, { types, about, possible: { actions, sets } }, after)
 }
 
 function onlyOfTypes(batch: Batch, types: readonly AskedType[] | undefined): Batch {

@@ -29,11 +29,12 @@ const others = [
   { type: 'cloud_db_instance', id: `arn:aws:rds:eu-west-1:${play}:db:bills` },
   { type: 'cloud_db_instance', id: `arn:aws:rds:eu-west-1:${prod}:db:bills` },
 ] as const
-await findResources(
-  house,
-  on.tenant_id,
-  [database, ...others].map(({ type, id }) => ({ resource_type: type, id, name: 'found' })),
-)
+/** The name of a permission set there, which no rule names. */
+const setName = 'Billing'
+await findResources(house, on.tenant_id, [
+  ...[database, ...others].map(({ type, id }) => ({ resource_type: type, id, name: 'found' })),
+  { resource_type: 'cloud_permission_set', id: 'arn:aws:sso:::permissionSet/ssoins-1/ps-1', name: setName },
+])
 const bucket = { type: 'cloud_storage_bucket', id: 'logs' } as const
 const account = (id: string) => ({ type: 'cloud_account', id }) as const
 /** With what a rule calls them. */
@@ -159,7 +160,8 @@ async function permitted(rules: readonly Drawn[], cap: number): Promise<string[]
   const found: string[] = []
   const unfound = resourcesNamed.filter((one) => one !== database)
   for (const resource of [account(prod), account(play), account(lone), database, ...others, ...unfound]) {
-    for (const action of known) {
+    const isGivenBySets = resource.type === 'cloud_account' || resource.type === 'cloud_organizational_unit'
+    for (const action of isGivenBySets ? [...known, setName] : known) {
       const ways = [{}, { reason: 'a reason' }, { reason: 'a reason', break_glass: true }].flatMap((way) =>
         durations.filter((one) => one <= cap).map((duration_seconds) => ({ ...way, duration_seconds })),
       )

@@ -1,4 +1,5 @@
 /** Which candidates may be requested now: the same questions to policy as those of a request, within what one page may ask. */
+import { isGivenBySets } from '../actions/action.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { periodicYield } from '../kernel/yield-to-event-loop.ts'
 import type { AskQuestion } from '../policy-engine/cedar/question.ts'
@@ -11,6 +12,7 @@ import {
   rulesAbout,
   rulesFor,
   rulesOn,
+  withActions,
 } from '../policy-engine/deciding/possible-requests.ts'
 import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
 import { readWithRules } from '../policy-engine/deciding/rule-set-store.ts'
@@ -22,7 +24,7 @@ import { accountDoubt, askQuestion, type Circumstances } from '../requests/polic
 import type { ResourceReference } from '../requests/request.ts'
 import { maxPlaces } from '../requests/request.ts'
 import { answerPair, planOf, questionsOf } from './answer-pair.ts'
-import type { Batch, Candidate } from './candidates.flow.ts'
+import type { Batch, Candidate, Possible } from './candidates.flow.ts'
 import type { FoundEntry } from './catalogue-entry.ts'
 import { readSnapshot, type Snapshot } from './catalogue-store.ts'
 import { evaluateInTurn } from './evaluation-semaphore.ts'
@@ -77,7 +79,7 @@ type Work = {
 }
 
 /** What policy decides by, read before its turn: no connection waits for it. */
-type Known = Snapshot & { ruleSet: RuleSet; facts: PolicyFacts; when: Circumstances }
+type Known = Snapshot & Pick<Possible, 'sets'> & { ruleSet: RuleSet; facts: PolicyFacts; when: Circumstances }
 
 /**
  * Answers the pairs of a batch.
@@ -86,13 +88,16 @@ type Known = Snapshot & { ruleSet: RuleSet; facts: PolicyFacts; when: Circumstan
 export async function evaluateCandidates(
   ctx: Ctx,
   user_id: string,
-  { candidates, actions: possible = [] }: Batch,
+  { candidates, possible }: Batch,
   work: Work,
 ): Promise<boolean> {
   if (candidates.length === 0) return true
   const resources = candidates.map(({ resource }) => resource)
   const actions =
-    work.search?.withoutDescription([...possible, ...candidates.flatMap(({ action }) => action ?? [])]) ?? []
+    work.search?.withoutDescription([
+      ...(possible?.actions ?? []),
+      ...candidates.flatMap(({ action }) => action ?? []),
+    ]) ?? []
   const snapshot = await readWithRules(ctx.tx, () => readSnapshot(ctx.tx, user_id, resources, actions))
   work.search?.addDescriptions(actions, snapshot.descriptions)
   const accountUnknown = resources.some(
@@ -100,7 +105,7 @@ export async function evaluateCandidates(
   )
   const facts = await findPolicyFacts(ctx.tx, [snapshot.ruleSet], { accountUnknown })
   const when = { now: ctx.now, via: ctx.via, source_ip: ctx.source_ip }
-  const known = { ...snapshot, facts, when }
+  const known = { ...snapshot, facts, when, sets: possible?.sets ?? [] }
   return evaluateInTurn({ tenant_id: ctx.tx.tenant_id, user_id }, () => answerAll(candidates, known, work))
 }
 
@@ -115,6 +120,7 @@ function placeless(resource: ResourceReference) {
 async function answerAll(candidates: readonly Candidate[], known: Known, work: Work): Promise<boolean> {
   const yieldToEventLoop = periodicYield()
   const ask = askRulesOf(known.ruleSet)
+  const withSets = withActions(ask, known.sets)
   const about = rulesAbout(ask.rules, known.principal)
   const { version, principal, settings, facts } = known
   work.answers.dependOn({ version, principal, settings, literals: [...facts.literals] })
@@ -125,6 +131,7 @@ async function answerAll(candidates: readonly Candidate[], known: Known, work: W
     await yieldToEventLoop()
     return decision
   }
+  const askOn = ({ type }: ResourceReference) => (isGivenBySets(type) ? withSets : ask)
   for (const candidate of candidates) {
     await yieldToEventLoop()
     const { resource } = candidate
@@ -134,7 +141,7 @@ async function answerAll(candidates: readonly Candidate[], known: Known, work: W
     if (candidate.unlessIn !== undefined && isElsewhere[candidate.unlessIn]) continue
     const shown = { resource, resource_name: cached?.name || foundName || null }
     const one = { candidate, shown, subject: subjectOf(resource, known, about) }
-    if (!(await answerOne(one, { known, ask, work, decide, yieldToEventLoop }))) return false
+    if (!(await answerOne(one, { known, ask: askOn(resource), work, decide, yieldToEventLoop }))) return false
   }
   return true
 }

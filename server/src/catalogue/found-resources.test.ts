@@ -127,3 +127,59 @@ suite('what an inventory found', () => {
     assert.deepEqual(short(await catalogue(on)), [`${one} Read`, `${units[0]} Read`])
   })
 })
+
+const set = (name: string, facts: object = {}) =>
+  ({
+    resource_type: 'cloud_permission_set',
+    id: `arn:aws:sso:::permissionSet/ssoins-1/ps-${name}`,
+    name,
+    ...facts,
+  }) as const
+
+suite('the permission sets that an inventory found', () => {
+  test('are actions on accounts and units where a rule permits any action, as far as policy permits them', async () => {
+    const on = await requestStage(house, 'sets')
+    await on.cache({ [one]: { units: [units[0]] }, [two]: { tags: { env: 'prod' } } })
+    const described = { ...set('Billing'), description: 'Pays the bills' }
+    await findResources(house, on.tenant_id, [
+      set('Admin'),
+      described,
+      set('Write'),
+      database('orders'),
+      unit(units[0]),
+    ])
+    await findResources(house, on.tenant_id, [set('Admin'), set('approve'), set('__hidden')])
+    await on.rule('permit (principal, action, resource) unless { resource.hasTag("env") };')
+    await on.rule('permit (principal, action == Action::"Read", resource == cloud_account::"111111111111");')
+    await on.rule('forbid (principal, action == Action::"Write", resource);')
+    const all = ['Admin', 'Billing', 'Read']
+    const expected = [
+      ...all.map((action) => `${one} ${action}`),
+      `${arnOf('orders')} Read`,
+      ...all.map((action) => `${units[0]} ${action}`),
+      ...all.map((action) => `111111111111 ${action}`),
+    ]
+    assert.deepEqual(short(await catalogue(on)), expected)
+    const found: string[] = []
+    for (let query = '?limit=2'; ; ) {
+      const page = await catalogue(on, query)
+      found.push(...short(page))
+      if (page.next_cursor === undefined) break
+      query = `?limit=2&cursor=${encodeURIComponent(page.next_cursor)}`
+    }
+    assert.deepEqual(found, expected)
+    const paying = (await catalogue(on, '?q=pays')).data.map((entry) => [entry.action, entry.action_description])
+    assert.deepEqual(paying, Array(3).fill(['Billing', 'Pays the bills']))
+  })
+
+  test('are no actions where rules name what they permit', async () => {
+    const [on, other] = [await requestStage(house, 'named'), await requestStage(house, 'of others')]
+    for (const stage of [on, other]) await stage.cache({ [one]: {} })
+    await findResources(house, on.tenant_id, [set('Admin')])
+    await on.rule(read)
+    await on.rule('forbid (principal, action, resource) when { resource.hasTag("env") };')
+    await on.rule('permit (principal in Role::"auditor", action, resource);')
+    await other.rule('permit (principal, action, resource);')
+    assert.deepEqual([short(await catalogue(on)), short(await catalogue(other))], [[`${one} Read`], []])
+  })
+})

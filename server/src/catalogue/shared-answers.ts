@@ -42,7 +42,7 @@ export function kindOf(rules: readonly AskRule[], { resources, action }: AskQues
   const [first, ...others] = resources
   return JSON.stringify([
     rules.map(({ serial }) => serial),
-    rules.some(({ readsAction }) => readsAction) && action,
+    rules.some(({ readsAction, actions }) => readsAction && actions.includes(action)) && action,
     first === undefined || others.length > 0 ? [first?.type, first?.id] : asRead(rules, first),
   ])
 }

@@ -32,3 +32,16 @@ export function foundNamesAsJson(tx: Tx, resources: readonly { type: string; id:
     cross join lateral (select s.name from inventory_resource s where s.tenant_id = ${tx.tenant_id}::uuid
       and s.resource_type = asked.type and s.id = asked.id order by s.provisioner_id limit 1) found)`
 }
+
+/** Names of permission sets that `listSetNames` returns, at most, and rows that it reads: several instances may have one name. */
+const [maxSetNames, maxSetRows] = [100, 300]
+
+/** The names of permission sets that an inventory found, the first ones by name, each once. */
+export async function listSetNames(tx: Tx): Promise<string[]> {
+  const rows = await tx.read(
+    inIndexOrder(sql<{ name: string }>`select r.name from inventory_resource r
+      where r.tenant_id = ${tx.tenant_id} and r.resource_type = 'cloud_permission_set'
+      order by r.name limit ${maxSetRows}`),
+  )
+  return [...new Set(rows.map(({ name }) => name))].slice(0, maxSetNames)
+}

@@ -17,7 +17,7 @@ import type { ReadRule, RuleSet, SortedRules } from './rule-set.ts'
 export type AskRule = Pick<ReadRule, 'id' | 'serial' | 'effect' | 'scope'> & {
   effect: Effect
   mode: ApprovalMode | null
-  /** Whether its conditions may tell apart actions that its scope covers. */
+  /** Whether its conditions may tell apart actions that its scope covers: only those that it names. */
   readsAction: boolean
   /** Whether the answer may be another with a reason. */
   readsReason: boolean
@@ -156,6 +156,16 @@ export function possibleActions(rules: readonly AskRule[], { actions }: AskRules
     for (const action of scope.actions) if (isPossibleAction(action)) covered.add(action)
   }
   return [...covered].sort()
+}
+
+/** The same with further actions, which a permit of any action covers as well. */
+export function withActions({ rules, actions }: AskRules, further: readonly string[]): AskRules {
+  return { rules, actions: [...new Set([...actions, ...further.filter(isPossibleAction)])].sort() }
+}
+
+/** Whether a permit among these rules covers actions that no rule names. */
+export function coversAnyAction(rules: readonly AskRule[]): boolean {
+  return rules.some(({ effect, scope }) => effect === 'permit' && scope.actions === undefined)
 }
 
 /** The resources that permits among these rules name in their scopes, each once, by type and id. */
