@@ -7,7 +7,7 @@ import { TargetError } from './driver.ts'
  */
 export function inTime<Answer>(maxMs: number, call: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
   return withinDeadline(maxMs, call, () => {
-    throw new TargetError('transient', `the target did not answer within ${maxMs / 1000} s`)
+    throw new TargetError('transient', `the target did not answer within ${Math.ceil(maxMs / 1_000)} s`)
   })
 }
 

@@ -11,8 +11,9 @@ import { keepTest } from './provisioner-store.ts'
 import { findAtTarget } from './set-up.ts'
 
 /** Shorter than the limit for idle transactions: the transaction of a call with an `Idempotency-Key` is idle during the test. */
-const maxTestMs = 6_000
-const maxFindMs = 2_000
+const maxTestMs = 8_000
+/** Of this time, for what the target says of itself: the first call of a process also loads the target's library. */
+const maxFindMs = 4_000
 
 const maxChecks = 50
 const maxTextLength = 1_000
@@ -36,15 +37,18 @@ export const testProvisioner = (types: Readonly<Record<ProvisionerType, DriverTy
       if (openable === undefined) throw notFound('provisioner')
       const { found, secrets, opening } = openable
       const type = types[found.provisioner_type]
+      const until = performance.now() + maxTestMs
       const fields = await findAtTarget(type, opening, maxFindMs)
       // A separate driver, so that other calls that wait for the target do not delay the test.
       const driver = type.open({ ...opening, config: { ...opening.config, ...fields } })
       try {
         const sanitized = (text: string) =>
           withoutSecrets(text, secrets).replaceAll('\0', '').slice(0, maxTextLength).toWellFormed()
-        const checks = (await runChecks(driver, ctx.tx)).slice(0, maxChecks).map(({ what, ok, message }) => {
-          return { what: sanitized(what), ok, message: message === null ? null : sanitized(message) }
-        })
+        const checks = (await runChecks(driver, ctx.tx, until - performance.now()))
+          .slice(0, maxChecks)
+          .map(({ what, ok, message }) => {
+            return { what: sanitized(what), ok, message: message === null ? null : sanitized(message) }
+          })
         const passed = checks.every((check) => check.ok) && type.inventoryParts.length > 0
         const isFound = Object.keys(fields).length > 0
         const beside = passed ? [beginInventory(ctx.tx, id, type.inventoryParts, isFound)] : []
@@ -56,9 +60,9 @@ export const testProvisioner = (types: Readonly<Record<ProvisionerType, DriverTy
   })
 
 /** A target that cannot be checked has failed the test. */
-async function runChecks(driver: Driver, tx: Tx): Promise<Check[]> {
+async function runChecks(driver: Driver, tx: Tx, maxMs: number): Promise<Check[]> {
   try {
-    return await inTime(maxTestMs, (signal) => driver.health(tx, signal))
+    return await inTime(maxMs, (signal) => driver.health(tx, signal))
   } catch (error) {
     if (!(error instanceof TargetError || error instanceof NotNow)) throw error
     return [{ what: 'the target', ok: false, message: error.message }]
