@@ -1,4 +1,5 @@
 import { type Center, ifThere } from './center.ts'
+import { pagesOf } from './pages.ts'
 import type { QueueLimits } from './priority-queue.ts'
 
 type Where = { account_id: string; principal_id: string }
@@ -13,19 +14,19 @@ export async function listSetsOf(center: Center, where: Where, queueLimits: Queu
     Filter: { AccountId },
   } as const
   const arns: string[] = []
-  let NextToken: string | undefined
-  do {
-    const page = await ifThere(
+  const pages = pagesOf((NextToken) =>
+    ifThere(
       center.sso('ListAccountAssignmentsForPrincipal', queueLimits, (client, options) =>
         client.listAccountAssignmentsForPrincipal({ ...input, MaxResults: 100, NextToken }, options),
       ),
-    )
-    for (const one of page?.AccountAssignments ?? []) {
+    ),
+  )
+  for await (const { AccountAssignments = [] } of pages) {
+    for (const one of AccountAssignments) {
       const isTheirs = one.PrincipalType === 'USER' && one.PrincipalId === PrincipalId && one.AccountId === AccountId
       if (isTheirs && one.PermissionSetArn !== undefined) arns.push(one.PermissionSetArn)
     }
-    NextToken = page?.NextToken
-  } while (NextToken !== undefined)
+  }
   return arns
 }
 
@@ -38,7 +39,7 @@ export async function isAssigned(
   return (await listSetsOf(center, where, queueLimits)).includes(arn)
 }
 
-/** The people and groups assigned a set on an account, page by page; none when the set or the account is gone. */
+/** The people and groups assigned a set on an account, page by page; an empty page when the set or the account is gone. */
 export async function* listHolders(
   center: Center,
   AccountId: string,
@@ -46,19 +47,20 @@ export async function* listHolders(
   queueLimits: QueueLimits,
 ): AsyncGenerator<{ type: string; id: string }[]> {
   const input = { InstanceArn: center.config.instance_arn, AccountId, PermissionSetArn }
-  let NextToken: string | undefined
-  do {
+  const pages = pagesOf(async (NextToken) => {
     const page = await ifThere(
       center.sso('ListAccountAssignments', queueLimits, (client, options) =>
         client.listAccountAssignments({ ...input, MaxResults: 100, NextToken }, options),
       ),
     )
-    yield (page?.AccountAssignments ?? []).map(({ PrincipalType = '', PrincipalId = '' }) => ({
+    // An empty page shows the caller that its reading goes on.
+    return page ?? { AccountAssignments: [], NextToken: undefined }
+  })
+  for await (const { AccountAssignments = [] } of pages)
+    yield AccountAssignments.map(({ PrincipalType = '', PrincipalId = '' }) => ({
       type: PrincipalType,
       id: PrincipalId,
     }))
-    NextToken = page?.NextToken
-  } while (NextToken !== undefined)
 }
 
 /** The people assigned the set directly. */
@@ -77,18 +79,16 @@ export async function listAccounts(
 ): Promise<string[]> {
   const InstanceArn = center.config.instance_arn
   const accounts: string[] = []
-  let NextToken: string | undefined
-  do {
-    const page = await ifThere(
+  const pages = pagesOf((NextToken) =>
+    ifThere(
       center.sso('ListAccountsForProvisionedPermissionSet', queueLimits, (client, options) =>
         client.listAccountsForProvisionedPermissionSet(
           { InstanceArn, PermissionSetArn, ProvisioningStatus, MaxResults: 100, NextToken },
           options,
         ),
       ),
-    )
-    accounts.push(...(page?.AccountIds ?? []))
-    NextToken = page?.NextToken
-  } while (NextToken !== undefined)
+    ),
+  )
+  for await (const { AccountIds = [] } of pages) accounts.push(...AccountIds)
   return accounts
 }

@@ -1,7 +1,8 @@
 import type { AccountSeen, InventoryPage, ResourceSeen } from '../target-inventory.ts'
 import { ifThere } from './center.ts'
 import { type ActiveAccount, type UnitPath, walkOrganization } from './inventory-organization.ts'
-import { chunksOf, pagesOf, type Reader } from './inventory-reading.ts'
+import { chunksOf, type Reader } from './inventory-reading.ts'
+import { pagesOf } from './pages.ts'
 
 /** The active accounts with their tags, and the units of the organization. */
 export async function* readAccounts(reader: Reader): AsyncGenerator<InventoryPage> {

@@ -2,10 +2,11 @@ import { TargetError } from '../driver.ts'
 import type { InventoryPage, ResourceSeen } from '../target-inventory.ts'
 import type { Center, Member } from './center.ts'
 import { walkOrganization } from './inventory-organization.ts'
-import { pagesOf, type Reader } from './inventory-reading.ts'
+import type { Reader } from './inventory-reading.ts'
+import { pagesOf } from './pages.ts'
 
 /** So many accounts in a row of which nothing can be read for the moment: the fault is not theirs. */
-const maxInVain = 3
+const maxUnread = 3
 
 /**
  * The database instances of each active account, by a role there; nothing without the name of that role. An account that cannot be read
@@ -16,14 +17,14 @@ export async function* readDatabases(reader: Reader): AsyncGenerator<InventoryPa
   const { inventory_role } = reader.center.config
   if (inventory_role === undefined) return
   const unread: Unread[] = []
-  let inVain = 0
+  let unreadInARow = 0
   for await (const { accounts } of walkOrganization(reader)) {
     for (const { id } of accounts) {
       yield {}
       const { fault, regions } = yield* readAccount(reader, id, inventory_role)
       if (fault !== undefined) unread.push({ account_id: id, fault })
-      inVain = fault?.kind === 'transient' && regions === 0 ? inVain + 1 : 0
-      if (inVain === maxInVain) throw failureOf(unread, inventory_role)
+      unreadInARow = fault?.kind === 'transient' && regions === 0 ? unreadInARow + 1 : 0
+      if (unreadInARow === maxUnread) throw failureOf(unread, inventory_role)
     }
   }
   if (unread.length > 0) throw failureOf(unread, inventory_role)

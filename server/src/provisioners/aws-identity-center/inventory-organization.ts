@@ -1,5 +1,6 @@
 import { ifThere } from './center.ts'
-import { pagesOf, type Reader } from './inventory-reading.ts'
+import type { Reader } from './inventory-reading.ts'
+import { pagesOf } from './pages.ts'
 
 export type Unit = { id: string; name: string }
 

@@ -1,6 +1,7 @@
 import type { GroupSeen, InventoryPage, PersonSeen } from '../target-inventory.ts'
 import { ifThere } from './center.ts'
-import { maxChunk, pagesOf, type Reader } from './inventory-reading.ts'
+import { maxChunk, type Reader } from './inventory-reading.ts'
+import { pagesOf } from './pages.ts'
 
 /** The users of the identity store, then its groups with their members. */
 export async function* readPeople(reader: Reader): AsyncGenerator<InventoryPage> {

@@ -3,7 +3,8 @@ import { suite, test } from 'node:test'
 import { openAwsTarget, patient, quick } from '../../../test/support/aws-stage.ts'
 import { inventoryOf } from '../../../test/support/inventory-of.ts'
 import { awsIdentityCenterAt } from './aws-identity-center.ts'
-import { chunksOf, pagesOf } from './inventory-reading.ts'
+import { chunksOf } from './inventory-reading.ts'
+import { pagesOf } from './pages.ts'
 import { limitsOfAws, openRateLimiter } from './rate-limiter.ts'
 
 suite('the pace of readings', () => {

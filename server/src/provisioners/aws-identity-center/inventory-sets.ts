@@ -1,7 +1,8 @@
 import type { InventoryPage, ResourceSeen } from '../target-inventory.ts'
 import { ifThere } from './center.ts'
-import { chunksOf, pagesOf, type Reader } from './inventory-reading.ts'
+import { chunksOf, type Reader } from './inventory-reading.ts'
 import { ownPrefix } from './own-set.ts'
+import { pagesOf } from './pages.ts'
 import { describeSet, listSets } from './permission-sets.ts'
 
 /** The permission sets of the organization, without those that Sallyport made. */

@@ -1,4 +1,5 @@
 import { type Center, ifThere } from './center.ts'
+import { pagesOf } from './pages.ts'
 import type { QueueLimits } from './priority-queue.ts'
 
 /** The name of a set; undefined when there is no such set. */
@@ -42,14 +43,12 @@ export async function searchSet(center: Center, name: string, queueLimits: Queue
 /** The ARNs of all sets, page by page. */
 export async function* listSets(center: Center, queueLimits: QueueLimits): AsyncGenerator<string[]> {
   const InstanceArn = center.config.instance_arn
-  let NextToken: string | undefined
-  do {
-    const page = await center.sso('ListPermissionSets', queueLimits, (client, options) =>
+  const pages = pagesOf((NextToken) =>
+    center.sso('ListPermissionSets', queueLimits, (client, options) =>
       client.listPermissionSets({ InstanceArn, MaxResults: 100, NextToken }, options),
-    )
-    yield page.PermissionSets ?? []
-    NextToken = page.NextToken
-  } while (NextToken !== undefined)
+    ),
+  )
+  for await (const { PermissionSets = [] } of pages) yield PermissionSets
 }
 
 /** An ISO 8601 duration of hours, minutes and seconds; null for any other. */

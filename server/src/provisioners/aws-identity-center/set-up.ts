@@ -1,6 +1,7 @@
 import { type Config, type Instructions, TargetError } from '../driver.ts'
 import { AwsRefusal, type Center } from './center.ts'
 import { isInstance } from './center-config.ts'
+import { pagesOf } from './pages.ts'
 import type { QueueLimits } from './priority-queue.ts'
 import { rolePolicy, trustPolicy } from './role-policy.ts'
 import { snippetsOf } from './snippets.ts'
@@ -10,15 +11,13 @@ type Instance = { instance_arn: string; identity_store_id: string }
 /** Every instance that the role finds in the region. */
 export async function listInstances(center: Center, queueLimits: QueueLimits): Promise<Instance[]> {
   const found: Instance[] = []
-  let NextToken: string | undefined
-  do {
-    const page = await center.sso('ListInstances', queueLimits, (client, options) =>
-      client.listInstances({ NextToken }, options),
-    )
-    for (const { InstanceArn = '', IdentityStoreId = '' } of page.Instances ?? [])
+  const pages = pagesOf((NextToken) =>
+    center.sso('ListInstances', queueLimits, (client, options) => client.listInstances({ NextToken }, options)),
+  )
+  for await (const { Instances = [] } of pages) {
+    for (const { InstanceArn = '', IdentityStoreId = '' } of Instances)
       found.push({ instance_arn: InstanceArn, identity_store_id: IdentityStoreId })
-    NextToken = page.NextToken
-  } while (NextToken !== undefined)
+  }
   return found
 }
 
