@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { actionUrl, describedActions } from '../../test/support/described-actions.ts'
 import { openHouse, type Person } from '../../test/support/house.ts'
+import { pagesOf } from '../../test/support/pages-of.ts'
 
 /** Descriptions of actions: who writes them, what they may be, and their list. Where they are shown: `shown.test.ts`. */
 const house = await openHouse()
@@ -182,14 +183,11 @@ suite('the list', () => {
       actions,
       stored.map(({ action }) => action),
     )
-    const found: string[] = []
-    for (let query = '?limit=1'; ; ) {
-      const page = await listed(query)
-      found.push(...page.actions)
-      if (page.next_cursor === undefined) break
-      query = `?limit=1&cursor=${encodeURIComponent(page.next_cursor)}`
-    }
-    assert.deepEqual(found, actions)
+    const pages = await pagesOf(listed, 1)
+    assert.deepEqual(
+      pages.flatMap((page) => page.actions),
+      actions,
+    )
   })
 
   test('is searched by the beginnings of words of the action and of its present description', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { openHouse, type Person } from '../../test/support/house.ts'
+import { pagesOf } from '../../test/support/pages-of.ts'
 import { requestStage } from '../../test/support/request-stage.ts'
 import { startWorkers } from '../../test/support/workers.ts'
 import type { CatalogueEntry } from './catalogue-entry.ts'
@@ -70,14 +71,8 @@ suite('the list', () => {
     const expected = [...all, 'logs Read']
     assert.deepEqual(short(await catalogue(on)), expected)
     for (const limit of [1, 2, 3, 4]) {
-      const found: string[] = []
-      for (let query = `?limit=${limit}`; ; ) {
-        const page = await catalogue(on, query)
-        found.push(...short(page))
-        if (page.next_cursor === undefined) break
-        query = `?limit=${limit}&cursor=${encodeURIComponent(page.next_cursor)}`
-      }
-      assert.deepEqual(found, expected, `pages of ${limit}`)
+      const pages = await pagesOf((query) => catalogue(on, query), limit)
+      assert.deepEqual(pages.flatMap(short), expected, `pages of ${limit}`)
     }
     assert.deepEqual(short(await catalogue(on, '?type=cloud_storage_bucket,cloud_db_instance')), ['logs Read'])
   })

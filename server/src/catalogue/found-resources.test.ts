@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { findResources } from '../../test/support/found-resources.ts'
 import { openHouse } from '../../test/support/house.ts'
+import { pagesOf } from '../../test/support/pages-of.ts'
 import { requestStage } from '../../test/support/request-stage.ts'
 import type { CatalogueEntry } from './catalogue-entry.ts'
 
@@ -43,14 +44,8 @@ suite('what an inventory found', () => {
     const expected = all.flatMap((id) => [`${id} Admin`, `${id} Read`])
     assert.deepEqual(short(await catalogue(on)), expected)
     for (const limit of [1, 2, 3, 5]) {
-      const found: string[] = []
-      for (let query = `?limit=${limit}`; ; ) {
-        const page = await catalogue(on, query)
-        found.push(...short(page))
-        if (page.next_cursor === undefined) break
-        query = `?limit=${limit}&cursor=${encodeURIComponent(page.next_cursor)}`
-      }
-      assert.deepEqual(found, expected, `pages of ${limit}`)
+      const pages = await pagesOf((query) => catalogue(on, query), limit)
+      assert.deepEqual(pages.flatMap(short), expected, `pages of ${limit}`)
     }
     const ofType = async (types: string) => short(await catalogue(on, `?type=${types}`))
     assert.deepEqual(await ofType('cloud_organizational_unit'), expected.slice(8, 12))
@@ -160,14 +155,8 @@ suite('the permission sets that an inventory found', () => {
       ...all.map((action) => `111111111111 ${action}`),
     ]
     assert.deepEqual(short(await catalogue(on)), expected)
-    const found: string[] = []
-    for (let query = '?limit=2'; ; ) {
-      const page = await catalogue(on, query)
-      found.push(...short(page))
-      if (page.next_cursor === undefined) break
-      query = `?limit=2&cursor=${encodeURIComponent(page.next_cursor)}`
-    }
-    assert.deepEqual(found, expected)
+    const pages = await pagesOf((query) => catalogue(on, query), 2)
+    assert.deepEqual(pages.flatMap(short), expected)
     const paying = (await catalogue(on, '?q=pays')).data.map((entry) => [entry.action, entry.action_description])
     assert.deepEqual(paying, Array(3).fill(['Billing', 'Pays the bills']))
   })
