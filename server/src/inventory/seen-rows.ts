@@ -1,5 +1,6 @@
 import { soundMetadata } from '../cloud/cloud-account.ts'
 import { emailKey } from '../kernel/email-address.ts'
+import { storableText } from '../kernel/foreign-text.ts'
 import { isPlainLine } from '../kernel/one-line-name.ts'
 import { line } from '../kernel/plain-words.ts'
 import type {
@@ -122,13 +123,14 @@ function accountRow({ account_id, name, tags, organizational_unit_ids }: Account
 function resourceRow({ resource_type, id, name, description, account_id, tags, facts }: ResourceSeen): ResourceRow[] {
   if (!idForm.test(id)) return []
   const { session_seconds, is_administrator, engine, host, port, resource_id } = facts
-  const text = (value: string | undefined) => (value === undefined ? undefined : line(plain(value), maxLength.host))
+  const text = (value: string | undefined) =>
+    value === undefined ? undefined : line(storableText(value), maxLength.host)
   return [
     {
       resource_type,
       id,
       name: nameOf(name, id),
-      description: description === null ? null : line(plain(description), maxLength.description) || null,
+      description: description === null ? null : line(storableText(description), maxLength.description) || null,
       account_id: account_id !== null && accountForm.test(account_id) ? account_id : null,
       tags: soundMetadata(tags, []).tags,
       facts: {
@@ -154,8 +156,9 @@ function personRow({ id, login, name, external_ids }: PersonSeen, issuer: string
       id,
       name: nameOf(name, nameOf(found ?? '', id)),
       login: found,
-      login_key: found === null ? null : plain(emailKey(found).slice(0, maxLength.login_key)),
-      external_id: external === undefined || external.length > maxLength.external_id ? null : plain(external) || null,
+      login_key: found === null ? null : storableText(emailKey(found).slice(0, maxLength.login_key)),
+      external_id:
+        external === undefined || external.length > maxLength.external_id ? null : storableText(external) || null,
     },
   ]
 }
@@ -169,17 +172,12 @@ function assignmentRow(seen: AssignmentSeen): AssignmentRow[] {
   if (!accountForm.test(account_id) || !idForm.test(permission_set_id) || !idForm.test(principal_id)) return []
   // A key that is cut or cleaned would be another one.
   const isSound = entitlement_key !== null && entitlement_key.length <= maxLength.key
-  const key = isSound && plain(entitlement_key) === entitlement_key ? entitlement_key : null
+  const key = isSound && storableText(entitlement_key) === entitlement_key ? entitlement_key : null
   return [{ account_id, permission_set_id, principal_type, principal_id, entitlement_key: key }]
 }
 
-/** PostgreSQL stores neither NUL nor half a character. */
-function plain(text: string): string {
-  return text.replaceAll('\0', '').toWellFormed()
-}
-
 function nameOf(name: string, id: string): string {
-  return line(plain(name), maxLength.name) || line(id, maxLength.name)
+  return line(storableText(name), maxLength.name) || line(id, maxLength.name)
 }
 
 function isWhole(value: number | undefined): value is number {

@@ -17,6 +17,11 @@ export function sanitizeText(value: unknown, hide: readonly string[]): string | 
   return line === '' ? null : line
 }
 
+/** Foreign text as the database can store it: without NUL, and without halves of characters. */
+export function storableText(text: string): string {
+  return text.replaceAll('\0', '').toWellFormed()
+}
+
 /** Secrets and their usable parts: a token after its scheme, a key after its prefix. The longest come first. */
 export function piecesOf(secrets: readonly string[]): string[] {
   const pieces = secrets.flatMap((secret) => [secret, ...secret.split(/[ _]/)])

@@ -1,5 +1,6 @@
 import type { Egress, Tx } from '../kernel/context.ts'
 import type { FaultyField } from '../kernel/errors.ts'
+import { storableText } from '../kernel/foreign-text.ts'
 import type { ShownFields } from '../kernel/shown-field.ts'
 import type { Connect } from './connect.ts'
 import type { InventoryPart, ReadInventory } from './target-inventory.ts'
@@ -181,8 +182,7 @@ export class TargetError extends Error {
   readonly kind: 'transient' | 'permanent'
 
   constructor(kind: 'transient' | 'permanent', message: string) {
-    // The database cannot store NUL or lone surrogates from a target's answer.
-    super(message.replaceAll('\0', '').toWellFormed())
+    super(storableText(message))
     this.name = 'TargetError'
     this.kind = kind
   }
