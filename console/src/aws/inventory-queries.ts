@@ -63,5 +63,6 @@ export const exportStanding = async (id: string, filters: Filters): Promise<Blob
   const table = await answerOf(
     api.GET('/v1/provisioners/{id}/standing-access/export', { params, parseAs: 'blob' as const }),
   )
+  // The client types what one line is; asked for as a blob, it gives the whole.
   return table as unknown as Blob
 }

@@ -15,7 +15,7 @@ suite('an inventory is loaded again', () => {
     ['before it has parts', of(), 1, true],
     ['not where all is read', of({}, {}), 1, false],
     ['not where a part cannot be read, until it is tried again', of({ finished_at: null, error: 'denied' }), 1, false],
-    ['not for ever', of({ reading: true }), 400, false],
+    ['not without end', of({ reading: true }), 400, false],
     ['not before it was loaded', undefined, 0, false],
   ]
   for (const [what, inventory, polls, expected] of cases)

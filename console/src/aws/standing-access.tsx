@@ -12,7 +12,7 @@ import { StandingExport } from './standing-export.tsx'
 import { StandingList } from './standing-list.tsx'
 import type { View } from './view.ts'
 
-/** Who holds what in AWS today, whoever gave it. Nothing before it was read. */
+/** Who holds what in AWS today, whether or not Sallyport gave it. Nothing before it was read. */
 export function StandingAccess({ id }: { id: string }): ReactNode {
   const words = useSetUpWords().aws.standing
   const { data } = useQuery(inventoryQuery(id))

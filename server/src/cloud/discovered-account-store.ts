@@ -20,8 +20,8 @@ export function lockDiscovery({ tenant_id }: Tx, by: 'discovery' | 'hand'): Stat
 /**
  * Brings the entries that the inventory of a provisioner found in line with what it found now, and emits one event if that changes
  * something, in one atomic statement. INVARIANT: an entry of the tenant's own, or of another inventory, is never changed, and no entry is
- * made of an account that has one: it follows `lockDiscovery` in its transaction. `found`: rows with `id`, the account number, `name` and `metadata`. `isHeld`: whether the run may write,
- * by the common table expression `held`. An entry that was written by hand meanwhile stays.
+ * made of an account that has one: it follows `lockDiscovery` in its transaction. `found`: rows with `id`, the account number, `name` and
+ * `metadata`. `isHeld`: whether the run may write, by the common table expression `held`.
  */
 export function discoveredAccounts(
   ctx: WorkCtx,
