@@ -1,6 +1,7 @@
 import { answerOf, type Schemas } from '@sallyport/client'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api, once } from '../api/api.ts'
+import { growing, pageBehind } from '../parts/next-page.ts'
 import { type Entry, keyOf } from './entry.ts'
 import { type Grant, isMoving } from './grant.ts'
 import { type Reading, readPages } from './pages.ts'
@@ -35,11 +36,8 @@ export const grantsOfRequestQuery = (request_id: string) =>
   infiniteQueryOptions({
     queryKey: ['grant', 'list', 'request', request_id],
     queryFn: ({ pageParam: cursor }) =>
-      answerOf(
-        api.GET('/v1/grants', { params: { query: { request_id, limit: 50, ...(cursor !== null && { cursor }) } } }),
-      ),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor ?? null,
+      answerOf(api.GET('/v1/grants', { params: { query: { request_id, ...pageBehind(cursor) } } })),
+    ...growing,
     refetchInterval: ({ state }) =>
       state.data?.pages.some(({ data }) => data.some(isMoving)) === true ? movingMs : false,
   })

@@ -1,6 +1,7 @@
 import { answerOf } from '@sallyport/client'
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { api } from '../api/api.ts'
+import { growing, pageBehind } from '../parts/next-page.ts'
 import { now } from '../time/clock.ts'
 import { pollAfter } from './inventory.ts'
 
@@ -16,22 +17,15 @@ export const inventoryQuery = (id: string) =>
 export const refreshInventory = (id: string) =>
   answerOf(api.POST('/v1/provisioners/{id}/inventory/refresh', { params: { path: { id } } }))
 
-const pageSize = 50
-
-type Cursor = string | null
-const paged = {
-  initialPageParam: null as Cursor,
-  getNextPageParam: (page: { next_cursor?: string | undefined }) => page.next_cursor ?? null,
-  placeholderData: keepPreviousData,
-}
-const pageOf = (cursor: Cursor) => ({ limit: pageSize, ...(cursor !== null && { cursor }) })
+/** What was shown stays while what follows it is loaded. */
+const paged = { ...growing, placeholderData: keepPreviousData }
 
 /** The people whom AWS does not know. `readAt`: when it was last read. */
 export const unmatchedQuery = (id: string, readAt: string | null) =>
   infiniteQueryOptions({
     queryKey: ['inventory', id, 'unmatched', readAt],
     queryFn: ({ pageParam }) => {
-      const params = { path: { id }, query: pageOf(pageParam) }
+      const params = { path: { id }, query: pageBehind(pageParam) }
       return answerOf(api.GET('/v1/provisioners/{id}/unmatched-users', { params }))
     },
     ...paged,
@@ -51,7 +45,7 @@ export const standingQuery = (id: string, filters: Filters, reading: string) =>
   infiniteQueryOptions({
     queryKey: ['inventory', id, 'standing', filters, reading],
     queryFn: ({ pageParam }) => {
-      const params = { path: { id }, query: { ...queryOf(filters), ...pageOf(pageParam) } }
+      const params = { path: { id }, query: { ...queryOf(filters), ...pageBehind(pageParam) } }
       return answerOf(api.GET('/v1/provisioners/{id}/standing-access', { params }))
     },
     ...paged,

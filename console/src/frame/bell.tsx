@@ -8,6 +8,7 @@ import { useMe } from '../me/me.ts'
 import { Button, IconButton } from '../parts/button.tsx'
 import { Empty, LoadFailure, Loading } from '../parts/list-states.tsx'
 import { LoadMore } from '../parts/load-more.tsx'
+import { growing } from '../parts/next-page.ts'
 import { Moment } from '../time/moment.tsx'
 import { useWords } from '../words/words.ts'
 
@@ -19,8 +20,7 @@ const notificationsQuery = infiniteQueryOptions({
     answerOf(
       api.GET('/v1/users/me/notifications', { params: { query: { limit: 30, ...(cursor !== null && { cursor }) } } }),
     ),
-  initialPageParam: null as string | null,
-  getNextPageParam: (page) => page.next_cursor ?? null,
+  ...growing,
 })
 
 /** The notifications of the person, newest first, in a box that the browser closes when something else is used. */

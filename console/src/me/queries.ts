@@ -2,6 +2,7 @@ import { answerOf, type Schemas } from '@sallyport/client'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api } from '../api/api.ts'
 import { ifMatch, withTag } from '../api/tagged.ts'
+import { growing, pageBehind } from '../parts/next-page.ts'
 import type { Preferences } from './preferences.ts'
 
 export const profileQuery = queryOptions({
@@ -51,11 +52,8 @@ export const replaceRecoveryCodes = () => answerOf(api.POST('/v1/users/me/recove
 export const sessionsQuery = infiniteQueryOptions({
   queryKey: ['me', 'sessions'],
   queryFn: ({ pageParam: cursor }) =>
-    answerOf(
-      api.GET('/v1/users/me/sessions', { params: { query: { limit: 50, ...(cursor !== null && { cursor }) } } }),
-    ),
-  initialPageParam: null as string | null,
-  getNextPageParam: (page) => page.next_cursor ?? null,
+    answerOf(api.GET('/v1/users/me/sessions', { params: { query: pageBehind(cursor) } })),
+  ...growing,
 })
 
 export const endSession = (id: string) =>

@@ -1,9 +1,8 @@
 import { answerOf, type Schemas } from '@sallyport/client'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api, once } from '../api/api.ts'
+import { growing, pageBehind, shownAtOnce } from '../parts/next-page.ts'
 import { now } from '../time/clock.ts'
-
-const pageSize = 50
 
 export const requestQuery = (id: string) =>
   queryOptions({
@@ -30,11 +29,10 @@ export const inboxQuery = infiniteQueryOptions({
   queryFn: ({ pageParam: cursor }) =>
     answerOf(
       api.GET('/v1/requests', {
-        params: { query: { decidable_by: 'me', limit: pageSize, ...(cursor !== null && { cursor }) } },
+        params: { query: { decidable_by: 'me', ...pageBehind(cursor) } },
       }),
     ),
-  initialPageParam: null as string | null,
-  getNextPageParam: (page) => page.next_cursor ?? null,
+  ...growing,
 })
 
 /** How many requests the person may decide, up to 100. */
@@ -51,7 +49,7 @@ export const decidedQuery = queryOptions({
   queryFn: () => {
     const created_after = new Date(now() - decidedWithinMs).toISOString()
     return answerOf(
-      api.GET('/v1/requests', { params: { query: { decided_by: ['me'], created_after, limit: pageSize } } }),
+      api.GET('/v1/requests', { params: { query: { decided_by: ['me'], created_after, limit: shownAtOnce } } }),
     )
   },
 })

@@ -2,14 +2,14 @@ import { answerOf } from '@sallyport/client'
 import { infiniteQueryOptions } from '@tanstack/react-query'
 import { pageOf, readPages } from '../access/pages.ts'
 import { api } from '../api/api.ts'
+import { growing, pageBehind } from '../parts/next-page.ts'
 import { type Account, isSameAccount } from './account.ts'
 
 export const accountsQuery = infiniteQueryOptions({
   queryKey: ['cloud_account', 'list'],
   queryFn: ({ pageParam: cursor }) =>
-    answerOf(api.GET('/v1/cloud/accounts', { params: { query: { limit: 50, ...(cursor !== null && { cursor }) } } })),
-  initialPageParam: null as string | null,
-  getNextPageParam: (page) => page.next_cursor ?? null,
+    answerOf(api.GET('/v1/cloud/accounts', { params: { query: pageBehind(cursor) } })),
+  ...growing,
 })
 
 /** The number begins few words: a page or two have all accounts with it. */
