@@ -2003,22 +2003,32 @@ CASE
 END stored,
   rehearsal text,
   mail_choices jsonb not null default '{}'::jsonb,
+  department text,
+  title text,
+  manager_id uuid,
+  facts_set_by uuid,
+  facts_set_at timestamp with time zone,
   constraint tenant_user_pk PRIMARY KEY (tenant_id, id),
+  constraint tenant_user_facts_set_by_fk FOREIGN KEY (tenant_id, facts_set_by) REFERENCES tenant_user(tenant_id, id) ON DELETE SET NULL (facts_set_by) DEFERRABLE,
+  constraint tenant_user_manager_id_fk FOREIGN KEY (tenant_id, manager_id) REFERENCES tenant_user(tenant_id, id) ON DELETE SET NULL (manager_id) DEFERRABLE,
   constraint tenant_user_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   constraint tenant_user_auth_provider_ck CHECK (auth_provider = ANY (ARRAY['local'::text, 'oidc'::text, 'saml'::text])),
   constraint tenant_user_date_format_ck CHECK (date_format = ANY (ARRAY['YYYY-MM-DD'::text, 'MM/DD/YYYY'::text, 'DD/MM/YYYY'::text])),
   constraint tenant_user_deleted_ck CHECK (deleted_at IS NULL OR NOT active AND NOT is_owner),
+  constraint tenant_user_department_ck CHECK (char_length(department) >= 1 AND char_length(department) <= 200 AND department !~ '[\u0001-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]'::text),
   constraint tenant_user_display_name_ck CHECK (char_length(display_name) >= 1 AND char_length(display_name) <= 100),
   constraint tenant_user_email_ck CHECK (char_length(email) >= 3 AND char_length(email) <= 254),
   constraint tenant_user_first_name_ck CHECK (char_length(first_name) >= 1 AND char_length(first_name) <= 100),
   constraint tenant_user_last_name_ck CHECK (char_length(last_name) >= 1 AND char_length(last_name) <= 100),
   constraint tenant_user_locale_ck CHECK (char_length(locale) >= 1 AND char_length(locale) <= 100),
   constraint tenant_user_mail_choices_ck CHECK (jsonb_typeof(mail_choices) = 'object'::text),
+  constraint tenant_user_manager_id_ck CHECK (manager_id <> id),
   constraint tenant_user_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200),
   constraint tenant_user_rehearsal_ck CHECK (rehearsal IS NULL OR NOT is_owner AND auth_provider = 'local'::text AND email_key ~~ '%.invalid'::text),
   constraint tenant_user_subject_ck CHECK ((issuer IS NULL) = (subject IS NULL) AND (subject IS NULL OR auth_provider = 'oidc'::text)),
   constraint tenant_user_time_format_ck CHECK (time_format = ANY (ARRAY['12h'::text, '24h'::text])),
-  constraint tenant_user_timezone_ck CHECK (char_length(timezone) >= 1 AND char_length(timezone) <= 100)
+  constraint tenant_user_timezone_ck CHECK (char_length(timezone) >= 1 AND char_length(timezone) <= 100),
+  constraint tenant_user_title_ck CHECK (char_length(title) >= 1 AND char_length(title) <= 200 AND title !~ '[\u0001-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]'::text)
 );
 CREATE INDEX tenant_user_active_ix ON tenant_user USING btree (tenant_id, active, listed_at, id);
 CREATE INDEX tenant_user_active_name_ix ON tenant_user USING btree (tenant_id, active, name_key, id);
@@ -2026,8 +2036,10 @@ CREATE INDEX tenant_user_auth_provider_ix ON tenant_user USING btree (tenant_id,
 CREATE INDEX tenant_user_auth_provider_name_ix ON tenant_user USING btree (tenant_id, auth_provider, name_key, id);
 CREATE UNIQUE INDEX tenant_user_email_key_uq ON tenant_user USING btree (tenant_id, email_key) WHERE deleted_at IS NULL;
 CREATE INDEX tenant_user_external_id_ix ON tenant_user USING btree (tenant_id, subject) WHERE subject IS NOT NULL;
+CREATE INDEX tenant_user_facts_set_by_ix ON tenant_user USING btree (tenant_id, facts_set_by) WHERE facts_set_by IS NOT NULL;
 CREATE UNIQUE INDEX tenant_user_issuer_subject_uq ON tenant_user USING btree (tenant_id, issuer, subject) WHERE deleted_at IS NULL;
 CREATE INDEX tenant_user_listed_at_ix ON tenant_user USING btree (tenant_id, listed_at, id);
+CREATE INDEX tenant_user_manager_id_ix ON tenant_user USING btree (tenant_id, manager_id) WHERE manager_id IS NOT NULL;
 CREATE INDEX tenant_user_name_ix ON tenant_user USING btree (tenant_id, name_key, id);
 CREATE UNIQUE INDEX tenant_user_rehearsal_uq ON tenant_user USING btree (tenant_id, rehearsal) WHERE rehearsal IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX tenant_user_subject_ix ON tenant_user USING btree (issuer, subject) WHERE subject IS NOT NULL;
@@ -2041,6 +2053,7 @@ create policy tenant_wall on tenant_user
 grant select, insert, update on tenant_user to sallyport_app;
 CREATE TRIGGER tenant_user_authority AFTER UPDATE ON tenant_user FOR EACH ROW WHEN (old.active IS DISTINCT FROM new.active OR old.deleted_at IS DISTINCT FROM new.deleted_at OR old.suspended_until IS DISTINCT FROM new.suspended_until) EXECUTE FUNCTION authority_changed();
 CREATE TRIGGER tenant_user_deleted BEFORE UPDATE ON tenant_user FOR EACH ROW WHEN (old.deleted_at IS NOT NULL) EXECUTE FUNCTION deleted_user_stays();
+CREATE TRIGGER tenant_user_facts BEFORE UPDATE ON tenant_user FOR EACH ROW WHEN (pg_trigger_depth() = 0 AND (old.department IS DISTINCT FROM new.department OR old.title IS DISTINCT FROM new.title OR old.manager_id IS DISTINCT FROM new.manager_id)) EXECUTE FUNCTION tenant_user_facts();
 CREATE TRIGGER tenant_user_rehearsal_stays BEFORE UPDATE OF rehearsal ON tenant_user FOR EACH ROW WHEN (old.rehearsal IS DISTINCT FROM new.rehearsal) EXECUTE FUNCTION rehearsal_mark_stays();
 CREATE TRIGGER tenant_user_words AFTER INSERT ON tenant_user REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION tenant_user_words();
 CREATE TRIGGER tenant_user_words_change AFTER UPDATE ON tenant_user FOR EACH ROW WHEN (old.name IS DISTINCT FROM new.name OR old.email IS DISTINCT FROM new.email OR old.deleted_at IS DISTINCT FROM new.deleted_at) EXECUTE FUNCTION tenant_user_words_change();
@@ -2055,6 +2068,28 @@ create table unknown_sign_in_failure (
 CREATE INDEX unknown_sign_in_failure_began_ix ON unknown_sign_in_failure USING btree (began_at);
 grant select, insert, delete on unknown_sign_in_failure to sallyport_app;
 grant update (failures, began_at) on unknown_sign_in_failure to sallyport_app;
+
+create table user_fact_version (
+  tenant_id uuid not null,
+  user_id uuid not null,
+  fact text not null,
+  number integer not null,
+  value text,
+  set_by uuid,
+  set_at timestamp with time zone not null,
+  constraint user_fact_version_pk PRIMARY KEY (tenant_id, user_id, fact, number),
+  constraint user_fact_version_set_by_fk FOREIGN KEY (tenant_id, set_by) REFERENCES tenant_user(tenant_id, id),
+  constraint user_fact_version_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint user_fact_version_user_id_fk FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_user(tenant_id, id),
+  constraint user_fact_version_fact_ck CHECK (fact = ANY (ARRAY['department'::text, 'title'::text, 'manager'::text]))
+);
+CREATE INDEX user_fact_version_set_by_ix ON user_fact_version USING btree (tenant_id, set_by);
+alter table user_fact_version enable row level security;
+alter table user_fact_version force row level security;
+create policy tenant_wall on user_fact_version
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on user_fact_version to sallyport_app;
 
 create table user_password (
   tenant_id uuid not null,
@@ -2612,6 +2647,37 @@ CREATE OR REPLACE FUNCTION public.tenant_stays_live()
 AS $function$
 begin
   raise exception 'a live tenant does not go back' using errcode = 'check_violation', constraint = 'tenant_stays_live';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.tenant_user_facts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  changed record;
+begin
+  new.facts_set_at := clock_timestamp();
+  for changed in
+    select one.fact, one.before, one.after
+    from (values ('department', old.department, new.department), ('title', old.title, new.title),
+      ('manager', old.manager_id::text, new.manager_id::text)) as one (fact, before, after)
+    where one.before is distinct from one.after
+  loop
+    if new.facts_set_by is null then
+      -- The word of the directory counts for every request, whatever was said before.
+      delete from user_fact_version v
+        where v.tenant_id = new.tenant_id and v.user_id = new.id and v.fact = changed.fact;
+      continue;
+    end if;
+    insert into user_fact_version (tenant_id, user_id, fact, number, value, set_by, set_at)
+      values (new.tenant_id, new.id, changed.fact, 0, changed.before, null, '-infinity')
+      on conflict do nothing;
+    insert into user_fact_version (tenant_id, user_id, fact, number, value, set_by, set_at)
+      select new.tenant_id, new.id, changed.fact, max(v.number) + 1, changed.after, new.facts_set_by, new.facts_set_at
+      from user_fact_version v where v.tenant_id = new.tenant_id and v.user_id = new.id and v.fact = changed.fact;
+  end loop;
+  return new;
 end
 $function$;
 

@@ -84,8 +84,8 @@ const tablesQuery = `
   order by c.relname collate "C"`
 
 /**
- * Puts each table after those that it refers to.
- * @throws Error if that is impossible: tables in a cycle, or a table whose rows refer to each other. There is none today.
+ * Puts each table after those that it refers to. Rows that refer to others of their own table come in any order: such keys are deferrable.
+ * @throws Error if that is impossible: tables in a cycle. There is none today.
  */
 export function orderByReference<Table extends Pick<BackupTable, 'name' | 'refers_to'>>(
   tables: readonly Table[],
@@ -93,7 +93,9 @@ export function orderByReference<Table extends Pick<BackupTable, 'name' | 'refer
   const ordered: Table[] = []
   const waiting = [...tables]
   while (waiting.length > 0) {
-    const next = waiting.findIndex((table) => !waiting.some((other) => table.refers_to.includes(other.name)))
+    const next = waiting.findIndex(
+      (table) => !waiting.some((other) => other !== table && table.refers_to.includes(other.name)),
+    )
     if (next === -1) {
       const names = waiting.map((table) => `\`${table.name}\``).join(', ')
       throw new Error(`the foreign keys of ${names} form a cycle, so a restore cannot write one table before the other`)

@@ -121,6 +121,8 @@ async function fill(
 ): Promise<BackupCounts> {
   await client.query('begin')
   await prepareLongTransaction(client)
+  // A person may come before their manager.
+  await client.query('set constraints all deferred')
   const { rows } = await client.query<{ free: boolean }>('select pg_try_advisory_xact_lock($1) as free', [advisoryLock])
   if (!rows[0]?.free) throw new Error('another restore into this database is under way')
   const tables = await listBackupTables(client)

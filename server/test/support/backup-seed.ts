@@ -46,10 +46,12 @@ type People = { anna: string; ben: string }
 
 async function seedPeople(insert: Insert, name: string): Promise<People> {
   const [anna, ben, group] = [newId(), newId(), newId()]
-  const user = (id: string, email: string) =>
-    insert('tenant_user', { id, email, email_key: email, name: `${name} ☃ "\\'`, auth_provider: 'local' })
-  await user(anna, 'anna@example.com')
+  const user = (id: string, email: string, facts = {}) =>
+    insert('tenant_user', { id, email, email_key: email, name: `${name} ☃ "\\'`, auth_provider: 'local', ...facts })
   await user(ben, 'ben@example.com')
+  // Her id is the smaller one: in a backup, she comes before her manager.
+  await user(anna, 'anna@example.com', { department: 'Finance', manager_id: ben, facts_set_by: ben })
+  await insert('user_fact_version', { user_id: anna, fact: 'manager', number: 0, set_at: '-infinity' })
   await insert('sign_in_failure', { account_hash: Buffer.alloc(32, 7), failures: 3 })
   await seedSession(insert, anna)
   await insert('user_password', { user_id: anna, hash: '$argon2id$v=19$…' })
