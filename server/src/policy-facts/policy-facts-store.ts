@@ -9,7 +9,7 @@ import type { Tx } from '../kernel/context.ts'
 import { isUuid } from '../kernel/id.ts'
 import type { LiteralFacts, Principal, ResourceReference } from '../policy-engine/cedar/question.ts'
 import { type AccountTraits, type EntityReference, entityKey } from '../policy-engine/cedar/reading.ts'
-import { lastingMembers, principalAsJson } from '../users/principal-store.ts'
+import { earlierPeople, principalAsJson } from '../users/principal-store.ts'
 import { type AccountKind, everyKind, maxKinds } from './account-kind.ts'
 import { accountInId, resourceIn } from './resource.ts'
 
@@ -27,7 +27,7 @@ export async function readPolicyFacts(
 ): Promise<{ literals: LiteralFacts; kinds: readonly AccountKind[] | 'too_many' }> {
   const user_ids = named.flatMap(({ type, id }) => (type === 'User' && isUuid(id) ? id : []))
   const account_ids = named.flatMap((one) => accountOf(one) ?? []).filter((id) => !id.includes('\0'))
-  const [row] = await tx.read(sql<Row>`${isEarlier ? sql`with ${lastingMembers} ` : sql``}select
+  const [row] = await tx.read(sql<Row>`${isEarlier ? sql`with ${earlierPeople} ` : sql``}select
       (select coalesce(jsonb_agg(${principalAsJson(tx, sql`named.id`)}), '[]') from tenant_user named
         where named.tenant_id = ${tx.tenant_id} and named.id = any(${user_ids}::uuid[])) as users,
       ${accountsForPolicyAsJson(tx, sql`${account_ids}`)} as accounts,

@@ -5,7 +5,7 @@ import type { Principal, Resource } from '../policy-engine/cedar/question.ts'
 import { readSettingValues } from '../settings/setting.ts'
 import { formerQuestion } from './former-question.ts'
 import type { Place } from './place.ts'
-import { type Recording, recordedQuestion } from './policy-question.ts'
+import { asTheyAre, type Recording, recordedQuestion } from './policy-question.ts'
 import type { ResourceReference } from './request.ts'
 
 const [one, two] = ['600000000001', '600000000002']
@@ -27,7 +27,7 @@ const payments: Resource = {
 }
 const bare = { name: '', tags: {}, parents: [] }
 
-const approverNamed = (id: string) => ({ counting: person(id), whole: person(id) })
+const decidedBy = (id: string) => ({ approver: asTheyAre(person(id)), requester: asTheyAre(person('ada')) })
 const person = (id: string): Principal => ({
   ...{ id, email: `${id}@example.com`, email_verified: true, name: id, active: true, auth_provider: 'local' },
   ...{ is_owner: false, scopes: [], group_ids: [], role_ids: [] },
@@ -39,7 +39,7 @@ function recording(resource: ResourceReference, places: Place[], home?: string):
   return {
     shown: { id: 'd', request_id: 'r', decided_at: '2026-03-01T08:05:09.120Z', requester_id: 'ada', question },
     requester: person('ada'),
-    approver: null,
+    deciding: null,
     requested: { ...question, id: 'r', reason: 'given', metadata: {}, places, home },
     when: { now: new Date('2026-03-01T08:05:09.120Z'), via: 'token', source_ip: '192.0.2.1' },
     known: {
@@ -107,7 +107,7 @@ suite('the version before evaluated', () => {
       assert.deepEqual(policyQuestion.resources, resources)
     })
     test(`${what}, for an approver without the actions`, () => {
-      const { kind, policyQuestion } = formerQuestion({ ...asked, approver: approverNamed('bob') }, facts)
+      const { kind, policyQuestion } = formerQuestion({ ...asked, deciding: decidedBy('bob') }, facts)
       assert.ok(kind === 'approve')
       assert.deepEqual(
         policyQuestion.targets,
@@ -124,9 +124,9 @@ suite('the version before evaluated', () => {
 
 test('the version before put the same question about people and circumstances', () => {
   const asked = single('cloud_account', one, one)
-  for (const approver of [null, approverNamed('bob')]) {
-    const former = formerQuestion({ ...asked, approver }, facts)
-    const now = recordedQuestion({ ...asked, approver }, facts)
+  for (const deciding of [null, decidedBy('bob')]) {
+    const former = formerQuestion({ ...asked, deciding }, facts)
+    const now = recordedQuestion({ ...asked, deciding }, facts)
     const plain = { kind: former.kind, policyQuestion: { ...former.policyQuestion, literals: null } }
     const { shown } = asked
     assert.deepEqual({ ...shown, ...plain }, { ...now, policyQuestion: { ...now.policyQuestion, literals: null } })
@@ -135,8 +135,12 @@ test('the version before put the same question about people and circumstances', 
 
 test('the version before evaluated an approver without the rights that do not count alone', () => {
   const approver = { counting: person('bob'), whole: { ...person('bob'), group_ids: ['contractors'] } }
-  const asked = { ...single('cloud_account', one, one), approver }
+  const requester = person('ada')
+  const asked = { ...single('cloud_account', one, one), deciding: { approver, requester: asTheyAre(requester) } }
   const [former, now] = [formerQuestion(asked, facts), recordedQuestion(asked, facts)]
   assert.ok(former.kind === 'approve' && now.kind === 'approve')
-  assert.deepEqual([former.policyQuestion.whole, now.policyQuestion.whole], [undefined, approver.whole])
+  assert.deepEqual(
+    [former.policyQuestion.whole, now.policyQuestion.whole],
+    [undefined, { principal: approver.whole, requester }],
+  )
 })

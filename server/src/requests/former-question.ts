@@ -15,7 +15,7 @@ import { contextOf, type PutQuestion, type Recording, setsAsActions } from './po
 
 /** What the former version put to policy for this question, for rules that need these facts now. */
 export function formerQuestion(
-  { requester, approver, requested, when, known }: Recording,
+  { requester, deciding, requested, when, known }: Recording,
   facts: PolicyFacts,
 ): PutQuestion {
   const { id, action, duration_seconds, break_glass, places } = requested
@@ -25,13 +25,14 @@ export function formerQuestion(
     context: contextOf(requested, when, settings),
     literals: new Map([...facts.literals.keys()].map((key) => [key, null])),
   }
-  if (approver === null) {
+  if (deciding === null) {
     const sets = setsAsActions(places, accounts).map(withoutWords)
     const asked = [...resources, ...sets]
     return { kind: 'ask', policyQuestion: { principal: requester, action, resources: asked, ...beyond } }
   }
   const request = { id, requester, action, duration_seconds, break_glass }
-  return { kind: 'approve', policyQuestion: { principal: approver.counting, request, targets: resources, ...beyond } }
+  const principal = deciding.approver.counting
+  return { kind: 'approve', policyQuestion: { principal, request, targets: resources, ...beyond } }
 }
 
 /** The resource itself, then each place that is a different resource. */

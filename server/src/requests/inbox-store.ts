@@ -1,20 +1,23 @@
 import { createdWithin } from '../db/list-filters.ts'
 import { allOf, inIndexOrder, sql, sqlInteger } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
-import type { Approver } from '../policy-engine/cedar/question.ts'
+import type { Weighed } from '../policy-engine/cedar/question.ts'
 import { receiversOf } from '../roles/gift-store.ts'
 import { isCurrent } from '../roles/membership-store.ts'
-import { approverAsJson } from '../users/principal-store.ts'
+import { weighedAsJson } from '../users/principal-store.ts'
 import { type AccessRequestDetail, maxSameRequests, type NamedAccessRequest } from './request.ts'
 import { commentCount } from './request-comment-store.ts'
 import { type CountedRequest, type NamedRow, nameColumns, type RequestFilters } from './request-list-store.ts'
 import { asRecorded, type Recorded, type RecordedRow, recordedColumns } from './request-store.ts'
 
-/** A request, and what the decision of one approver about it is based on. `is_in_time`: its deadline is not over. */
-export type Decidable = Recorded & { named: CountedRequest; approver: Approver; is_in_time: boolean }
+/** The two people of a decision. What the requester gave or wrote after the request does not count. */
+type People = { approver: Weighed; requester: Weighed }
 
-/** A pending request in the order of the inbox. `approver` is null where a filter leaves the request out, or it is the approver's own. */
-export type Waiting = Recorded & { named: NamedAccessRequest; approver: Approver | null; key: readonly string[] }
+/** A request, and what the decision of one approver about it is based on. `is_in_time`: its deadline is not over. */
+export type Decidable = Recorded & { named: CountedRequest; people: People; is_in_time: boolean }
+
+/** A pending request in the order of the inbox. `people` is null where a filter leaves the request out, or it is the approver's own. */
+export type Waiting = Recorded & { named: NamedAccessRequest; people: People | null; key: readonly string[] }
 
 type Names = Omit<NamedRow, keyof RecordedRow>
 
@@ -33,26 +36,27 @@ function asNamed(row: RecordedRow & Names): Recorded & { named: NamedAccessReque
   return { ...recorded, named }
 }
 
-/** The approver of the request `a`; what its requester gave after it does not count. */
-function approverOf(tx: Tx, approver_id: string): Statement<Approver> {
+/** The two people of a decision of the request `a`, as one value. */
+function peopleOf(tx: Tx, approver_id: string): Statement<People> {
   const giving = { giver: sql`a.requester_id`, after: sql`a.created_at` }
   const discounted = { givers: sql`select id from tainted`, after: giving.after }
-  return sql<Approver>`(with tainted as materialized (${receiversOf(tx, giving)})
-    select ${approverAsJson(tx, sql`${approver_id}`, discounted)})`
+  return sql<People>`(with tainted as materialized (${receiversOf(tx, giving)})
+    select jsonb_build_object('approver', ${weighedAsJson(tx, sql`${approver_id}`, discounted)},
+      'requester', ${weighedAsJson(tx, sql`a.requester_id`, discounted)}))`
 }
 
-type DecidableRow = Pick<Decidable, 'approver' | 'is_in_time'> & Pick<CountedRequest, 'comment_count'>
+type DecidableRow = Pick<Decidable, 'people' | 'is_in_time'> & Pick<CountedRequest, 'comment_count'>
 
 /** One request; one round trip. */
 export async function findDecidable(tx: Tx, id: string, approver_id: string): Promise<Decidable | undefined> {
   const [row] = await tx.read(sql<RecordedRow & Names & DecidableRow>`
-    select ${decidableColumns(tx)}, ${approverOf(tx, approver_id)} as approver,
+    select ${decidableColumns(tx)}, ${peopleOf(tx, approver_id)} as people,
       ${isInTime(sql`a`)} as is_in_time, ${commentCount(tx, sql`a.id`)} as comment_count
     from access_request a where a.tenant_id = ${tx.tenant_id} and a.id = ${id}`)
   if (row === undefined) return undefined
-  const { approver, is_in_time, comment_count, ...rest } = row
+  const { people, is_in_time, comment_count, ...rest } = row
   const decidable = asNamed(rest)
-  return { ...decidable, named: { ...decidable.named, comment_count }, approver, is_in_time }
+  return { ...decidable, named: { ...decidable.named, comment_count }, people, is_in_time }
 }
 
 /** Whether a request waits for a decision, and whose it is; undefined where there is no such request. */
@@ -71,7 +75,7 @@ function isInTime(r: Statement): Statement {
 /** The filters of the inbox. All of its requests are pending, and in its order. */
 export type InboxFilters = Omit<RequestFilters, 'status' | 'decided_by' | 'q' | 'sort'>
 
-type WaitingRow = RecordedRow & Names & { approver: Approver | null; page_key: string[] }
+type WaitingRow = RecordedRow & Names & { people: People | null; page_key: string[] }
 
 /**
  * Pending requests after a place, those with a high risk first, then the oldest: `count` of them, fewer only at the end. One round
@@ -87,14 +91,14 @@ export async function readWaiting(
   const behind = sql`(r.risk, r.created_at, r.id) > (${risk}::text, ${created_at}::timestamptz, ${id}::uuid)`
   const rows = await tx.read(
     inIndexOrder(sql<WaitingRow>`select ${decidableColumns(tx)},
-        case when a.passes then ${approverOf(tx, approver_id)} end as approver,
+        case when a.passes then ${peopleOf(tx, approver_id)} end as people,
         array[a.risk, a.created_at::text, a.id::text] as page_key
       from (select r.*, ${passes(approver_id, filters)} as passes from access_request r
         where r.tenant_id = ${tx.tenant_id} and r.status = 'pending' and ${after === undefined ? sql`true` : behind}
         order by r.risk, r.created_at, r.id limit ${count}) a
       order by a.risk, a.created_at, a.id`),
   )
-  return rows.map(({ approver, page_key, ...row }) => ({ ...asNamed(row), approver, key: page_key }))
+  return rows.map(({ people, page_key, ...row }) => ({ ...asNamed(row), people, key: page_key }))
 }
 
 /** Never the approver's own. */

@@ -104,11 +104,11 @@ function readBatch(tx: Tx, user_id: string, filters: InboxFilters, from: Paramet
 
 /** Whether the caller may decide the request, as a question to policy; undefined where they lack the scope, or it is not theirs to decide. */
 function questionOf({ actor, now, via, source_ip }: Ctx, one: Decidable | Waiting, facts: PolicyFacts) {
-  if (one.approver === null || !holdsScope(one.approver)) return undefined
-  const { requester, requested } = one
+  const { people, requested } = one
+  if (people === null || !holdsScope(people.approver)) return undefined
   return approveQuestion(
-    asCaller(one.approver, actor),
-    requester,
+    asCaller(people.approver, actor),
+    people.requester,
     requested,
     { now, via, source_ip },
     { ...one, facts },

@@ -1,12 +1,12 @@
 import type { AccountPolicyView } from '../cloud/cloud-account.ts'
 import type {
   ApproveQuestion,
-  Approver,
   AskQuestion,
   LiteralFacts,
   Principal,
   RequestContext,
   Resource,
+  Weighed,
 } from '../policy-engine/cedar/question.ts'
 import { entityKey } from '../policy-engine/cedar/reading.ts'
 import { asIfIn, maxKinds } from '../policy-facts/account-kind.ts'
@@ -96,10 +96,10 @@ export function askQuestion(
   }
 }
 
-/** May this principal decide the request? Evaluated for the resource, and for every account that the request fans out to. */
+/** May this person decide the request? Evaluated for the resource, and for every account that the request fans out to. */
 export function approveQuestion(
-  { counting, whole }: Approver,
-  requester: Principal,
+  approver: Weighed,
+  requester: Weighed,
   requested: RequestedAccess,
   when: Circumstances,
   known: FullyKnown,
@@ -107,18 +107,28 @@ export function approveQuestion(
   const { id, action, duration_seconds, break_glass } = requested
   const { resources, ...beyond } = resourcesOf(requested, known)
   return {
-    principal: counting,
-    ...(!haveSameRights(counting, whole) && { whole }),
-    request: { id, requester, action, duration_seconds, break_glass },
+    principal: approver.counting,
+    ...(!(allCounts(approver) && allCounts(requester)) && {
+      whole: { principal: approver.whole, requester: requester.whole },
+    }),
+    request: { id, requester: requester.counting, action, duration_seconds, break_glass },
     targets: toldApart(resources, known.facts.literals),
     context: contextOf(requested, when, known.settings),
     ...beyond,
   }
 }
 
-/** Both lists are in the same order, and one is a part of the other. */
-function haveSameRights(counting: Principal, whole: Principal): boolean {
-  return (['scopes', 'group_ids', 'role_ids'] as const).every((of) => counting[of].length === whole[of].length)
+/** Of each right, both lists are in the same order, and one is a part of the other. */
+function allCounts({ counting, whole }: Weighed): boolean {
+  return (
+    (['scopes', 'group_ids', 'role_ids'] as const).every((of) => counting[of].length === whole[of].length) &&
+    (['department', 'title', 'manager'] as const).every((fact) => counting[fact] === whole[fact])
+  )
+}
+
+/** A person of whom all counts, since nothing was given or written after a request that is not made yet. */
+export function asTheyAre(person: Principal): Weighed {
+  return { counting: person, whole: person }
 }
 
 /** The circumstances as policy sees them. */
@@ -201,7 +211,7 @@ export type Recording = {
   shown: Shown
   requester: Principal
   /** Null where no person decided. */
-  approver: Approver | null
+  deciding: { approver: Weighed; requester: Weighed } | null
   requested: RequestedAccess
   when: Circumstances
   known: Known
@@ -217,11 +227,12 @@ export type RecordedQuestion = Shown & PutQuestion
 
 /** The past question, to be put again to rules that need these facts. */
 export function recordedQuestion(
-  { shown, requester, approver, requested, when, ...recording }: Recording,
+  { shown, requester, deciding, requested, when, ...recording }: Recording,
   facts: PolicyFacts,
 ): RecordedQuestion {
   const known = { ...recording.known, facts }
-  if (approver === null)
+  if (deciding === null)
     return { ...shown, kind: 'ask', policyQuestion: askQuestion(requester, requested, when, known) }
-  return { ...shown, kind: 'approve', policyQuestion: approveQuestion(approver, requester, requested, when, known) }
+  const policyQuestion = approveQuestion(deciding.approver, deciding.requester, requested, when, known)
+  return { ...shown, kind: 'approve', policyQuestion }
 }

@@ -1,13 +1,13 @@
 import type { Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import { periodicYield } from '../kernel/yield-to-event-loop.ts'
-import type { ApproveQuestion, Approver } from '../policy-engine/cedar/question.ts'
+import type { ApproveQuestion, Weighed } from '../policy-engine/cedar/question.ts'
 import { decideApproveInPieces, evaluationsOf } from '../policy-engine/deciding/decide.ts'
 import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
 import { readWithRules } from '../policy-engine/deciding/rule-set-store.ts'
 import type { PolicyFacts } from '../policy-facts/policy-facts.flow.ts'
 import type { EvaluatedRequest } from './evaluate-request.flow.ts'
-import { approveQuestion, type Circumstances } from './policy-question.ts'
+import { approveQuestion, asTheyAre, type Circumstances } from './policy-question.ts'
 import { findFactsFor } from './reauthorize-request.flow.ts'
 import type { AccessRequest, Deciders } from './request.ts'
 import { type Batch, readApprovers, readWithApprovers } from './request-store.ts'
@@ -40,7 +40,7 @@ export async function* whoMayDecide(tx: Tx, request_id: string, at: Date): Async
     const when = approvalCircumstances(found.when, at)
     const may: string[] = []
     for (const approver of found.approvers) {
-      const question = approveQuestion(approver, found.requester, found.requested, when, known)
+      const question = approveQuestion(approver, found.weighed_requester, found.requested, when, known)
       evaluations += evaluationsOf(question)
       if (evaluations > maxEvaluations || (await decideApproveInPieces(ruleSet, question)).allowed)
         may.push(question.principal.id)
@@ -59,8 +59,8 @@ export async function findDeciders(tx: Tx, evaluated: EvaluatedRequest): Promise
   const { approvers } = await readApprovers(tx, requester_id, { after: null, limit: maxShown.examined + 1 })
   const questions = approvers.map((approver) =>
     approveQuestion(
-      { counting: approver, whole: approver },
-      requester,
+      asTheyAre(approver),
+      asTheyAre(requester),
       request,
       approvalCircumstances(when, when.now),
       evaluated,
@@ -81,13 +81,13 @@ export async function findDecidersOf(
   const batch = { after: null, limit: maxShown.examined + 1 }
   const found = await readWithRules(tx, () => readWithApprovers(tx, request_id, batch))
   if (found === undefined) return undefined
-  const { ruleSet, requester, requested } = found
+  const { ruleSet, weighed_requester, requested } = found
   const known = { ...found, facts: await findFactsFor(tx, ruleSet, [found]) }
   const when = approvalCircumstances(found.when, at)
   return decidersAmong(
     caller,
     ruleSet,
-    found.approvers.map((approver) => approveQuestion(approver, requester, requested, when, known)),
+    found.approvers.map((approver) => approveQuestion(approver, weighed_requester, requested, when, known)),
   )
 }
 
@@ -116,8 +116,8 @@ async function decidersAmong(
 /** A recorded request, some of its possible approvers, and whether one of them may decide it, as a question to rules that need `facts`. */
 type PossibleApprovers = {
   request: AccessRequest
-  approvers: readonly Approver[]
-  questionFor: (approver: Approver, facts: PolicyFacts) => ApproveQuestion
+  approvers: readonly Weighed[]
+  questionFor: (approver: Weighed, facts: PolicyFacts) => ApproveQuestion
 }
 
 /**
@@ -129,7 +129,7 @@ export async function* possibleApprovers(tx: Tx, request_id: string): AsyncGener
   for (;;) {
     const found = await readWithApprovers(tx, request_id, { after, limit: batchSize })
     if (found === undefined) return
-    const { request, requester, requested, approvers } = found
+    const { request, weighed_requester: requester, requested, approvers } = found
     const when = approvalCircumstances(found.when, found.when.now)
     yield {
       ...{ request, approvers },
@@ -161,8 +161,7 @@ export async function whyUnapprovable(tx: Tx, evaluated: EvaluatedRequest): Prom
   for (const limit of warningBatchSizes) {
     const { approvers, awaits } = await readApprovers(tx, requester_id, { after, limit })
     for (const approver of approvers) {
-      // Nobody gave anything after a request that is not made yet.
-      const question = approveQuestion({ counting: approver, whole: approver }, requester, request, when, evaluated)
+      const question = approveQuestion(asTheyAre(approver), asTheyAre(requester), request, when, evaluated)
       evaluations += evaluationsOf(question)
       if (evaluations > maxEvaluations) return undefined
       const { allowed, errors } = await decideApproveInPieces(ruleSet, question)

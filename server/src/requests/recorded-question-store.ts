@@ -3,12 +3,12 @@ import { type AccountForPolicy, accountsForPolicyAsJson, readAccountsForPolicy }
 import { allOf, isoMoment, sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import { lowestIdAt } from '../kernel/id.ts'
-import type { Approver, Principal } from '../policy-engine/cedar/question.ts'
+import type { Principal } from '../policy-engine/cedar/question.ts'
 import { actsInNamedAccount } from '../provisioners/serving-store.ts'
 import { receiversOf } from '../roles/gift-store.ts'
 import { readSettingValues } from '../settings/setting.ts'
 import { settingsAsJson } from '../settings/setting-store.ts'
-import { approverAsJson, lastingMembers, principalAsJson } from '../users/principal-store.ts'
+import { earlierPeople, principalAsJson, weighedAsJson } from '../users/principal-store.ts'
 import type { RequestDecision } from './decision.ts'
 import type { Circumstances, Recording, RequestedAccess, Span } from './policy-question.ts'
 
@@ -53,7 +53,7 @@ export async function countRecorded(tx: Tx, span: Span, max: number): Promise<nu
 type QuestionRow = Omit<Recording['shown'], 'question'> & {
   question: RequestDecision['question']
   /** Null where no person decided. */
-  approver: Approver | null
+  deciding: Recording['deciding']
   acts_in_named_account: boolean
 }
 
@@ -86,7 +86,7 @@ export async function readRecordings(
   }
   const acts = actsInNamedAccount(tx, resource, page.isEarlier)
   const [row] = await tx.read(
-    sql<PageRow>`with ${page.isEarlier ? sql`${lastingMembers}, ` : sql``}page as materialized (
+    sql<PageRow>`with ${page.isEarlier ? sql`${earlierPeople}, ` : sql``}page as materialized (
         select d.id, d.request_id, d.question_kind, d.principal_id, d.decided_at, d.question,
           coalesce(a.requester_id, d.principal_id) as requester_id, a.created_at as requested_at
         from decision d left join access_request a on a.tenant_id = d.tenant_id and a.id = d.request_id
@@ -94,8 +94,9 @@ export async function readRecordings(
       select
         (select coalesce(jsonb_agg(jsonb_build_object('id', page.id, 'request_id', page.request_id,
             'decided_at', ${isoMoment(sql`page.decided_at`)}, 'requester_id', page.requester_id,
-            'question', page.question, 'approver', case when page.question_kind = 'approve'
-              then ${approverAsJson(tx, sql`page.principal_id`, tainted)} end,
+            'question', page.question, 'deciding', case when page.question_kind = 'approve' then jsonb_build_object(
+              'approver', ${weighedAsJson(tx, sql`page.principal_id`, tainted)},
+              'requester', ${weighedAsJson(tx, sql`page.requester_id`, tainted)}) end,
             'acts_in_named_account', ${acts})
           order by page.id desc), '[]') from page) as questions,
         (select coalesce(jsonb_object_agg(asker.id, ${principalAsJson(tx, sql`asker.id`)}), '{}')
@@ -112,7 +113,7 @@ export async function readRecordings(
 }
 
 function toRecording(
-  { approver, question, acts_in_named_account, ...row }: QuestionRow,
+  { deciding, question, acts_in_named_account, ...row }: QuestionRow,
   requester: Principal,
   read: Omit<Recording['known'], 'acts_in_named_account'>,
 ): Recording {
@@ -125,7 +126,7 @@ function toRecording(
   return {
     shown: { ...row, question: { resource, action, duration_seconds, break_glass } },
     requester,
-    approver,
+    deciding,
     requested: askedOf(row.request_id ?? row.id, question),
     when,
     known: { ...read, acts_in_named_account },

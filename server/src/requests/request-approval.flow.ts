@@ -2,7 +2,7 @@ import { refuse } from '../events/emit.ts'
 import { keepRefusal } from '../events/keep-refusal.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
-import type { Approver } from '../policy-engine/cedar/question.ts'
+import type { Weighed } from '../policy-engine/cedar/question.ts'
 import { type Decision, decideApproveInPieces, factsOf } from '../policy-engine/deciding/decide.ts'
 import { readWithRules } from '../policy-engine/deciding/rule-set-store.ts'
 import { type KeptQuestion, keepRefusedTry } from './decision-store.ts'
@@ -65,7 +65,7 @@ async function decideOnce(ctx: Ctx, request_id: string, choice: PersonsChoice): 
   const approver = asCaller(approval.approver, ctx.actor)
   const permitted = await decideApproveInPieces(
     ruleSet,
-    approveQuestion(approver, approval.requester, approval.requested, when, { ...approval, facts }),
+    approveQuestion(approver, approval.weighed_requester, approval.requested, when, { ...approval, facts }),
   )
   const { requested } = approval
   const asked = { kind: 'approve', principal_id: user_id, requested, when } as const
@@ -99,12 +99,12 @@ export const noTaintedScope =
   'a role that the requester gave after making the request does not count for deciding it; ask another approver'
 
 /** Whether roles that count for this request give the approver the scope to decide it. */
-export function holdsScope({ counting }: Approver): boolean {
+export function holdsScope({ counting }: Weighed): boolean {
   return counting.scopes.includes('requests:approve')
 }
 
 /** For an API key, its own scopes count at most. */
-export function asCaller({ counting, whole }: Approver, actor: Ctx['actor']): Approver {
+export function asCaller({ counting, whole }: Weighed, actor: Ctx['actor']): Weighed {
   if (actor.kind !== 'api_key') return { counting, whole }
   return { counting: { ...counting, scopes: counting.scopes.filter((scope) => actor.scopes.has(scope)) }, whole }
 }

@@ -7,7 +7,7 @@ import {
 import { sql } from '../db/sql.ts'
 import { isPlannedOutside } from '../grants/plan-store.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
-import type { Approver, Principal } from '../policy-engine/cedar/question.ts'
+import type { Principal, Weighed } from '../policy-engine/cedar/question.ts'
 import { ruleSetVersion } from '../policy-engine/deciding/rule-set-store.ts'
 import { typesInNamedAccount } from '../provisioners/provisioner.ts'
 import { actsInNamedAccount, servedPlaces } from '../provisioners/serving-store.ts'
@@ -16,11 +16,11 @@ import type { Discounted } from '../roles/holding-store.ts'
 import { readSettingValues } from '../settings/setting.ts'
 import { settingsAsJson } from '../settings/setting-store.ts'
 import {
-  approverAsJson,
   approversAsJson,
   approverWaitsToJoin,
   principalAsJson,
   principalsAsJson,
+  weighedAsJson,
 } from '../users/principal-store.ts'
 import { accountPlace, isOnAccounts, namedAccounts, type Place } from './place.ts'
 import { type Circumstances, heldInAll, type Known, type RequestedAccess } from './policy-question.ts'
@@ -173,10 +173,15 @@ export async function readRecorded(tx: Tx, request_ids: readonly string[]): Prom
   return rows.map(asRecorded)
 }
 
-/** What an approver's decision is based on. */
-export type Deciding = Recorded & {
-  /** What the requester gave after the request does not count. */
-  approver: Approver
+/** What an approver's decision is based on. What the requester gave or wrote after the request does not count. */
+export type Deciding = Recorded & { approver: Weighed; weighed_requester: Weighed }
+
+type DecidingRow = RecordedRow & { counting_requester: Principal }
+
+/** `counting_requester` is the requester without what does not count. */
+export function asWeighed({ counting_requester: counting, ...row }: DecidingRow): Omit<Deciding, 'approver'> {
+  const recorded = asRecorded(row)
+  return { ...recorded, weighed_requester: { counting, whole: recorded.requester } }
 }
 
 /** The request as `a`, and those through whom its requester may have made an approver since, who are computed once where needed. */
@@ -192,11 +197,12 @@ const tainted: Discounted = { givers: sql`select id from tainted`, after: reques
 
 /** The request, the approver, the rule-set version and the accounts that the request covers; one round trip. */
 export async function readDeciding(tx: Tx, request_id: string, approver_id: string): Promise<Deciding | undefined> {
-  const [row] = await tx.read(sql<RecordedRow & { approver: Approver }>`with ${requestAndGivers(tx, request_id)}
-    select ${recordedColumns(tx)}, ${approverAsJson(tx, sql`${approver_id}`, tainted)} as approver from a`)
+  const [row] = await tx.read(sql<DecidingRow & { approver: Weighed }>`with ${requestAndGivers(tx, request_id)}
+    select ${recordedColumns(tx)}, ${principalAsJson(tx, sql`a.requester_id`, tainted)} as counting_requester,
+      ${weighedAsJson(tx, sql`${approver_id}`, tainted)} as approver from a`)
   if (row === undefined) return undefined
   const { approver, ...recorded } = row
-  return { ...asRecorded(recorded), approver }
+  return { ...asWeighed(recorded), approver }
 }
 
 /** A batch of people: those whose ids come after `after` (null: from the first), at most `limit`. */
@@ -210,13 +216,14 @@ export async function readWithApprovers(
   tx: Tx,
   request_id: string,
   { after, limit }: Batch,
-): Promise<(Recorded & { approvers: Approver[] }) | undefined> {
+): Promise<(Omit<Deciding, 'approver'> & { approvers: Weighed[] }) | undefined> {
   const page = { except: requester, after, limit }
-  const [row] = await tx.read(sql<RecordedRow & { approvers: Approver[] }>`with ${requestAndGivers(tx, request_id)}
-    select ${recordedColumns(tx)}, ${approversAsJson(tx, page, tainted)} as approvers from a`)
+  const [row] = await tx.read(sql<DecidingRow & { approvers: Weighed[] }>`with ${requestAndGivers(tx, request_id)}
+    select ${recordedColumns(tx)}, ${principalAsJson(tx, sql`a.requester_id`, tainted)} as counting_requester,
+      ${approversAsJson(tx, page, tainted)} as approvers from a`)
   if (row === undefined) return undefined
   const { approvers, ...recorded } = row
-  return { ...asRecorded(recorded), approvers }
+  return { ...asWeighed(recorded), approvers }
 }
 
 /** `awaits`: there is nobody, but somebody who was invited could be one once they join. */

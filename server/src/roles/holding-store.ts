@@ -7,12 +7,12 @@ import { givenAt, isCurrent } from './membership-store.ts'
 
 /**
  * Discounts everything that these users (`givers`, a select of their ids) gave after that moment: a role, a membership, the role of a
- * group, or an added scope of a role. The givers are those of `receiversOf`.
+ * group, an added scope of a role, or a fact. The givers are those of `receiversOf`.
  */
 export type Discounted = { givers: Statement; after: Statement }
 
 /** A gift of the operator (no giver) or from before the moment counts. Only for other gifts the tainted givers are computed. */
-function counts(given_by: Statement, given_at: Statement, discounted: Discounted | undefined): Statement {
+export function counts(given_by: Statement, given_at: Statement, discounted: Discounted | undefined): Statement {
   if (discounted === undefined) return sql`true`
   return sql`(${given_by} is null or ${given_at} <= ${discounted.after} or ${given_by} not in (${discounted.givers}))`
 }

@@ -1,20 +1,28 @@
 import { sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
-import type { Approver, Principal } from '../policy-engine/cedar/question.ts'
+import type { Principal, Weighed } from '../policy-engine/cedar/question.ts'
 import { type Discounted, groupsHeld, holdersOf, rolesHeld, scopesHeld } from '../roles/holding-store.ts'
 import { isActive } from './active-store.ts'
+import { factsAsJson } from './fact-store.ts'
 import { waitsToJoin } from './joined-store.ts'
 
 /**
- * A common table expression in place of the table, for a database that may be of an earlier version: there every membership lasts. To
- * stand before a statement that reads users as policies see them.
+ * Common table expressions in place of tables, for a database that may be of an earlier version: there every membership lasts, and facts
+ * may not be known. To stand before a statement that reads users as policies see them.
  */
-export const lastingMembers = sql`group_member as not materialized (select tenant_id, group_id, user_id, added_by,
-  created_at, null::timestamptz as given_at, null::timestamptz as expires_at from group_member)`
+export const earlierPeople = sql`group_member as not materialized (select tenant_id, group_id, user_id, added_by,
+    created_at, null::timestamptz as given_at, null::timestamptz as expires_at from group_member),
+  tenant_user as not materialized (select t.tenant_id, t.id, t.email, t.email_verified, t.name, t.active,
+    t.suspended_until, t.deleted_at, t.auth_provider, t.is_owner, to_jsonb(t) ->> 'department' as department,
+    to_jsonb(t) ->> 'title' as title, (to_jsonb(t) ->> 'manager_id')::uuid as manager_id,
+    null::timestamptz as facts_set_at from tenant_user t),
+  user_fact_version as not materialized (select null::uuid as tenant_id, null::uuid as user_id, null as fact,
+    null::integer as number, null as value, null::uuid as set_by, null::timestamptz as set_at where false)`
 
 /**
  * A user as policies see them, as one value (null: no such user) to embed in another statement. `user_id` is a value or a
- * column. Discounted groups, roles and scopes are left out. A suspended user is not active.
+ * column. Discounted groups, roles and scopes are left out, and in place of a discounted fact stands the one from before. A fact that is not
+ * known is absent. A suspended user is not active.
  */
 export function principalAsJson(tx: Tx, user_id: Statement, discounted?: Discounted): Statement<Principal> {
   const [u, self] = [sql`u`, sql`u.id`]
@@ -23,12 +31,13 @@ export function principalAsJson(tx: Tx, user_id: Statement, discounted?: Discoun
       'group_ids', array(${groupsHeld(tx, self, discounted)} order by 1),
       'role_ids', array(${rolesHeld(tx, self, discounted)} order by 1),
       'scopes', array(${scopesHeld(tx, self, discounted)} order by 1))
+      || ${factsAsJson(tx, u, discounted)}
     from tenant_user u where u.tenant_id = ${tx.tenant_id} and u.id = ${user_id})`
 }
 
-/** A user as one who is to decide a request, as one value. `user_id` is a value or a column. */
-export function approverAsJson(tx: Tx, user_id: Statement, discounted: Discounted): Statement<Approver> {
-  return sql<Approver>`jsonb_build_object('counting', ${principalAsJson(tx, user_id, discounted)},
+/** A user with what counts for a request, and with all there is, as one value. `user_id` is a value or a column. */
+export function weighedAsJson(tx: Tx, user_id: Statement, discounted: Discounted): Statement<Weighed> {
+  return sql<Weighed>`jsonb_build_object('counting', ${principalAsJson(tx, user_id, discounted)},
     'whole', ${principalAsJson(tx, user_id)})`
 }
 
@@ -36,8 +45,8 @@ export function approverAsJson(tx: Tx, user_id: Statement, discounted: Discounte
 export type HolderPage = { except: Statement; after: string | null; limit: number }
 
 /** A page of the active users who may decide requests and have joined, in the order of their ids, as one value. */
-export function approversAsJson(tx: Tx, page: HolderPage, discounted: Discounted): Statement<Approver[]> {
-  return pageAsJson(tx, page, approverAsJson(tx, sql`holder.id`, discounted), discounted)
+export function approversAsJson(tx: Tx, page: HolderPage, discounted: Discounted): Statement<Weighed[]> {
+  return pageAsJson(tx, page, weighedAsJson(tx, sql`holder.id`, discounted), discounted)
 }
 
 /** The same where all rights count, as policies see a user. */

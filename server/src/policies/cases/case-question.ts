@@ -41,8 +41,14 @@ function principalOf(person: Person, byDefault: string, usual: readonly string[]
   // False, as for the local user that a case describes by default: a case that was kept before the attribute existed then also
   // has the safer answer.
   const { name = id, email = `${id}@example.com`, email_verified = false, groups = [], roles = [] } = person
-  const facts = { id, email, email_verified, name, active, auth_provider, is_owner, scopes }
-  return { ...facts, group_ids: groups, role_ids: roles }
+  const { department, title, manager } = person
+  return {
+    ...{ id, email, email_verified, name, active, auth_provider, is_owner, scopes },
+    ...{ group_ids: groups, role_ids: roles },
+    ...(department !== undefined && { department }),
+    ...(title !== undefined && { title }),
+    ...(manager !== undefined && { manager }),
+  }
 }
 
 function resourceOf({ type, id, name = '', tags = {}, in: containers = [] }: CaseResource): Resource {

@@ -5,7 +5,7 @@
 import { isIP } from 'node:net'
 import { type Static, Type } from 'typebox'
 import { recordTag } from '../../http/if-match.ts'
-import { Body, Line, OneOf, Uuid } from '../../http/schema.ts'
+import { Body, Line, Name, OneOf, Uuid } from '../../http/schema.ts'
 import { type FaultyField, invalidInput } from '../../kernel/errors.ts'
 import { readZone } from '../../kernel/time-zone.ts'
 import { findActionFault, findIdFault } from '../../policy-engine/cedar/reference-faults.ts'
@@ -26,6 +26,9 @@ const Person = Body({
   active: Type.Optional(Type.Boolean({ description: 'true when absent' })),
   auth_provider: Type.Optional(Line(64, { description: '`local` when absent' })),
   is_owner: Type.Optional(Type.Boolean()),
+  department: Type.Optional(Name(200, { description: 'not known when absent' })),
+  title: Type.Optional(Name(200, { description: 'not known when absent' })),
+  manager: Type.Optional(Line(256, { description: 'the id of the manager, as in rules; not known when absent' })),
   groups: Type.Optional(Ids('ids of groups, as in rules')),
   roles: Type.Optional(Ids('ids of roles, own and by group: `approver`, or the uuid of a role of your own')),
   scopes: Type.Optional(Ids('when absent: `requests:create` for a requester, `requests:approve` for an approver')),

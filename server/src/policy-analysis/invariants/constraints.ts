@@ -19,6 +19,9 @@ export type Constraint = { is?: string | boolean; not?: readonly string[]; min?:
 /** Settings by their names, as `context.duration_seconds`, `tag:env`, `member:Role::admin`. */
 export type Constraints = ReadonlyMap<string, Constraint>
 
+/** In place of the id of a manager: the other of the two people of a decision. */
+export const theOther = '\0the other'
+
 const maxAssignments = 16
 const nothing: Constraints = new Map()
 
@@ -101,7 +104,7 @@ function atom(expression: Expr, truth: boolean): Constraints[] {
   if (setting !== undefined) return [new Map([[setting, { is: truth }]])]
   const { operator, operands, row } = formOf(expression)
   const { left, right } = operands as Pair
-  if (operator === 'hasTag') return one(`has:${textIn(right)}`, { is: truth })
+  if (operator.startsWith('has')) return present(operands, truth)
   if (operator === 'in' || operator === '==' || operator === '!=') {
     const related = relation(operator === 'in', left, right, operator === '!=' ? !truth : truth)
     if (related !== undefined) return related
@@ -124,6 +127,37 @@ function subjectOf(expression: Expr): string | undefined {
   return ['principal', 'action', 'resource', 'context'].find((name) => isVariable(expression, name))
 }
 
+/** `hasTag`; or `principal has department`: a fact that is known, or not. `has` may test a path: `resource has requester.manager`. */
+function present({ left, right, attr }: Operands, truth: boolean): Constraints[] {
+  if (attr === undefined) return one(`has:${textIn(right)}`, { is: truth })
+  const path = [attr].flat()
+  const name = path.pop()
+  const tested = path.reduce<Expr | undefined>((of, part) => of && { '.': { left: of, attr: part } }, left)
+  const subject = tested && subjectOf(tested)
+  return subject === undefined ? [nothing] : one(`known:${subject}.${name}`, { is: truth })
+}
+
+/** The other person of a decision: whom a rule may compare with somebody's manager. */
+const otherPerson = { principal: 'requester', requester: 'principal' } as const
+
+/** `resource.requester.manager == principal`, or a manager compared with users whom the rule names. */
+function managed(left: Expr | undefined, right: Expr | undefined, truth: boolean): Constraints[] | undefined {
+  const [read, other] = left && managedBy(left) !== undefined ? [left, right] : [right, left]
+  const subject = read && managedBy(read)
+  if (subject === undefined || other === undefined) return undefined
+  const users = subjectOf(other) === otherPerson[subject] ? [theOther] : entitiesIn(other)?.map(({ id }) => id)
+  if (users === undefined) return undefined
+  const setting = `${subject}.manager`
+  return truth ? users.flatMap((id) => one(setting, { is: id })).slice(0, maxAssignments) : one(setting, { not: users })
+}
+
+function managedBy(expression: Expr): 'principal' | 'requester' | undefined {
+  const { operator, operands } = formOf(expression)
+  if (operator !== '.' || operands.attr !== 'manager' || operands.left === undefined) return undefined
+  const subject = subjectOf(operands.left)
+  return subject === 'principal' || subject === 'requester' ? subject : undefined
+}
+
 /** `principal`, `action`, `resource` or `resource.requester` compared with entities. */
 function relation(
   within: boolean,
@@ -131,6 +165,8 @@ function relation(
   right: Expr | undefined,
   truth: boolean,
 ): Constraints[] | undefined {
+  const compared = within ? undefined : managed(left, right, truth)
+  if (compared !== undefined) return compared
   const subject = left && subjectOf(left)
   const entities = right && entitiesIn(right)
   if (subject === undefined || entities === undefined) return undefined

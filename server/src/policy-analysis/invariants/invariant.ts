@@ -91,6 +91,9 @@ const ShownPerson = Type.Object({
   groups: Type.Array(Type.String()),
   roles: Type.Array(Type.String()),
   scopes: Type.Array(Type.String()),
+  department: Type.Optional(Type.String()),
+  title: Type.Optional(Type.String()),
+  manager: Type.Optional(Type.String()),
 })
 
 const Shown = Type.Object(

@@ -6,7 +6,7 @@ import type {
   RequestContext,
   Resource,
 } from '../../policy-engine/cedar/question.ts'
-import { type Constraint, type Constraints, merged } from './constraints.ts'
+import { type Constraint, type Constraints, merged, theOther } from './constraints.ts'
 import { canBeIn, type PrincipalWitness, type ResourceWitness } from './witness.ts'
 
 /** The fixed part of a search: the principal and the resource, as the scopes require them, and the kind of request. */
@@ -30,7 +30,7 @@ export function questionOf(frame: Frame, constraints: Constraints): AskQuestion 
   if (action === 'approve' || action === '' || (path !== undefined && path !== frame.break_glass)) return undefined
   const context = contextOf(frame, constraints)
   const resource = resourceOf(frame.resource, constraints)
-  const principal = principalOf(requester, frame.principal, constraints)
+  const principal = withFacts(principalOf(requester, frame.principal, constraints), 'principal', constraints)
   return context && resource && { principal, action, resources: [resource], context }
 }
 
@@ -48,11 +48,13 @@ export function approvalOf(frame: ApprovalFrame, constraints: Constraints): Appr
   const resource = resourceOf(frame.resource, constraints)
   const action = textOf(constraints.get('resource.action'), 'some-action')
   if (context === undefined || resource === undefined || action === 'approve' || action === '') return undefined
-  const principal = principalOf(approver, frame.principal, constraints)
+  const decider = principalOf(approver, frame.principal, constraints)
   const asker = principalOf(askerOfRequest, { id: 'requester', groups: [], roles: [] }, constraints)
-  if (principal.id === asker.id) return undefined
+  if (decider.id === asker.id) return undefined
   const { duration_seconds, break_glass } = context
-  const request = { id: requestId, requester: asker, action, duration_seconds, break_glass }
+  const principal = withFacts(decider, 'principal', constraints, asker.id)
+  const requester = withFacts(asker, 'requester', constraints, decider.id)
+  const request = { id: requestId, requester, action, duration_seconds, break_glass }
   return { principal, request, targets: [resource], context }
 }
 
@@ -88,6 +90,25 @@ function principalOf(part: Part, { id, groups, roles }: PrincipalWitness, constr
     scopes: [...new Set([scope, ...wanted(constraints, `${prefix}scope:`)])],
     group_ids: [...new Set([...groups, ...of('Group')])],
     role_ids: [...new Set([...roles, ...of('Role')])],
+  }
+}
+
+/** Facts are not known unless a constraint wants them. `other`: the other of the two people of a decision. */
+function withFacts(person: Principal, subject: Part['subject'], constraints: Constraints, other?: string): Principal {
+  const factOf = (name: string, usual: string) => {
+    const setting = constraints.get(`${subject}.${name}`)
+    const isKnown = constraints.get(`known:${subject}.${name}`)?.is
+    if (isKnown === false || (isKnown === undefined && setting === undefined)) return undefined
+    return textOf(setting, usual)
+  }
+  const [department, title, named] = [factOf('department', 'Some'), factOf('title', 'Some'), factOf('manager', 'boss')]
+  const manager = named === theOther ? other : named
+  return {
+    ...person,
+    ...(department !== undefined && { department }),
+    ...(title !== undefined && { title }),
+    // Nobody is their own manager.
+    ...(manager !== undefined && manager !== person.id && { manager }),
   }
 }
 

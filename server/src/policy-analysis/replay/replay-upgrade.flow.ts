@@ -87,7 +87,7 @@ function openTally(maxListed: number) {
   const changed_by_account = { known: 0, unnamed: 0, unconfirmed: 0 }
   const changed: ChangedByUpgrade[] = []
   return {
-    add({ requester, approver, requested, known }: Recording, asked: RecordedQuestion, answers: Answers): void {
+    add({ requester, deciding, requested, known }: Recording, asked: RecordedQuestion, answers: Answers): void {
       counts.questions += 1
       const found = differencesOf(answers, asked.kind)
       if (found.length === 0 && isUndecidable(answers)) counts.undecidable += 1
@@ -96,7 +96,7 @@ function openTally(maxListed: number) {
       const account = accountDoubt(requested, known) ?? 'known'
       changed_by_account[account] += 1
       if (changed.length >= maxListed) return
-      const people = { requester_email: requester.email, approver_email: approver?.counting.email ?? null }
+      const people = { requester_email: requester.email, approver_email: deciding?.approver.counting.email ?? null }
       changed.push({ ...changedQuestion(asked, answers, found), account, ...people })
     },
     result: () => ({ counts, changed_by_account, changed }),

@@ -10,6 +10,7 @@ export type Operands = {
   then?: Expr
   else?: Expr
   in?: Expr
+  /** Of `has`, it may be a path. */
   attr?: string
   entity_type?: string
   pattern?: readonly ('Wildcard' | { Literal: string })[]

@@ -25,13 +25,23 @@ export type Principal = {
   group_ids: readonly string[]
   /** The person's own roles, and those of their groups. */
   role_ids: readonly string[]
+} & Facts
+
+/** What a person's directory, or another person, says of them. Absent: not known. */
+export type Facts = {
+  department?: string
+  title?: string
+  /** The id of the person's manager. */
+  manager?: string
 }
 
-/** A person who is to decide a request. Rights that do not count for it permit nothing, and lift no forbid. */
-export type Approver = {
-  /** The person with the rights that count. */
+/**
+ * A person in the decision of a request. What its requester gave or wrote since does not count: it permits nothing, and lifts no forbid.
+ */
+export type Weighed = {
+  /** The person with the rights and facts that count. */
   counting: Principal
-  /** The person with all rights. */
+  /** The person as they are now. */
   whole: Principal
 }
 
@@ -109,8 +119,8 @@ export function actionAskedOn({ action }: Pick<AskQuestion, 'action'>, { as_acti
 /** May the principal decide this request? Evaluated for each of `targets`: the requested resource, then each account. */
 export type ApproveQuestion = {
   principal: Principal
-  /** The same person with rights that do not count: the rules must allow it for both. Absent where all rights count. */
-  whole?: Principal
+  /** The approver and the requester with what does not count: the rules must allow it for these too. Absent where all counts. */
+  whole?: { principal: Principal; requester: Principal }
   request: AccessRequest
   targets: readonly Resource[]
   context: RequestContext
@@ -189,11 +199,21 @@ function userEntity(user: Principal): EntityJson {
       auth_provider: text(user.auth_provider, 'auth_provider'),
       is_owner: truth(user.is_owner, 'is_owner'),
       scopes: user.scopes.map((scope) => text(scope, 'scopes')),
+      ...factsOf(user),
     },
     parents: [
       ...user.group_ids.map((id) => reference('Group', id)),
       ...user.role_ids.map((id) => reference('Role', id)),
     ],
+  }
+}
+
+/** Only facts that are known: an attribute that is absent is the one thing that `has` tells from others. */
+function factsOf({ department, title, manager }: Facts): EntityJson['attrs'] {
+  return {
+    ...(department !== undefined && { department: text(department, 'department') }),
+    ...(title !== undefined && { title: text(title, 'title') }),
+    ...(manager !== undefined && { manager: { __entity: reference('User', manager) } }),
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * What a statement reads of a tenant's entities beyond the question's own: the entities that it names itself (literals), and that by
- * which it tells accounts apart. Read from the engine's JSON, so that spelling makes no difference.
+ * which it tells accounts apart; and whether it reads somebody's manager. Read from the engine's JSON, so that spelling makes no difference.
  */
 import type { Expr, PolicyJson } from './engine.ts'
 import { entityOf, formOf } from './expression.ts'
@@ -25,8 +25,11 @@ export type Reading = {
   traits: AccountTraits
 }
 
-/** What one statement reads. `database_ids`: the databases that it names. */
-export type StatementReading = Reading & { database_ids: readonly string[] }
+/**
+ * What one statement reads. `database_ids`: the databases that it names. `reads_managers`: it reads attributes or ancestors of
+ * somebody's manager, of whom a question has only the identity.
+ */
+export type StatementReading = Reading & { database_ids: readonly string[]; reads_managers: boolean }
 
 /** A rule set may name and read at most this many entities: each of them is part of every question. */
 export const maxLiterals = 50
@@ -42,7 +45,7 @@ export function entityKey({ type, id }: EntityReference): string {
 /** What a statement reads. Every node is visited once. */
 export function readingOf(statement: PolicyJson): StatementReading {
   const { principal, resource } = scopeFromEngine(statement)
-  const found: Found = { read: new Map(), named: new Map(), tags: new Set(), computesTags: false }
+  const found: Found = { read: new Map(), named: new Map(), tags: new Set(), computesTags: false, readsManagers: false }
   for (const scope of [principal, resource]) {
     if (scope.scope === 'eq' || scope.scope === 'in') noteNamed(found, scope)
     if (scope.scope === 'is_in') noteNamed(found, scope.group)
@@ -58,6 +61,7 @@ export function readingOf(statement: PolicyJson): StatementReading {
       tags: found.computesTags ? 'all' : [...found.tags],
     },
     database_ids: idsOf('cloud_db_instance'),
+    reads_managers: found.readsManagers,
   }
 }
 
@@ -84,6 +88,7 @@ type Found = {
   named: Map<string, EntityReference>
   tags: Set<string>
   computesTags: boolean
+  readsManagers: boolean
 }
 
 function noteNamed({ named }: Found, entity: EntityReference): void {
@@ -91,8 +96,8 @@ function noteNamed({ named }: Found, entity: EntityReference): void {
 }
 
 /**
- * A literal is read wherever it stands, except where only its identity can matter: as a side of `==` or `!=`, on the right of `in`,
- * and as a member of a set. So a literal that arrives at an attribute by a detour (a record, an `if`) counts too.
+ * A literal or a manager is read wherever it stands, except where only its identity can matter: as a side of `==` or `!=`, on the right
+ * of `in`, and as a member of a set. So one that arrives at an attribute by a detour (a record, an `if`) counts too.
  */
 function visit(expression: Expr, found: Found): void {
   const { operator, operands, row } = formOf(expression)
@@ -102,6 +107,8 @@ function visit(expression: Expr, found: Found): void {
     if (readableTypes.includes(entity.type)) found.read.set(entityKey(entity), entity)
     return
   }
+  if (operator === '.' && operands.attr === 'manager') found.readsManagers = true
+  if (operator === 'has' && [operands.attr].flat().slice(0, -1).includes('manager')) found.readsManagers = true
   if (operator === 'getTag' || operator === 'hasTag') noteTag(operands.right, found)
   // Nothing takes a member out of a set, so that only its identity can matter.
   for (const operand of row) (operator === 'Set' ? identify : visit)(operand, found)
@@ -125,10 +132,12 @@ const identifiedBy: Readonly<Record<string, readonly string[]>> = {
   containsAny: ['left', 'right'],
 }
 
-/** An operand of which only the identity matters, if it is an entity. */
+/** An operand of which only the identity matters, if it is an entity or somebody's manager. */
 function identify(expression: Expr, found: Found): void {
   const entity = entityOf(expression)
+  const { operator, operands } = formOf(expression)
   if (entity !== undefined) noteNamed(found, entity)
+  else if (operator === '.' && operands.attr === 'manager' && operands.left !== undefined) visit(operands.left, found)
   else visit(expression, found)
 }
 

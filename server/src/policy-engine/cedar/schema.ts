@@ -37,6 +37,9 @@ const extension = (name: 'datetime' | 'ipaddr') => ({ type: 'Extension', name })
 const record = (attributes: Record<string, object>) => ({ type: 'Record', attributes })
 const described = (type: object, doc: string) => ({ ...type, annotations: { doc } })
 
+/** An attribute that a rule tests with `has` first: it is absent where it is not known. */
+const fact = (type: object, doc: string) => ({ ...described(type, doc), required: false })
+
 const context = described(
   record({
     duration_seconds: described(long, 'how long the access would last'),
@@ -64,6 +67,12 @@ const user = {
     auth_provider: string,
     is_owner: boolean,
     scopes: { type: 'Set', element: string },
+    department: fact(string, 'the department, where it is known'),
+    title: fact(string, 'the job title, where it is known'),
+    manager: fact(
+      { type: 'Entity', name: 'User' },
+      'the manager, where one is known: only to be compared, as in `resource.requester.manager == principal`',
+    ),
   }),
   annotations: { doc: 'a person; a member of their groups, and of their roles, own and by group' },
 }

@@ -89,13 +89,8 @@ function sameMembers(a: Set<object>, b: Set<object>): boolean {
  * @returns the engine's warnings, as sentences.
  */
 export function requireValid(statement: PolicyJson, source: Source, frame = { before: '', after: '' }): string[] {
-  if (readsRequest(statement))
-    throw invalidPolicy(
-      'a rule cannot read a request by its id',
-      source,
-      undefined,
-      'a rule that names `approve` reads the request that is decided as `resource`',
-    )
+  const unreadable = whatCannotBeRead(statement)
+  if (unreadable !== undefined) throw invalidPolicy(unreadable.message, source, undefined, unreadable.help)
   const { checked, others } = schemaActions(statement, source)
   const schema = schemaWith(checked, others)
   const text = frame.before + source.text + frame.after
@@ -129,15 +124,26 @@ export function findValid(statements: readonly PolicyJson[]): boolean[] {
   return valid
 }
 
-/** Whether a statement reads a request that it names: requests come and go, and a rule about one of them would outlive it. */
-function readsRequest(statement: PolicyJson): boolean {
-  return readingOf(statement).literals.some(({ type }) => type === 'access_request')
+/** Whether a statement reads what no question has: the condition would be silently false. */
+function whatCannotBeRead(statement: PolicyJson): { message: string; help: string } | undefined {
+  const { literals, reads_managers } = readingOf(statement)
+  // Requests come and go, and a rule about one of them would outlive it.
+  if (literals.some(({ type }) => type === 'access_request'))
+    return {
+      message: 'a rule cannot read a request by its id',
+      help: 'a rule that names `approve` reads the request that is decided as `resource`',
+    }
+  if (!reads_managers) return undefined
+  return {
+    message: 'a rule can only compare a manager, and not read their attributes, groups or roles',
+    help: 'for example `resource.requester has manager && resource.requester.manager == principal`',
+  }
 }
 
 /** The rule set of a statement that names actions only in its scope; undefined where its actions must be distinguished. */
 function groupOf(statement: PolicyJson): RuleSetName | undefined {
   const { action } = scopeFromEngine(statement)
-  if (namedActions({ ...statement, action: { op: 'All' } }).size > 0 || readsRequest(statement)) return undefined
+  if (namedActions({ ...statement, action: { op: 'All' } }).size > 0 || whatCannotBeRead(statement)) return undefined
   if (action.ids.includes(approveAction)) return action.ids.length === 1 ? 'approve' : undefined
   return action.ids.some((id) => id.startsWith('__')) ? undefined : 'ask'
 }

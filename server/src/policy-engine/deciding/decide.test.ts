@@ -274,8 +274,16 @@ describe('approve', () => {
       ['a forbid unless by the right', [open, butThey], false],
     ]
     for (const [what, rules, allowed] of rows)
-      assert.equal(approve(rules, { principal: plain, whole }).allowed, allowed, what)
-    const denied = approve([open, notThey], { principal: plain, whole })
+      assert.equal(
+        approve(rules, { principal: plain, whole: { principal: whole, requester: sampleApproval.request.requester } })
+          .allowed,
+        allowed,
+        what,
+      )
+    const denied = approve([open, notThey], {
+      principal: plain,
+      whole: { principal: whole, requester: sampleApproval.request.requester },
+    })
     assert.deepEqual([denied.notices, denied.rule_ids], [['n'], ['forbid']])
     assert.equal(approve([open, notThey], { principal: plain }).allowed, true, 'without the right at all')
   })

@@ -8,7 +8,7 @@
  * | `emergency`: a request with break_glass | break_glass | plain, break_glass |
  * | `approve`: may this person decide it? | all that name approve | all that name approve |
  *
- * Some rights of an approver may not count. `approve` is then evaluated without them and with them, and both must be allowed.
+ * Some rights and facts of the two people may not count. `approve` is then evaluated without and with them, and both must be allowed.
  */
 
 import { Problem } from '../../kernel/errors.ts'
@@ -139,21 +139,21 @@ function* approving(
   return decided(ruleSet, verdicts, { principal, act: 'deciding the request', emergency: false })
 }
 
-/** INVARIANT: a right that does not count permits nothing (the first question), and lifts no forbid about those who have it (the second). */
+/** INVARIANT: what does not count permits nothing (the first question), and lifts no forbid about those who have it (the second). */
 function judgeApproval(
   evaluator: PolicyEvaluator,
   ruleSet: RuleSet,
   question: ApproveQuestion,
   target: Resource,
 ): Verdict {
-  const judge = (principal: Principal) => {
-    const put = () => approveOf({ ...question, principal }, target)
+  const judge = (principal: Principal, requester: Principal) => {
+    const put = () => approveOf({ ...question, principal, request: { ...request, requester } }, target)
     return verdictOf(target, evaluate(evaluator, ruleSet, 'approve', approveAction, put, question.literals), null)
   }
-  const { principal, whole } = question
-  const counting = judge(principal)
+  const { principal, request, whole } = question
+  const counting = judge(principal, request.requester)
   if (whole === undefined || !counting.allowed) return counting
-  const all = judge(whole)
+  const all = judge(whole.principal, whole.requester)
   const errors = [...counting.errors, ...all.errors]
   return all.allowed ? { ...counting, errors } : { ...all, errors }
 }

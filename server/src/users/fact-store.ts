@@ -1,0 +1,45 @@
+import { sql } from '../db/sql.ts'
+import type { Statement, Tx } from '../kernel/context.ts'
+import { counts, type Discounted } from '../roles/holding-store.ts'
+
+/** The id of the manager of `user`, a row of tenant_user; null where none is known. Nobody knows a manager who was deleted. */
+export function managerOf(user: Statement): Statement {
+  return managerNamed(user, sql`${user}.manager_id`, sql`m.deleted_at is null`)
+}
+
+/**
+ * What is known of a user as policies see it, as one object without what is not known. `user` names a row of tenant_user. Discounted
+ * values give way to the latest that counts: a value that was only left out would lift a forbid about those who have it.
+ */
+export function factsAsJson(tx: Tx, user: Statement, discounted?: Discounted): Statement {
+  const [department, title, manager] = [columns.department, columns.title, columns.manager].map((fact) =>
+    discounted === undefined ? sql`${user}.${fact.column}` : countingValue(tx, user, fact, discounted),
+  ) as [Statement, Statement, Statement]
+  // Whoever deletes a manager may do so to decide: for what is older, they are still the manager.
+  const isThere = sql`m.deleted_at is null`
+  const isManager = discounted === undefined ? isThere : sql`(${isThere} or m.deleted_at > ${discounted.after})`
+  return sql`jsonb_strip_nulls(jsonb_build_object('department', ${department}, 'title', ${title},
+    'manager', ${managerNamed(user, sql`(${manager})::uuid`, isManager)}))`
+}
+
+type Fact = { name: Statement; column: Statement }
+
+const columns = {
+  department: { name: sql`'department'`, column: sql`department` },
+  title: { name: sql`'title'`, column: sql`title` },
+  manager: { name: sql`'manager'`, column: sql`manager_id::text` },
+} as const
+
+/** Past values are looked up only of somebody whose facts were written since. */
+function countingValue(tx: Tx, user: Statement, { name, column }: Fact, discounted: Discounted): Statement {
+  const versions = sql`from user_fact_version v
+    where v.tenant_id = ${tx.tenant_id}::uuid and v.user_id = ${user}.id and v.fact = ${name}`
+  return sql`case when ${user}.facts_set_at is null or ${user}.facts_set_at <= ${discounted.after}
+      or not exists (select ${versions}) then ${user}.${column}
+    else (select v.value ${versions} and ${counts(sql`v.set_by`, sql`v.set_at`, discounted)}
+      order by v.number desc limit 1) end`
+}
+
+function managerNamed(user: Statement, id: Statement, condition: Statement): Statement {
+  return sql`(select m.id from tenant_user m where m.tenant_id = ${user}.tenant_id and m.id = ${id} and ${condition})`
+}
