@@ -3468,6 +3468,9 @@ export interface components {
                         groups: string[];
                         roles: string[];
                         scopes: string[];
+                        department?: string;
+                        manager?: string;
+                        title?: string;
                     };
                     /** @description The requested action; or */
                     asks?: string;
@@ -3483,6 +3486,9 @@ export interface components {
                         groups: string[];
                         roles: string[];
                         scopes: string[];
+                        department?: string;
+                        manager?: string;
+                        title?: string;
                     };
                     resource: {
                         /** @enum {string} */
@@ -3676,6 +3682,13 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+            /** @description left out where it is not known */
+            department?: string;
+            /**
+             * Format: uuid
+             * @description another user; left out where none is known
+             */
+            manager_id?: string;
             /**
              * Format: date-time
              * @description present while the user is suspended, whatever `active` says
@@ -3683,6 +3696,8 @@ export interface components {
             suspended_until?: string;
             /** @description present, and true, where the rehearsal made the user */
             rehearsal?: boolean;
+            /** @description the job title; left out where it is not known */
+            title?: string;
         };
         Live: {
             /** @enum {string} */
@@ -4125,12 +4140,18 @@ export interface components {
                 /** @description `local` when absent */
                 auth_provider?: string;
                 is_owner?: boolean;
+                /** @description not known when absent */
+                department?: string;
+                /** @description the id of the manager, as in rules; not known when absent */
+                manager?: string;
                 /** @description ids of groups, as in rules */
                 groups?: string[];
                 /** @description ids of roles, own and by group: `approver`, or the uuid of a role of your own */
                 roles?: string[];
                 /** @description when absent: `requests:create` for a requester, `requests:approve` for an approver */
                 scopes?: string[];
+                /** @description not known when absent */
+                title?: string;
             };
             /** @description the requested action */
             asks?: string;
@@ -4148,12 +4169,18 @@ export interface components {
                 /** @description `local` when absent */
                 auth_provider?: string;
                 is_owner?: boolean;
+                /** @description not known when absent */
+                department?: string;
+                /** @description the id of the manager, as in rules; not known when absent */
+                manager?: string;
                 /** @description ids of groups, as in rules */
                 groups?: string[];
                 /** @description ids of roles, own and by group: `approver`, or the uuid of a role of your own */
                 roles?: string[];
                 /** @description when absent: `requests:create` for a requester, `requests:approve` for an approver */
                 scopes?: string[];
+                /** @description not known when absent */
+                title?: string;
             };
             resource: {
                 /** @enum {string} */
@@ -5101,12 +5128,21 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+            /** @description left out where it is not known */
+            department?: string;
+            /**
+             * Format: uuid
+             * @description another user; left out where none is known
+             */
+            manager_id?: string;
             /**
              * Format: date-time
              * @description present while the user is suspended, whatever `active` says
              */
             suspended_until?: string;
             avatar_base64: string | null;
+            /** @description the job title; left out where it is not known */
+            title?: string;
         };
         UserGroup: {
             /** Format: uuid */
@@ -9789,6 +9825,13 @@ export interface operations {
                     name?: string;
                     /** @description false cancels the user’s requests and revokes their grants; true reactivates them */
                     active?: boolean;
+                    /** @description for rules; null: not known; must be a name that one can see, on one line, without control characters or marks that change the text direction; or the present value */
+                    department?: string | null;
+                    /**
+                     * Format: uuid
+                     * @description another user, for rules and as approver; null: not known
+                     */
+                    manager_id?: string | null;
                     /** Format: uuid */
                     id?: string;
                     email?: string;
@@ -9807,6 +9850,8 @@ export interface operations {
                      */
                     suspended_until?: string;
                     avatar_base64?: string | null;
+                    /** @description the job title, for rules; null: not known; must be a name that one can see, on one line, without control characters or marks that change the text direction; or the present value */
+                    title?: string | null;
                 };
             };
         };

@@ -34,6 +34,16 @@ export function isPlainLine(text: string): boolean {
   return line.test(text)
 }
 
+/** Characters without width, except the joiners that emojis and some scripts need. */
+const widthless = /[\u200b\u2060\ufeff]/u
+
+export const visibleLineRule = 'must be on one line, without invisible characters'
+
+/** Whether a text is a plain line without characters that take no room: two such texts that look alike are the same. */
+export function isVisibleLine(text: string): boolean {
+  return isPlainLine(text) && !widthless.test(text)
+}
+
 /** Whether a text is a name: a plain line with a character that one can see. */
 export function isName(text: string): boolean {
   return name.test(text)

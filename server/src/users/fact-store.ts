@@ -1,10 +1,19 @@
 import { sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import { counts, type Discounted } from '../roles/holding-store.ts'
+import { noSuchManager, type StoredFacts } from './fact.ts'
 
 /** The id of the manager of `user`, a row of tenant_user; null where none is known. Nobody knows a manager who was deleted. */
 export function managerOf(user: Statement): Statement {
   return managerNamed(user, sql`${user}.manager_id`, sql`m.deleted_at is null`)
+}
+
+/** @throws Problem 422 where a change names a manager who is no user of the tenant */
+export async function requireManager(tx: Tx, { manager_id }: Partial<StoredFacts>): Promise<void> {
+  if (manager_id === undefined || manager_id === null) return
+  const found = await tx.read(sql`select from tenant_user u
+    where u.tenant_id = ${tx.tenant_id} and u.id = ${manager_id} and u.deleted_at is null`)
+  if (found.length === 0) throw noSuchManager(manager_id)
 }
 
 /**

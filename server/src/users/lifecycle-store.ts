@@ -4,7 +4,7 @@ import type { Tx, WorkCtx } from '../kernel/context.ts'
 import { factorsEnd } from '../second-factors/second-factor-store.ts'
 import { sessionsEnd } from '../sessions/session-store.ts'
 import { isActive, isSuspended } from './active-store.ts'
-import type { ChangeEvent, EndAccess, EndedAccess, LockedUser, UserChange } from './lifecycle.ts'
+import type { EffectiveChange, EndAccess, EndedAccess, LockedUser } from './lifecycle.ts'
 import { scopesAsArray } from './user-store.ts'
 
 /**
@@ -19,7 +19,7 @@ export async function lockUser(tx: Tx, id: string): Promise<LockedUser | undefin
   const [held, found] = await tx.write([
     sql<{ id: string }>`select u.id from tenant_user u where ${which} order by u.id for no key update`,
     sql<Omit<LockedUser, 'other_owners'>>`select u.id, u.name, u.active, u.is_owner,
-        ${isSuspended(sql`u`)} as suspended, ${scopesAsArray(tx)} as scopes
+        u.department, u.title, u.manager_id, ${isSuspended(sql`u`)} as suspended, ${scopesAsArray(tx)} as scopes
       from tenant_user u where ${which} order by u.id`,
   ])
   // An owner who was reactivated meanwhile is not locked, and does not count.
@@ -57,18 +57,22 @@ export async function leave(ctx: WorkCtx, { id }: LockedUser, endAccess: EndAcce
 export async function saveUserChange(
   ctx: WorkCtx,
   user: LockedUser,
-  { name = user.name, active = user.active }: UserChange,
-  events: ChangeEvent[],
+  { fields, events }: EffectiveChange,
 ): Promise<void> {
   const { tx } = ctx
   const about = { subject_type: 'user', subject_id: user.id } as const
+  const { name, department, title, manager_id } = { ...user, ...fields }
+  const active = events.includes('user.reactivated') || (user.active && !events.includes('user.deactivated'))
+  const statesFacts = ['department', 'title', 'manager_id'].some((fact) => fact in fields)
+  const author = statesFacts ? sql`${ctx.actor.user_id}::uuid` : sql`facts_set_by`
   await tx.write([
-    sql`update tenant_user set name = ${name}, active = ${active}, updated_at = clock_timestamp()
+    sql`update tenant_user set name = ${name}, active = ${active}, department = ${department}, title = ${title},
+        manager_id = ${manager_id}, facts_set_by = ${author}, updated_at = clock_timestamp()
       where tenant_id = ${tx.tenant_id} and id = ${user.id}`,
     emit(
       ctx,
       events.map((type) =>
-        type === 'user.updated' ? { type, ...about, data: { fields: ['name'] } } : { type, ...about },
+        type === 'user.updated' ? { type, ...about, data: { fields: Object.keys(fields) } } : { type, ...about },
       ),
     ),
   ])
@@ -108,7 +112,7 @@ export async function endSuspension(ctx: WorkCtx, { id }: LockedUser): Promise<v
 }
 
 /**
- * Deletes a locked user. The row stays because other rows refer to its id, but it is no user any more. Password, picture, roles,
+ * Deletes a locked user. The row stays because other rows refer to its id, but it is no user any more. Password, picture, facts, roles,
  * memberships and favourites are deleted. Name and address stay for readers of the audit log; another user may take the address.
  */
 export async function saveUserDeletion(ctx: WorkCtx, user: Pick<LockedUser, 'id'>): Promise<void> {
@@ -117,9 +121,11 @@ export async function saveUserDeletion(ctx: WorkCtx, user: Pick<LockedUser, 'id'
   await tx.write([
     sql`update tenant_user set deleted_at = clock_timestamp(), updated_at = clock_timestamp(), active = false,
         is_owner = false, avatar_base64 = null, first_name = null, last_name = null, display_name = null,
-        locale = null, timezone = null, date_format = null, time_format = null
+        locale = null, timezone = null, date_format = null, time_format = null,
+        department = null, title = null, manager_id = null, facts_set_by = null
       where tenant_id = ${tx.tenant_id} and id = ${user.id}`,
     emit(ctx, { type: 'user.deleted', subject_type: 'user', subject_id: user.id }),
+    sql`delete from user_fact_version where ${whose}`,
     sql`delete from user_password where ${whose}`,
     ...factorsEnd(tx, user.id),
     sql`delete from user_role where ${whose}`,

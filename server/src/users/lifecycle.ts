@@ -4,6 +4,7 @@ import type { Actor, Ctx, WorkCtx } from '../kernel/context.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
 import { requireFreshSignIn } from '../kernel/fresh-sign-in.ts'
 import { requireMayGive, requireMayTake } from '../roles/role.ts'
+import { factChanges, readFactChange, requireMayStateFacts, type StoredFacts } from './fact.ts'
 
 /** The body of a change by a user administrator. Omitted fields stay as they are. */
 export const UserChange = Body({
@@ -11,6 +12,7 @@ export const UserChange = Body({
   active: Type.Optional(
     Type.Boolean({ description: 'false cancels the user’s requests and revokes their grants; true reactivates them' }),
   ),
+  ...factChanges,
 })
 export type UserChange = Static<typeof UserChange>
 
@@ -24,7 +26,7 @@ export type LockedUser = {
   scopes: string[]
   /** The number of other owners of the tenant who are active and not suspended. */
   other_owners: number
-}
+} & StoredFacts
 
 export type ChangeEvent = 'user.updated' | 'user.deactivated' | 'user.reactivated'
 
@@ -50,15 +52,21 @@ export type EndAccess = (ctx: WorkCtx, user_id: string, reasons: AccessEndReason
 /** Who makes the change, and how they signed in. */
 type Caller = Pick<Ctx, 'actor' | 'session' | 'now'>
 
+/** What a change changes: the fields of `user.updated`, with their new values; and the events. */
+export type EffectiveChange = { fields: Partial<StoredFacts & { name: string }>; events: ChangeEvent[] }
+
 /**
- * Returns the events of a change; none when it changes nothing.
- * @throws Problem 403 for deactivating or reactivating a user with scopes that the actor lacks, or for reactivating one without a fresh
- *   sign-in in a live tenant; 409 `last_owner`
+ * Returns what a change changes, and its events; none when it changes nothing.
+ * @throws Problem 400 for faulty facts; 403 for one's own facts, for deactivating or reactivating a user with scopes that the actor lacks,
+ *   or for reactivating one without a fresh sign-in in a live tenant; 409 `last_owner`
  */
-export function requireMayChange(user: LockedUser, change: UserChange, caller: Caller): ChangeEvent[] {
+export function requireMayChange(user: LockedUser, change: UserChange, caller: Caller): EffectiveChange {
   const { actor } = caller
   const events: ChangeEvent[] = []
-  if (change.name !== undefined && change.name !== user.name) events.push('user.updated')
+  const facts = readFactChange(user, change)
+  const fields = { ...(change.name !== undefined && change.name !== user.name && { name: change.name }), ...facts }
+  if (Object.keys(facts).length > 0) requireMayStateFacts(user.id, actor)
+  if (Object.keys(fields).length > 0) events.push('user.updated')
   if (change.active === false && user.active) {
     requireMayTakeFrom(user, actor)
     requireOwnerLeft(user)
@@ -70,7 +78,7 @@ export function requireMayChange(user: LockedUser, change: UserChange, caller: C
     requireFreshSignIn(caller)
     events.push('user.reactivated')
   }
-  return events
+  return { fields, events }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Body, jsonSchemaOf, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
-import { isName, isPlainLine } from '../kernel/one-line-name.ts'
+import { isName, isVisibleLine, visibleLineRule } from '../kernel/one-line-name.ts'
 import { Avatar, avatarFault } from './avatar.ts'
 import { type AuthProvider, authProviders } from './user.ts'
 
@@ -91,16 +91,13 @@ function nameFault(auth_provider: AuthProvider, field: keyof ProfileInput, text:
   return ownNameFault(text)
 }
 
-/** Characters without width, except the joiners that emojis and some scripts need. */
-const widthless = /[\u200b\u2060\ufeff]/u
-
 /** Returns the fault of a name that a user chose, as a half-sentence; undefined for a valid or empty one. */
 export function ownNameFault(text: string): string | undefined {
   if (text === '') return undefined
   // Check the length first: NFC takes a minute for a body full of accents.
   const length = text.length > 2 * maxRawNameLength ? undefined : [...text.normalize('NFC')].length
   if (length === undefined || length > maxNameLength) return `is too long: use at most ${maxNameLength} characters`
-  if (!isPlainLine(text) || widthless.test(text)) return 'must be on one line, without invisible characters'
+  if (!isVisibleLine(text)) return visibleLineRule
   return isName(text) ? undefined : 'must have a visible character; leave it empty for none'
 }
 

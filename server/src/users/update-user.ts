@@ -4,13 +4,14 @@ import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { changeIn, SentBack } from '../http/sent-back.ts'
 import { notFound } from '../kernel/errors.ts'
+import { requireManager } from './fact-store.ts'
 import { type EndAccess, requireMayChange, UserChange } from './lifecycle.ts'
 import { leave, lockUser, saveUserChange } from './lifecycle-store.ts'
 import { User } from './user.ts'
 import { findUser } from './user-store.ts'
 
 /**
- * Changes a user. A deactivation needs every scope that the user holds, and invalidates the user's tokens and keys at once. The
+ * Changes a user. Nobody states their own facts. A deactivation needs every scope that the user holds, and invalidates the user's tokens and keys at once. The
  * same transaction cancels their requests and revokes their grants. A change without effect writes nothing and emits no event.
  */
 export const updateUser = (endAccess: EndAccess) =>
@@ -23,7 +24,7 @@ export const updateUser = (endAccess: EndAccess) =>
     params: IdParams,
     body: SentBack(UserChange, User),
     replies: { 200: User },
-    errors: ['not_found', 'last_owner'],
+    errors: ['not_found', 'last_owner', 'unprocessable'],
     changes: 'authority',
     etag: recordTag,
     takesIfMatch: true,
@@ -37,9 +38,11 @@ export const updateUser = (endAccess: EndAccess) =>
           const before = await findUser(tx, user.id)
           if (before === undefined) throw notFound('user')
           const change = changeIn(UserChange, body, before, { roles: 'PUT /v1/users/{id}/roles' })
-          const events = requireMayChange(user, change, ctx)
+          const effective = requireMayChange(user, change, ctx)
           requireMatch(tags, recordTag(before))
-          if (events.length > 0) await saveUserChange(inside, user, change, events)
+          await requireManager(tx, effective.fields)
+          const { events } = effective
+          if (events.length > 0) await saveUserChange(inside, user, effective)
           if (events.includes('user.deactivated')) await leave(inside, user, endAccess, 'its holder was deactivated')
           const changed = await findUser(tx, user.id)
           if (changed === undefined) throw notFound('user')

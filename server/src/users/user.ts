@@ -6,6 +6,7 @@ import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
 import { isName, nameRule } from '../kernel/one-line-name.ts'
 import { type CreationRoleId, creationRoleIds, isCreationRole, requireMayGive, systemRoles } from '../roles/role.ts'
 import { Avatar, avatarFault } from './avatar.ts'
+import { type StoredFacts, shownFacts } from './fact.ts'
 
 export const authProviders = ['local', 'oidc', 'saml'] as const
 export type AuthProvider = (typeof authProviders)[number]
@@ -21,6 +22,7 @@ const known = {
   is_owner: Type.Boolean(),
   created_at: DateTime,
   updated_at: DateTime,
+  ...shownFacts,
   suspended_until: Type.Optional(
     Type.String({ format: 'date-time', description: 'present while the user is suspended, whatever `active` says' }),
   ),
@@ -52,10 +54,18 @@ export const UserGroup = Type.Object(
 export type UserGroup = Static<typeof UserGroup>
 
 /** A record of a user as stored, where null stands for a field that is left out. */
-export type Stored<Shown extends ListedUser> = Omit<Shown, 'suspended_until'> & { suspended_until: string | null }
+export type Stored<Shown extends ListedUser> = Omit<Shown, 'suspended_until' | keyof StoredFacts> &
+  StoredFacts & { suspended_until: string | null }
 
-export function userOf<Shown extends ListedUser>({ suspended_until, ...rest }: Stored<Shown>) {
-  return { ...rest, ...(suspended_until !== null && { suspended_until }) }
+export function userOf<Shown extends ListedUser>(stored: Stored<Shown>) {
+  const { suspended_until, department, title, manager_id, ...rest } = stored
+  return {
+    ...rest,
+    ...(department !== null && { department }),
+    ...(title !== null && { title }),
+    ...(manager_id !== null && { manager_id }),
+    ...(suspended_until !== null && { suspended_until }),
+  }
 }
 
 const passwordRule =
