@@ -17,6 +17,7 @@ const conditions = [
   '',
   'when { context.break_glass }',
   'when { principal.email like "*@example.com" && principal.email_verified }',
+  'when { principal has department && principal.department == "Finance" }',
   'unless { resource.hasTag("env") }',
   'when { context.duration_seconds * 9223372036854775807 > 0 }',
 ]
@@ -51,10 +52,11 @@ export const anyQuestion: fc.Arbitrary<AskQuestion> = fc
     action: fc.constantFrom('ReadOnlyAccess', 'Admin', 'new'),
     wide: fc.boolean(),
     email_verified: fc.boolean(),
+    facts: fc.constantFrom({}, { department: 'Finance' }),
   })
-  .map(({ breakGlass, action, wide, email_verified }) => ({
+  .map(({ breakGlass, action, wide, email_verified, facts }) => ({
     ...sampleQuestion,
-    principal: { ...sampleQuestion.principal, email_verified },
+    principal: { ...sampleQuestion.principal, email_verified, ...facts },
     action,
     resources: wide ? [sampleAccount, { ...sampleAccount, id: '2', tags: {} }] : [sampleAccount],
     context: { ...sampleQuestion.context, break_glass: breakGlass },

@@ -44,6 +44,7 @@ const people = ['u', 'v'].flatMap((id) =>
     [true, false].map((email_verified) => ({
       ...sampleQuestion.principal,
       ...{ id, role_ids, group_ids: [], email_verified },
+      ...(email_verified === (id === 'u') && { department: 'Finance', manager: id === 'u' ? 'v' : 'u' }),
     })),
   ),
 )
@@ -60,6 +61,11 @@ const questions: AskQuestion[] = [true, false].flatMap((break_glass) =>
   ),
 )
 
+const byFacts = [
+  ' when { principal has department && principal.department == "Finance" }',
+  ' unless { principal has department && principal.department == "Finance" }',
+  ' when { principal has manager && principal.manager == User::"v" }',
+]
 const anyRule = () => {
   const mode = anyOf(['', '', '@approval_mode("auto") ', '@approval_mode("break_glass") '])
   const effect = anyOf(['permit', 'permit', 'forbid'])
@@ -79,7 +85,14 @@ const anyRule = () => {
     'resource is cloud_storage_bucket',
     'resource is cloud_account in cloud_organizational_unit::"dev"',
   ])
-  const condition = anyOf(['', '', '', ' when { principal.email_verified }', ' unless { principal.email_verified }'])
+  const condition = anyOf([
+    '',
+    '',
+    '',
+    ' when { principal.email_verified }',
+    ' unless { principal.email_verified }',
+    ...byFacts,
+  ])
   return `${mode}${effect}(${principal}, ${action}, ${what})${condition};`
 }
 const anyRules = () => Array.from({ length: 1 + Math.floor(Math.random() * 4) }, anyRule)

@@ -4,8 +4,8 @@ import { formOf } from './expression.ts'
 
 /**
  * Splits clauses into clauses of one part each. They all hold exactly where the given clauses all hold: an `&&` in a `when` and an
- * `||` in an `unless` are split, and `!` turns one kind into the other. A `hasTag` stays with the part that then reads the tag,
- * since either alone means nothing.
+ * `||` in an `unless` are split, and `!` turns one kind into the other. A `hasTag` or a `has` stays with the part that then reads the
+ * tag or the attribute, since either alone means nothing.
  */
 export function conjunctsOf(clauses: readonly Clause[]): Clause[] {
   return withTheirGuards(clauses.flatMap((clause) => split(clause.kind, clause.body)))
@@ -22,8 +22,8 @@ function split(kind: Clause['kind'], body: Expr): Clause[] {
 }
 
 function withTheirGuards(parts: readonly Clause[]): Clause[] {
-  const guards = parts.filter(({ kind, body }) => kind === 'when' && formOf(body).operator === 'hasTag')
-  const readers = parts.map((part) => guards.filter((guard) => guard !== part && readsTagOf(part.body, guard.body)))
+  const guards = parts.filter(({ kind, body }) => kind === 'when' && guarded[formOf(body).operator] !== undefined)
+  const readers = parts.map((part) => guards.filter((guard) => guard !== part && readsGuarded(part.body, guard.body)))
   const used = new Set(readers.flat())
   return parts
     .map((part, index) => (readers[index] ?? []).reduceRight(behind, part))
@@ -35,8 +35,12 @@ function behind(part: Clause, guard: Clause): Clause {
   return { kind: 'when', body: { '&&': { left: guard.body, right } } }
 }
 
-/** Whether the expression reads the tag that the guard, a `hasTag`, tests. */
-export function readsTagOf(body: Expr, guard: Expr): boolean {
-  const { operands } = formOf(guard)
-  return JSON.stringify(body).includes(JSON.stringify({ getTag: operands }))
+/** The operators that test whether there is something to read, each with the one that reads it. */
+const guarded: Readonly<Record<string, string>> = { hasTag: 'getTag', has: '.' }
+
+/** Whether the guard is a `hasTag` or a `has`, and the expression reads the tag or the attribute that it tests. */
+export function readsGuarded(body: Expr, guard: Expr): boolean {
+  const { operator, operands } = formOf(guard)
+  const reader = guarded[operator]
+  return reader !== undefined && JSON.stringify(body).includes(JSON.stringify({ [reader]: operands }))
 }

@@ -72,6 +72,8 @@ const conditions = [
   'when { context.has_reason }',
   'unless { principal in Role::"admin" }',
   'when { principal.email_verified }',
+  'when { principal has department && principal.department == "Finance" }',
+  `unless { principal has manager && principal.manager == User::${JSON.stringify(users[0])} }`,
   'when { context.duration_seconds * 9223372036854775807 > 0 }',
   'when { resource.nothing }',
 ]
@@ -99,8 +101,9 @@ const anyPrincipal: fc.Arbitrary<Principal> = fc
     email_verified: fc.boolean(),
     group_ids: fc.subarray(groups),
     role_ids: fc.subarray(roles),
+    facts: fc.constantFrom({}, { department: 'Finance' }, ...users.map((manager) => ({ manager }))),
   })
-  .map((drawn) => ({ ...sampleQuestion.principal, ...drawn }))
+  .map(({ facts, ...drawn }) => ({ ...sampleQuestion.principal, ...drawn, ...facts }))
 const anyResource: fc.Arbitrary<Resource> = fc
   .record({
     type: fc.constantFrom('cloud_account' as const, 'cloud_storage_bucket' as const),

@@ -2,7 +2,7 @@
  * Any other condition or scope, in words that follow "permits this": "where the resource’s tag `env` is "dev"". Only for requesters
  * with `policies:read`.
  */
-import { readsTagOf } from '../cedar/conjunct.ts'
+import { readsGuarded } from '../cedar/conjunct.ts'
 import type { Clause, Expr } from '../cedar/engine.ts'
 import { attributeOf, entitiesIn, formOf, isVariable } from '../cedar/expression.ts'
 import type { Principal, Resource } from '../cedar/question.ts'
@@ -10,6 +10,7 @@ import { entityKey } from '../cedar/reading.ts'
 import { approveAction } from '../cedar/schema.ts'
 import type { ActionScope, EntityScope } from '../cedar/scope.ts'
 import { either, type WantedWords } from './circumstance-words.ts'
+import { comparedFact, factWords } from './fact-words.ts'
 import type { Side } from './near-rule.ts'
 
 /** The question's parts, whether the resource's data may be shown, and the words for the groups, roles and people that rules name. */
@@ -41,13 +42,17 @@ function wordsWhere(body: Expr, wanted: boolean, known: Known): ConditionWords |
   const { left, right, arg } = operands
   if (operator === '!' && arg !== undefined) return wordsWhere(arg, !wanted, known)
   if (operator === '&&' && left !== undefined && right !== undefined) return guarded(left, right, wanted, known)
-  return tagThere(body, wanted, known) ?? valueWords(body, wanted, known) ?? placeWords(body, wanted, known)
+  return (
+    tagThere(body, wanted, known) ??
+    factWords(body, wanted, known) ??
+    valueWords(body, wanted, known) ??
+    placeWords(body, wanted, known)
+  )
 }
 
-/** A condition that tests whether a tag exists, and then its value. */
+/** A condition that tests whether a tag exists or a fact is known, and then its value. */
 function guarded(guard: Expr, body: Expr, wanted: boolean, known: Known): ConditionWords | undefined {
-  const isGuard = formOf(guard).operator === 'hasTag' && readsTagOf(body, guard)
-  return isGuard ? wordsWhere(body, wanted, known) : undefined
+  return readsGuarded(body, guard) ? wordsWhere(body, wanted, known) : undefined
 }
 
 function tagThere(body: Expr, wanted: boolean, { resource, mayReadAccounts }: Known): ConditionWords | undefined {
@@ -67,7 +72,15 @@ function notSo({ as_if }: Resource): string {
   return as_if === undefined ? 'that is not so' : 'that is not so in every account where it may be'
 }
 
-type Valued = { kind: ConditionWords['kind']; name: string; value: unknown; isShown: boolean; isVerified?: boolean }
+type Valued = {
+  kind: ConditionWords['kind']
+  name: string
+  value: unknown
+  isShown: boolean
+  isVerified?: boolean
+  /** What is said where there is no value; absent: that it has none. */
+  absent?: string
+}
 
 /** A string or boolean attribute of the resource or the person that a rule compares. */
 function valuedBy(expression: Expr, { principal, resource, mayReadAccounts }: Known): Valued | undefined {
@@ -81,6 +94,8 @@ function valuedBy(expression: Expr, { principal, resource, mayReadAccounts }: Kn
   if (attributeOf(expression, 'resource') === 'name')
     return { kind: 'name', name: 'the resource’s name', value: resource.name, isShown: mayReadAccounts }
   const attribute = attributeOf(expression, 'principal')
+  const fact = comparedFact(attribute, principal)
+  if (fact !== undefined) return fact
   if (attribute === undefined || attribute === 'scopes' || !Object.hasOwn(principal, attribute)) return undefined
   return {
     kind: 'principal',
@@ -95,13 +110,13 @@ function valueWords(body: Expr, wanted: boolean, known: Known): ConditionWords |
   const compared = comparison(body, known)
   if (compared === undefined) return undefined
   const { valued, like, of } = compared
-  const { kind, name, value, isShown, isVerified } = valued
+  const { kind, name, value, isShown, isVerified, absent = 'it has none' } = valued
   if (isVerified && of.length === 1) return { kind, ...verifiedWords(of[0] === wanted) }
   const is = `${like ? (wanted ? 'is like' : 'is not like') : wanted ? 'is' : 'is not'} ${either(of.map(quoted))}`
   return {
     kind,
     wanted: `where ${name} ${is}`,
-    given: !isShown ? notSo(known.resource) : value === undefined ? 'it has none' : `it is ${quoted(value)}`,
+    given: !isShown ? notSo(known.resource) : value === undefined ? absent : `it is ${quoted(value)}`,
   }
 }
 

@@ -26,6 +26,7 @@ const conditions = [
   ['resource.hasTag("hidden") && resource.getTag("hidden") == "hidden"', 'resource.getTag("env") != "hidden"'],
   ['principal in Group::"hidden"', 'principal.name == "hidden"', 'principal.scopes.contains("requests:create")'],
   ['principal.email_verified', '!principal.email_verified'],
+  ['principal has department && principal.department == "hidden"', 'principal has manager'],
 ]
 const scopes = {
   principal: ['principal', 'principal in Group::"engineers"', 'principal in Group::"hidden"'],

@@ -26,6 +26,14 @@ const conditions = {
     ...['principal.is_owner', 'principal.email_verified == true', '!(principal.name == "Ada")'],
     ...['principal.email like "*@corp.example"', 'principal.scopes.contains("audit:read")'],
     ...['!principal.scopes.contains("requests:create")', '["Eve", "Bob"].contains(principal.name)'],
+    ...[
+      'principal has department && principal.department == "Finance"',
+      'principal has title',
+      '!(principal has manager)',
+    ],
+    ...['!(principal has department && principal.department == "Sales")', 'principal has manager'],
+    'principal has title && principal.title like "*lead"',
+    'principal has manager && principal.manager == User::"grace"',
   ],
   action: ['action == Action::"List"', 'action in [Action::"List", Action::"Get"]'],
   resource: ['resource is cloud_storage_bucket', `resource in ${unit}`, 'resource == cloud_account::"210987654321"'],
@@ -77,7 +85,10 @@ const anyQuestion = fc
     via: fc.constantFrom('token' as const, 'api_key' as const),
     id: fc.constantFrom('ada', 'editor'),
   })
-  .map(({ id, ...context }) => ({ principal: { ...sampleQuestion.principal, id }, context }))
+  .map(({ id, ...context }) => {
+    const facts = id === 'ada' ? { department: 'Sales', manager: 'eve' } : {}
+    return { principal: { ...sampleQuestion.principal, id, ...facts }, context }
+  })
 
 type World = { principal: Principal; action: string; resource: Resource; context: AskQuestion['context'] }
 const valuesIn = (words: string) =>
@@ -86,6 +97,10 @@ const withPerson = (world: World, change: Partial<Principal>): World => ({
   ...world,
   principal: { ...world.principal, ...change },
 })
+const without = ({ principal, ...world }: World, fact: 'department' | 'manager'): World => {
+  const { [fact]: _, ...person } = principal
+  return { ...world, principal: person }
+}
 const withResource = (world: World, change: object): World => ({ ...world, resource: { ...world.resource, ...change } })
 const withTag = (world: World, key: string, value: unknown) =>
   withResource(world, { tags: { ...world.resource.tags, [key]: value } })
@@ -133,6 +148,22 @@ const forms: [words: RegExp, worlds: (world: World, ...found: string[]) => World
     /^where your `(.*)` is (.*)$/,
     (world, key = '', values = '') => valuesIn(values).map((value) => withPerson(world, { [key]: value })),
   ],
+  [
+    /^where your department is not .*$/,
+    (world) => [withPerson(world, { department: 'any' }), without(world, 'department')],
+  ],
+  [
+    /^where your job title is like "(.*)"$/,
+    (world, like = '') => [withPerson(world, { title: like.replaceAll('*', 'x') })],
+  ],
+  [
+    /^where your (department) is (.*)$/,
+    (world, key = '', values = '') => valuesIn(values).map((value) => withPerson(world, { [key]: value })),
+  ],
+  [/^to users whose job title is known$/, (world) => [withPerson(world, { title: 'any' })]],
+  [/^to users whose manager is known$/, (world) => [withPerson(world, { manager: 'any' })]],
+  [/^to users whose manager is not known$/, (world) => [without(world, 'manager')]],
+  [/^to users whose manager is the user `(.*)`$/, (world, manager = '') => [withPerson(world, { manager })]],
   [/^to users whose e-mail address is verified$/, (world) => [withPerson(world, { email_verified: true })]],
   [/^to users who hold the scope `(.*)`$/, (world, scope = '') => [withPerson(world, { scopes: [scope] })]],
   [/^to users who do not hold the scope `.*`$/, (world) => [withPerson(world, { scopes: [] })]],
