@@ -141,6 +141,6 @@ test('the version before evaluated an approver without the rights that do not co
   assert.ok(former.kind === 'approve' && now.kind === 'approve')
   assert.deepEqual(
     [former.policyQuestion.whole, now.policyQuestion.whole],
-    [undefined, { principal: approver.whole, requester }],
+    [undefined, [{ principal: approver.whole, requester }]],
   )
 })

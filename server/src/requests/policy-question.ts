@@ -108,9 +108,7 @@ export function approveQuestion(
   const { resources, ...beyond } = resourcesOf(requested, known)
   return {
     principal: approver.counting,
-    ...(!(allCounts(approver) && allCounts(requester)) && {
-      whole: { principal: approver.whole, requester: requester.whole },
-    }),
+    ...wholePeople(approver, requester),
     request: { id, requester: requester.counting, action, duration_seconds, break_glass },
     targets: toldApart(resources, known.facts.literals),
     context: contextOf(requested, when, known.settings),
@@ -118,12 +116,33 @@ export function approveQuestion(
   }
 }
 
+/**
+ * The two people with what does not count: with all rights, and then with the present facts too. A value that does not count stands in
+ * place of the one that does, so that a forbid which reads a right and a fact needs both questions.
+ */
+function wholePeople(approver: Weighed, requester: Weighed): Pick<ApproveQuestion, 'whole'> {
+  const people = [approver, requester]
+  const whole = [
+    ...(people.every(allRightsCount)
+      ? []
+      : [{ principal: withAllRights(approver), requester: withAllRights(requester) }]),
+    ...(people.every(allFactsCount) ? [] : [{ principal: approver.whole, requester: requester.whole }]),
+  ]
+  return whole.length === 0 ? {} : { whole }
+}
+
 /** Of each right, both lists are in the same order, and one is a part of the other. */
-function allCounts({ counting, whole }: Weighed): boolean {
-  return (
-    (['scopes', 'group_ids', 'role_ids'] as const).every((of) => counting[of].length === whole[of].length) &&
-    (['department', 'title', 'manager'] as const).every((fact) => counting[fact] === whole[fact])
-  )
+function allRightsCount({ counting, whole }: Weighed): boolean {
+  return (['scopes', 'group_ids', 'role_ids'] as const).every((of) => counting[of].length === whole[of].length)
+}
+
+function allFactsCount({ counting, whole }: Weighed): boolean {
+  return (['department', 'title', 'manager'] as const).every((fact) => counting[fact] === whole[fact])
+}
+
+function withAllRights({ counting, whole }: Weighed): Principal {
+  const { scopes, group_ids, role_ids } = whole
+  return { ...counting, scopes, group_ids, role_ids }
 }
 
 /** A person of whom all counts, since nothing was given or written after a request that is not made yet. */

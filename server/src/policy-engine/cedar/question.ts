@@ -119,8 +119,8 @@ export function actionAskedOn({ action }: Pick<AskQuestion, 'action'>, { as_acti
 /** May the principal decide this request? Evaluated for each of `targets`: the requested resource, then each account. */
 export type ApproveQuestion = {
   principal: Principal
-  /** The approver and the requester with what does not count: the rules must allow it for these too. Absent where all counts. */
-  whole?: { principal: Principal; requester: Principal }
+  /** The approver and the requester with what does not count: the rules must allow it for these too. None where all counts. */
+  whole?: readonly { principal: Principal; requester: Principal }[]
   request: AccessRequest
   targets: readonly Resource[]
   context: RequestContext

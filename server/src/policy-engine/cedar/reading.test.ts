@@ -4,6 +4,7 @@ import { Problem } from '../../kernel/errors.ts'
 import { parseStatement } from './parse.ts'
 import { entityKey, readingOf, unitedReadings } from './reading.ts'
 import { statementFromInput } from './statement.ts'
+import { findValid } from './validate.ts'
 
 const readingWhere = (condition: string, resource = 'resource') =>
   readingOf(parseStatement(`permit(principal, action, ${resource}) when { ${condition} };`))
@@ -110,5 +111,46 @@ test('a rule cannot read a request that it names', () => {
   )
   statementFromInput({
     policy_text: 'forbid(principal, action == Action::"approve", resource == access_request::"r");',
+  })
+})
+
+suite('a rule can compare a manager', () => {
+  const rows: [condition: string, isRead: boolean][] = [
+    ['principal has manager', false],
+    ['resource has requester.manager', false],
+    ['resource.requester has manager && resource.requester.manager == principal', false],
+    ['principal has manager && principal != principal["manager"]', false],
+    ['principal has manager && [User::"a", User::"b"].contains(principal.manager)', false],
+    ['principal has manager && [principal.manager].contains(principal)', false],
+    ['principal has manager && principal in principal.manager', false],
+    ['principal has manager && principal in [principal.manager]', false],
+    ['principal.manager.department == "x"', true],
+    ['principal["m\\u{61}nager"].email == "x"', true],
+    ['principal.manager has department', true],
+    ['principal has manager.department', true],
+    ['resource has requester.manager.title', true],
+    ['principal.manager in Group::"g"', true],
+    ['principal.manager in User::"a"', true],
+    ['principal.manager is User in Group::"g"', true],
+    ['principal.manager.manager == principal', true],
+    ['User::"a".manager.email == "x"', true],
+    ['{who: principal.manager}.who.email == "x"', true],
+    ['(if context.break_glass then principal.manager else principal) in Group::"g"', true],
+    ['[principal.manager].contains(principal.manager.manager)', true],
+  ]
+  for (const [condition, isRead] of rows)
+    test(`${isRead ? 'but not read them' : 'in'}: \`${condition}\``, () =>
+      assert.equal(readingWhere(condition).reads_managers, isRead))
+
+  test('and is refused where it reads them, by itself and among others', () => {
+    const text = (condition: string) => `permit(principal, action, resource) when { ${condition} };`
+    const through = text('principal has manager && principal.manager in Group::"g"')
+    assert.throws(
+      () => statementFromInput({ policy_text: through }),
+      (error) =>
+        error instanceof Problem && error.code === 'invalid_policy' && /only compare a manager/.test(error.message),
+    )
+    const statements = [through, text('principal has manager')].map(parseStatement)
+    assert.deepEqual(findValid(statements), [false, true])
   })
 })

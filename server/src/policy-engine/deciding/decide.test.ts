@@ -273,17 +273,10 @@ describe('approve', () => {
       ['a forbid by the right', [open, notThey], false],
       ['a forbid unless by the right', [open, butThey], false],
     ]
+    const people = [{ principal: whole, requester: sampleApproval.request.requester }]
     for (const [what, rules, allowed] of rows)
-      assert.equal(
-        approve(rules, { principal: plain, whole: { principal: whole, requester: sampleApproval.request.requester } })
-          .allowed,
-        allowed,
-        what,
-      )
-    const denied = approve([open, notThey], {
-      principal: plain,
-      whole: { principal: whole, requester: sampleApproval.request.requester },
-    })
+      assert.equal(approve(rules, { principal: plain, whole: people }).allowed, allowed, what)
+    const denied = approve([open, notThey], { principal: plain, whole: people })
     assert.deepEqual([denied.notices, denied.rule_ids], [['n'], ['forbid']])
     assert.equal(approve([open, notThey], { principal: plain }).allowed, true, 'without the right at all')
   })

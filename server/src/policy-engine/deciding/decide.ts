@@ -93,7 +93,7 @@ export function decideApproveInPieces(
 
 /** The number of evaluations that the question takes at most. */
 export function evaluationsOf({ targets, whole }: ApproveQuestion): number {
-  return targets.length * (whole === undefined ? 1 : 2)
+  return targets.length * (1 + (whole?.length ?? 0))
 }
 
 /** A question about more resources than this takes so long that those of one tenant take turns. */
@@ -139,7 +139,7 @@ function* approving(
   return decided(ruleSet, verdicts, { principal, act: 'deciding the request', emergency: false })
 }
 
-/** INVARIANT: what does not count permits nothing (the first question), and lifts no forbid about those who have it (the second). */
+/** INVARIANT: what does not count permits nothing (the first question), and lifts no forbid about those who have it (the others). */
 function judgeApproval(
   evaluator: PolicyEvaluator,
   ruleSet: RuleSet,
@@ -150,12 +150,15 @@ function judgeApproval(
     const put = () => approveOf({ ...question, principal, request: { ...request, requester } }, target)
     return verdictOf(target, evaluate(evaluator, ruleSet, 'approve', approveAction, put, question.literals), null)
   }
-  const { principal, request, whole } = question
-  const counting = judge(principal, request.requester)
-  if (whole === undefined || !counting.allowed) return counting
-  const all = judge(whole.principal, whole.requester)
-  const errors = [...counting.errors, ...all.errors]
-  return all.allowed ? { ...counting, errors } : { ...all, errors }
+  const { principal, request, whole = [] } = question
+  let verdict = judge(principal, request.requester)
+  for (const people of whole) {
+    if (!verdict.allowed) break
+    const other = judge(people.principal, people.requester)
+    const errors = [...verdict.errors, ...other.errors]
+    verdict = other.allowed ? { ...verdict, errors } : { ...other, errors }
+  }
+  return verdict
 }
 
 /**
