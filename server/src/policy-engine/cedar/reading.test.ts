@@ -142,7 +142,7 @@ suite('a rule can compare a manager', () => {
     test(`${isRead ? 'but not read them' : 'in'}: \`${condition}\``, () =>
       assert.equal(readingWhere(condition).reads_managers, isRead))
 
-  test('and is refused where it reads them, by itself and among others', () => {
+  test('is refused where it reads them, by itself and among others', () => {
     const text = (condition: string) => `permit(principal, action, resource) when { ${condition} };`
     const through = text('principal has manager && principal.manager in Group::"g"')
     assert.throws(
@@ -152,5 +152,31 @@ suite('a rule can compare a manager', () => {
     )
     const statements = [through, text('principal has manager')].map(parseStatement)
     assert.deepEqual(findValid(statements), [false, true])
+  })
+})
+
+suite('a rule about deciding', () => {
+  const rows: [condition: string, isOfOthers: boolean][] = [
+    ['principal has title && principal.title == "x"', false],
+    ['resource.requester has department && resource.requester["department"] == "x"', false],
+    ['resource has requester.manager && resource.requester.manager == principal', false],
+    ['User::"a" in Group::"g"', false],
+    ['User::"a" has title', true],
+    ['User::"a" has title && User::"a".title == "x"', true],
+    ['principal == User::"a".manager', true],
+    ['{who: User::"a"}.who has department', true],
+    ['(if context.has_reason then User::"a" else principal) has title', true],
+  ]
+  for (const [condition, isOfOthers] of rows)
+    test(`${isOfOthers ? 'reads no facts of others' : 'may say'}: \`${condition}\``, () => {
+      const said = (action: string) => parseStatement(`permit(principal, ${action}, resource) when { ${condition} };`)
+      assert.equal(readingOf(said('action')).reads_others_facts, isOfOthers)
+      if (isOfOthers) assert.deepEqual(findValid([said('action == Action::"approve"')]), [false])
+    })
+
+  test('that reads them is refused with a sentence', () => {
+    const policy_text = 'permit(principal, action == Action::"approve", resource) when { User::"a" has title };'
+    assert.throws(() => statementFromInput({ policy_text }), /only of `principal` and `resource.requester`/)
+    statementFromInput({ policy_text: 'permit(principal, action, resource) when { User::"a" has title };' })
   })
 })

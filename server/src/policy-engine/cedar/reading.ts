@@ -3,7 +3,7 @@
  * which it tells accounts apart; and whether it reads somebody's manager. Read from the engine's JSON, so that spelling makes no difference.
  */
 import type { Expr, PolicyJson } from './engine.ts'
-import { entityOf, formOf } from './expression.ts'
+import { attributeOf, entityOf, formOf, isVariable, type Operands } from './expression.ts'
 import { askedTypes } from './schema.ts'
 import { scopeFromEngine } from './scope.ts'
 
@@ -25,11 +25,15 @@ export type Reading = {
   traits: AccountTraits
 }
 
-/**
- * What one statement reads. `database_ids`: the databases that it names. `reads_managers`: it reads attributes or ancestors of
- * somebody's manager, of whom a question has only the identity.
- */
-export type StatementReading = Reading & { database_ids: readonly string[]; reads_managers: boolean }
+/** What one statement reads. */
+export type StatementReading = Reading & {
+  /** The databases that it names. */
+  database_ids: readonly string[]
+  /** It may read attributes or ancestors of somebody's manager, of whom a question has only the identity. */
+  reads_managers: boolean
+  /** It may read facts (department, title, manager) of others than `principal` and `resource.requester`. */
+  reads_others_facts: boolean
+}
 
 /** A rule set may name and read at most this many entities: each of them is part of every question. */
 export const maxLiterals = 50
@@ -45,7 +49,14 @@ export function entityKey({ type, id }: EntityReference): string {
 /** What a statement reads. Every node is visited once. */
 export function readingOf(statement: PolicyJson): StatementReading {
   const { principal, resource } = scopeFromEngine(statement)
-  const found: Found = { read: new Map(), named: new Map(), tags: new Set(), computesTags: false, readsManagers: false }
+  const found: Found = {
+    read: new Map(),
+    named: new Map(),
+    tags: new Set(),
+    computesTags: false,
+    ofManagers: false,
+    ofOthers: false,
+  }
   for (const scope of [principal, resource]) {
     if (scope.scope === 'eq' || scope.scope === 'in') noteNamed(found, scope)
     if (scope.scope === 'is_in') noteNamed(found, scope.group)
@@ -61,7 +72,8 @@ export function readingOf(statement: PolicyJson): StatementReading {
       tags: found.computesTags ? 'all' : [...found.tags],
     },
     database_ids: idsOf('cloud_db_instance'),
-    reads_managers: found.readsManagers,
+    reads_managers: found.ofManagers,
+    reads_others_facts: found.ofOthers,
   }
 }
 
@@ -88,7 +100,8 @@ type Found = {
   named: Map<string, EntityReference>
   tags: Set<string>
   computesTags: boolean
-  readsManagers: boolean
+  ofManagers: boolean
+  ofOthers: boolean
 }
 
 function noteNamed({ named }: Found, entity: EntityReference): void {
@@ -107,8 +120,8 @@ function visit(expression: Expr, found: Found): void {
     if (readableTypes.includes(entity.type)) found.read.set(entityKey(entity), entity)
     return
   }
-  if (operator === '.' && operands.attr === 'manager') found.readsManagers = true
-  if (operator === 'has' && [operands.attr].flat().slice(0, -1).includes('manager')) found.readsManagers = true
+  if (operator === '.' && operands.attr === 'manager') found.ofManagers = true
+  if (operator === '.' || operator === 'has') noteFacts(operands, operator === 'has', found)
   if (operator === 'getTag' || operator === 'hasTag') noteTag(operands.right, found)
   // Nothing takes a member out of a set, so that only its identity can matter.
   for (const operand of row) (operator === 'Set' ? identify : visit)(operand, found)
@@ -137,8 +150,24 @@ function identify(expression: Expr, found: Found): void {
   const entity = entityOf(expression)
   const { operator, operands } = formOf(expression)
   if (entity !== undefined) noteNamed(found, entity)
-  else if (operator === '.' && operands.attr === 'manager' && operands.left !== undefined) visit(operands.left, found)
-  else visit(expression, found)
+  else if (operator === '.' && operands.attr === 'manager' && operands.left !== undefined) {
+    noteFacts(operands, false, found)
+    visit(operands.left, found)
+  } else visit(expression, found)
+}
+
+const facts: readonly (string | undefined)[] = ['department', 'title', 'manager']
+
+/** Whose facts an attribute reads. `has` may test a path, such as `resource has requester.manager`, of which all but the end is read. */
+function noteFacts({ left, attr }: Operands, isTest: boolean, found: Found): void {
+  let of = left
+  for (const [index, name] of [attr ?? []].flat().entries()) {
+    if (of === undefined) return
+    if (isTest && index > 0 && formOf(of).operands.attr === 'manager') found.ofManagers = true
+    const isOfQuestion = isVariable(of, 'principal') || attributeOf(of, 'resource') === 'requester'
+    if (facts.includes(name) && !isOfQuestion) found.ofOthers = true
+    of = { '.': { left: of, attr: name } }
+  }
 }
 
 function noteTag(key: Expr | undefined, found: Found): void {

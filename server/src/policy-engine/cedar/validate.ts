@@ -124,19 +124,26 @@ export function findValid(statements: readonly PolicyJson[]): boolean[] {
   return valid
 }
 
-/** Whether a statement reads what no question has: the condition would be silently false. */
+/** Why a statement reads what no question has, or what nobody can vouch for: the condition would be silently false, or true. */
 function whatCannotBeRead(statement: PolicyJson): { message: string; help: string } | undefined {
-  const { literals, reads_managers } = readingOf(statement)
+  const { literals, reads_managers, reads_others_facts } = readingOf(statement)
   // Requests come and go, and a rule about one of them would outlive it.
   if (literals.some(({ type }) => type === 'access_request'))
     return {
       message: 'a rule cannot read a request by its id',
       help: 'a rule that names `approve` reads the request that is decided as `resource`',
     }
-  if (!reads_managers) return undefined
+  if (reads_managers)
+    return {
+      message: 'a rule can only compare a manager, and not read their attributes, groups or roles',
+      help: 'for example `resource.requester has manager && resource.requester.manager == principal`',
+    }
+  // What was written about others since the request cannot be left out: the facts about them are those of many requests.
+  if (!reads_others_facts || !ruleSetsOf(scopeFromEngine(statement).action).includes('approve')) return undefined
   return {
-    message: 'a rule can only compare a manager, and not read their attributes, groups or roles',
-    help: 'for example `resource.requester has manager && resource.requester.manager == principal`',
+    message:
+      'a rule about deciding reads `department`, `title` and `manager` only of `principal` and `resource.requester`',
+    help: 'name the people whom you mean, or a group, in place of what is known of them',
   }
 }
 
