@@ -4016,6 +4016,14 @@ export interface components {
             id: string;
             email: string;
             name: string;
+            /** @description left out where it is not known */
+            department?: string;
+            /** @description left out where none is known */
+            manager?: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+            };
             tenant: {
                 /** Format: uuid */
                 id: string;
@@ -4046,6 +4054,8 @@ export interface components {
             /** @description 100: so many, or more */
             unread_notifications: number;
             sign_in: components["schemas"]["CurrentSignIn"];
+            /** @description the job title; left out where it is not known */
+            title?: string;
         };
         PermissionGroup: {
             resource: string;
@@ -9814,12 +9824,20 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
+                /** @example 01a21c50-e88b-704a-b6ec-11410d168227 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "department": "Payments",
+                 *       "title": "Engineer",
+                 *       "manager_id": "01a21c50-e94f-7382-82fd-1043acee723f"
+                 *     }
+                 */
                 "application/json": {
                     /** @description must be a name that one can see, on one line, without control characters or marks that change the text direction; or the present value */
                     name?: string;
@@ -9868,6 +9886,26 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01a21c50-e88b-704a-b6ec-11410d168227",
+                     *       "email": "ada@acme.example",
+                     *       "name": "Ada",
+                     *       "roles": [
+                     *         "user"
+                     *       ],
+                     *       "auth_provider": "local",
+                     *       "active": true,
+                     *       "email_verified": false,
+                     *       "is_owner": false,
+                     *       "created_at": "2026-11-27T08:01:00.000Z",
+                     *       "updated_at": "2026-11-27T08:01:30.000Z",
+                     *       "department": "Payments",
+                     *       "title": "Engineer",
+                     *       "manager_id": "01a21c50-e94f-7382-82fd-1043acee723f",
+                     *       "avatar_base64": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["User"];
                 };
             };

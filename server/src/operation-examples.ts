@@ -65,6 +65,26 @@ export const operationExamples: Readonly<Record<string, OperationExample>> = {
       avatar_base64: null,
     },
   },
+  updateUser: {
+    parameters: { id: ada },
+    body: { department: 'Payments', title: 'Engineer', manager_id: ben },
+    answer: {
+      id: ada,
+      email: 'ada@acme.example',
+      name: 'Ada',
+      roles: ['user'],
+      auth_provider: 'local',
+      active: true,
+      email_verified: false,
+      is_owner: false,
+      created_at: at('08:01:00.000'),
+      updated_at: at('08:01:30.000'),
+      department: 'Payments',
+      title: 'Engineer',
+      manager_id: ben,
+      avatar_base64: null,
+    },
+  },
   upsertCloudAccounts: {
     body: {
       resources: [

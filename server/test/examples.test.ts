@@ -10,7 +10,7 @@ const told = [
   ...['exchangeAuthorizationCode', 'approveRequest', 'updateRole', 'createRule', 'upsertSetting', 'createEmailChannel'],
   ...['upsertCloudAccounts', 'listApiKeys', 'setAiProviderDefault', 'reorderPolicies', 'createUser', 'cancelRequest'],
   ...['addGroupMember', 'updateOwnPreferences', 'getAccessRequestStatus', 'getIdentityProvider', 'revokeApiKey'],
-  ...['listPermissions', 'updateOwnProfile', 'listGroups', 'markNotificationRead'],
+  ...['listPermissions', 'updateOwnProfile', 'listGroups', 'markNotificationRead', 'updateUser'],
 ]
 
 suite('the examples of the API document', () => {

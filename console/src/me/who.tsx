@@ -19,6 +19,9 @@ export function Who(): ReactNode {
         <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-[auto_1fr] sm:[&_dt]:min-w-32">
           <Fact name={words.name}>{profile?.display_name ?? me.name}</Fact>
           <Fact name={words.email}>{me.email}</Fact>
+          {me.title !== undefined && <Fact name={words.jobTitle}>{me.title}</Fact>}
+          {me.department !== undefined && <Fact name={words.department}>{me.department}</Fact>}
+          {me.manager !== undefined && <Fact name={words.manager}>{me.manager.name}</Fact>}
           <Fact name={words.organization}>
             {me.tenant.name} · {frame.mode(me.tenant.mode === 'live')}
             <span className="flex items-center gap-1 text-meta text-text-2">

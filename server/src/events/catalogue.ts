@@ -91,7 +91,8 @@ export const eventTable = {
   },
   'user.updated': {
     filterable: true,
-    means: 'the name or the profile of a user was changed, or a provider verified their address',
+    means:
+      'the name, the profile, the department, the title or the manager of a user was changed, or a provider verified their address',
   },
   'user.deactivated': { filterable: true, means: 'a user was deactivated; their requests and access have ended' },
   'user.reactivated': { filterable: true, means: 'a deactivated user was reactivated' },

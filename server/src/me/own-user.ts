@@ -4,6 +4,7 @@ import type { SignInSession } from '../kernel/context.ts'
 import { maxPendingRequests } from '../requests/request.ts'
 import { settleDuration } from '../requests/request-input.ts'
 import { readSettingValues, type Settings } from '../settings/setting.ts'
+import { type StoredFacts, shownFacts } from '../users/fact.ts'
 import { Preferences } from '../users/preferences.ts'
 
 /** Of the roles, and of the groups, of a user: so many are listed. */
@@ -62,6 +63,11 @@ export const OwnUser = Type.Object(
     id: Uuid,
     email: Type.String(),
     name: Type.String(),
+    department: shownFacts.department,
+    title: shownFacts.title,
+    manager: Type.Optional(
+      Type.Object({ id: Uuid, name: Type.String() }, { description: 'left out where none is known' }),
+    ),
     tenant: Type.Object({
       id: Uuid,
       name: Type.String(),
@@ -97,16 +103,25 @@ export type OwnUserRow = Pick<
   OwnUser,
   'id' | 'email' | 'name' | 'tenant' | 'is_owner' | 'roles' | 'groups' | 'unread_notifications'
 > &
-  Preferences & { settings: Readonly<Record<string, string>>; needs_second_factor: boolean }
+  Pick<StoredFacts, 'department' | 'title'> &
+  Preferences & {
+    manager: NonNullable<OwnUser['manager']> | null
+    settings: Readonly<Record<string, string>>
+    needs_second_factor: boolean
+  }
 
 /** The caller, in a sign-in with these scopes. */
 export function ownUserOf(
-  { locale, timezone, date_format, time_format, settings: stored, needs_second_factor, ...user }: OwnUserRow,
+  { locale, timezone, date_format, time_format, settings: stored, needs_second_factor, ...row }: OwnUserRow,
   { scopes, session }: { scopes: ReadonlySet<string>; session: Pick<SignInSession, 'amr' | 'auth_time'> },
 ): OwnUser {
   const settings = readSettingValues(stored)
+  const { department, title, manager, ...user } = row
   return {
     ...user,
+    ...(department !== null && { department }),
+    ...(title !== null && { title }),
+    ...(manager !== null && { manager }),
     scopes: [...scopes].sort(),
     preferences: effectivePreferences({ locale, timezone, date_format, time_format }, settings),
     limits: {

@@ -8,6 +8,12 @@ export function managerOf(user: Statement): Statement {
   return managerNamed(user, sql`${user}.manager_id`, sql`m.deleted_at is null`)
 }
 
+/** The manager with their name, as one value. */
+export function managerAsJson(user: Statement): Statement<{ id: string; name: string } | null> {
+  return sql`(select jsonb_build_object('id', m.id, 'name', m.name) from tenant_user m
+    where m.tenant_id = ${user}.tenant_id and m.id = ${user}.manager_id and m.deleted_at is null)`
+}
+
 /** @throws Problem 422 where a change names a manager who is no user of the tenant */
 export async function requireManager(tx: Tx, { manager_id }: Partial<StoredFacts>): Promise<void> {
   if (manager_id === undefined || manager_id === null) return

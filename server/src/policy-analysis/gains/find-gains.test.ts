@@ -24,12 +24,14 @@ const of = (entity: 'Group' | 'User' | 'Role', id: string): RuleInput => ({
 })
 const tagged = (env: string) => `resource.hasTag("env") && resource.getTag("env") == "${env}"`
 
-/** Ben and Cleo, Cleo of the group; two accounts of production and one to play in. */
+/** Ben of Finance, whose manager is Cleo, of the group; two accounts of production and one to play in. */
 async function office() {
   const on = await stage()
   const group = await on.group('Operations')
   const ben = await on.person('Ben')
   const cleo = await on.person('cleo', { group })
+  await asSuperuser(`update tenant_user set department = 'Finance', manager_id = $2 where id = $1`, [ben, cleo])
+  await asSuperuser(`update tenant_user set department = 'Sales', title = 'Lead' where id = $1`, [cleo])
   await on.account('play', '100000000003', { env: 'play' }, 1)
   await on.account('shop', '100000000001', { env: 'production' }, 2)
   await on.account('bank', '100000000002', { env: 'production' }, 2)
@@ -65,6 +67,20 @@ const cases: Record<string, Case> = {
   'one person by a condition': {
     draft: ({ ben }) => [named('Read', { conditions: `when { principal == User::"${ben}" }` })],
     changes: ['gains Read by_approval: Ben on play, bank, shop'],
+  },
+  'those of a department, those without a title, and those of a manager': {
+    draft: ({ cleo }) => [
+      named('Read', { conditions: 'when { principal has department && principal.department == "Finance" }' }),
+      named('Write', { conditions: 'unless { principal has title }' }),
+      named('Delete', { conditions: `when { principal has manager && principal.manager == User::"${cleo}" }` }),
+      named('List', { conditions: 'when { principal has title && principal.title like "L*" }' }),
+    ],
+    changes: [
+      'gains Delete by_approval: Ben on play, bank, shop',
+      'gains List by_approval: cleo on play, bank, shop',
+      'gains Read by_approval: Ben on play, bank, shop',
+      'gains Write by_approval: Ben on play, bank, shop',
+    ],
   },
   'one account by its number, and one by its name': {
     draft: () => [
