@@ -179,7 +179,7 @@ export type Deciding = Recorded & { approver: Weighed; weighed_requester: Weighe
 type DecidingRow = RecordedRow & { counting_requester: Principal }
 
 /** `counting_requester` is the requester without what does not count. */
-export function asWeighed({ counting_requester: counting, ...row }: DecidingRow): Omit<Deciding, 'approver'> {
+function asWeighed({ counting_requester: counting, ...row }: DecidingRow): Omit<Deciding, 'approver'> {
   const recorded = asRecorded(row)
   return { ...recorded, weighed_requester: { counting, whole: recorded.requester } }
 }

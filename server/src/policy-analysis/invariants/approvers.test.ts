@@ -27,41 +27,6 @@ const forbid = (principal = 'principal', resource = 'resource', conditions = '')
   `forbid(${principal}, action == Action::"approve", ${resource})${conditions};`
 const wide = permit()
 
-suite('that only these approve is refuted by a fact', () => {
-  const manager = 'resource.requester has manager && resource.requester.manager == principal'
-  const rows: [what: string, conditions: string][] = [
-    ['the manager of the requester', ` when { ${manager} }`],
-    [
-      'their manager, tested as a path',
-      ' when { resource has requester.manager && principal == resource.requester.manager }',
-    ],
-    ['whoever is not the manager', ` unless { ${manager} }`],
-    ['those of a department', ' when { principal has department && principal.department == "Finance" }'],
-    ['those without a title', ' unless { principal has title }'],
-    ['those of whom the title is known', ' when { principal has title }'],
-    ['those whose manager is named', ' when { principal has manager && principal.manager == User::"boss" }'],
-    [
-      'requests of a department',
-      ' when { resource.requester has department && resource.requester.department like "Fin*" }',
-    ],
-  ]
-  for (const [what, conditions] of rows)
-    test(`which permits ${what}`, async () => {
-      const { result } = await only([admins], [permit('principal', 'resource', conditions)])
-      assert.equal(result, 'counterexample')
-    })
-
-  test('which lifts the forbid', async () => {
-    const texts = [wide, forbid('principal', 'resource', ` unless { principal in Role::"admin" || (${manager}) }`)]
-    assert.equal((await only([admins], texts)).result, 'counterexample')
-  })
-
-  test('but proved where a fact is asked beside the role', async () => {
-    const texts = [permit('principal', 'resource', ` when { principal in Role::"admin" && ${manager} }`)]
-    assert.equal((await only([admins], texts)).result, 'proved')
-  })
-})
-
 suite('that only these approve is', () => {
   const isAdmin = 'principal in Role::"admin"'
   const isSecurity = 'principal in Group::"security"'
