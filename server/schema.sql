@@ -471,6 +471,84 @@ grant select, insert, update, delete on delivery_lane to sallyport_app;
 grant select (tenant_id, id, channel_type, failures, next_look_at, lease_until, generation) on delivery_lane to sallyport_work;
 grant update (lease_until, generation) on delivery_lane to sallyport_work;
 
+create table directory_group (
+  tenant_id uuid not null,
+  group_id uuid not null,
+  identity_provider_id uuid not null,
+  external_id text,
+  display_name text not null,
+  display_name_key text not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint directory_group_pk PRIMARY KEY (tenant_id, group_id),
+  constraint directory_group_external_id_uq UNIQUE (tenant_id, identity_provider_id, external_id),
+  constraint directory_group_group_id_fk FOREIGN KEY (tenant_id, group_id) REFERENCES tenant_group(tenant_id, id) ON DELETE CASCADE,
+  constraint directory_group_identity_provider_id_fk FOREIGN KEY (tenant_id, identity_provider_id) REFERENCES identity_provider(tenant_id, id) ON DELETE CASCADE,
+  constraint directory_group_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint directory_group_display_name_key_ck CHECK (char_length(display_name_key) >= 1 AND char_length(display_name_key) <= 1200),
+  constraint directory_group_external_id_ck CHECK (char_length(external_id) >= 1 AND char_length(external_id) <= 600)
+);
+CREATE INDEX directory_group_display_name_key_ix ON directory_group USING btree (tenant_id, identity_provider_id, display_name_key);
+CREATE UNIQUE INDEX directory_group_display_name_uq ON directory_group USING btree (tenant_id, identity_provider_id, display_name_key) WHERE external_id IS NULL;
+CREATE INDEX directory_group_provider_ix ON directory_group USING btree (tenant_id, identity_provider_id, group_id);
+CREATE INDEX directory_group_updated_at_ix ON directory_group USING btree (tenant_id, identity_provider_id, updated_at);
+alter table directory_group enable row level security;
+alter table directory_group force row level security;
+create policy tenant_wall on directory_group
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on directory_group to sallyport_app;
+grant update (external_id, display_name, display_name_key, updated_at) on directory_group to sallyport_app;
+
+create table directory_user (
+  tenant_id uuid not null,
+  user_id uuid not null,
+  identity_provider_id uuid not null,
+  external_id text,
+  user_name_key text not null,
+  resource jsonb not null,
+  manager_key text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint directory_user_pk PRIMARY KEY (tenant_id, user_id),
+  constraint directory_user_external_id_uq UNIQUE (tenant_id, identity_provider_id, external_id),
+  constraint directory_user_user_name_key_uq UNIQUE (tenant_id, identity_provider_id, user_name_key),
+  constraint directory_user_identity_provider_id_fk FOREIGN KEY (tenant_id, identity_provider_id) REFERENCES identity_provider(tenant_id, id) ON DELETE CASCADE,
+  constraint directory_user_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint directory_user_user_id_fk FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_user(tenant_id, id) ON DELETE CASCADE,
+  constraint directory_user_external_id_ck CHECK (char_length(external_id) >= 1 AND char_length(external_id) <= 600),
+  constraint directory_user_user_name_key_ck CHECK (char_length(user_name_key) >= 1 AND char_length(user_name_key) <= 1200)
+);
+CREATE INDEX directory_user_manager_key_ix ON directory_user USING btree (tenant_id, identity_provider_id, manager_key) WHERE manager_key IS NOT NULL;
+CREATE INDEX directory_user_provider_ix ON directory_user USING btree (tenant_id, identity_provider_id, user_id);
+CREATE INDEX directory_user_updated_at_ix ON directory_user USING btree (tenant_id, identity_provider_id, updated_at);
+alter table directory_user enable row level security;
+alter table directory_user force row level security;
+create policy tenant_wall on directory_user
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on directory_user to sallyport_app;
+grant update (external_id, user_name_key, resource, manager_key, updated_at) on directory_user to sallyport_app;
+
+create table directory_value (
+  tenant_id uuid not null,
+  identity_provider_id uuid not null,
+  user_id uuid not null,
+  path text not null,
+  key text not null,
+  element integer not null,
+  constraint directory_value_pk PRIMARY KEY (tenant_id, user_id, path, element),
+  constraint directory_value_user_id_fk FOREIGN KEY (tenant_id, user_id) REFERENCES directory_user(tenant_id, user_id) ON DELETE CASCADE
+);
+CREATE INDEX directory_value_key_ix ON directory_value USING btree (tenant_id, identity_provider_id, path, key, user_id);
+alter table directory_value enable row level security;
+alter table directory_value force row level security;
+create policy tenant_wall on directory_value
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on directory_value to sallyport_app;
+grant update (key) on directory_value to sallyport_app;
+
 create table discovery_key (
   id text not null default 'discovery'::text,
   sealed_key text not null,
@@ -736,7 +814,7 @@ create policy tenant_wall on group_member
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on group_member to sallyport_app;
-grant update (added_by, mapping_id, given_at, expires_at, end_cause) on group_member to sallyport_app;
+grant update (membership_source, added_by, mapping_id, given_at, expires_at, end_cause) on group_member to sallyport_app;
 CREATE TRIGGER group_member_authority AFTER INSERT OR DELETE ON group_member FOR EACH ROW EXECUTE FUNCTION authority_changed();
 CREATE TRIGGER group_member_authority_change AFTER UPDATE ON group_member FOR EACH ROW WHEN (old.user_id IS DISTINCT FROM new.user_id OR old.group_id IS DISTINCT FROM new.group_id OR old.added_by IS DISTINCT FROM new.added_by OR old.given_at IS DISTINCT FROM new.given_at OR COALESCE(new.expires_at, 'infinity'::timestamp with time zone) < COALESCE(old.expires_at, 'infinity'::timestamp with time zone)) EXECUTE FUNCTION authority_changed();
 CREATE TRIGGER group_member_ended AFTER DELETE ON group_member REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION group_member_ended();
@@ -806,6 +884,7 @@ create policy tenant_wall on identity_provider
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on identity_provider to sallyport_app;
 grant update (name, config, sealed_secrets, enabled, updated_at) on identity_provider to sallyport_app;
+CREATE TRIGGER identity_provider_authority AFTER UPDATE ON identity_provider FOR EACH ROW WHEN (old.enabled IS DISTINCT FROM new.enabled) EXECUTE FUNCTION authority_changed();
 
 create table inventory_group (
   tenant_id uuid not null,
@@ -1921,7 +2000,7 @@ create policy tenant_wall on tenant_group
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on tenant_group to sallyport_app;
-grant update (name, description, updated_at, members_notified) on tenant_group to sallyport_app;
+grant update (name, description, source, updated_at, members_notified) on tenant_group to sallyport_app;
 CREATE TRIGGER tenant_group_words AFTER INSERT ON tenant_group REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION tenant_group_words();
 CREATE TRIGGER tenant_group_words_change AFTER UPDATE ON tenant_group FOR EACH ROW WHEN (old.name IS DISTINCT FROM new.name) EXECUTE FUNCTION tenant_group_words_change();
 

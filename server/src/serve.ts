@@ -32,6 +32,8 @@ import { operationExamples } from './operation-examples.ts'
 import { operations } from './operations.ts'
 import { type DriverTypes, openDrivers } from './provisioners/drivers.ts'
 import { recordPages } from './record-pages/record-pages.ts'
+import { serveScim } from './scim/scim-server.ts'
+import { scimOperations } from './scim-operations.ts'
 import { derivedKeys, type RootKeys } from './secrets/root-key.ts'
 import { openSealer } from './secrets/sealer.ts'
 import { openStreamHub } from './stream/stream-hub.ts'
@@ -95,6 +97,21 @@ export async function createApp(options: AppOptions): Promise<App> {
   let listening: Listening | undefined
   const followsChanges = () => listening?.isFresh() ?? false
   const admissions = createAdmissionCache({ isFresh: followsChanges })
+  const parts = {
+    database,
+    cursors: cursorCodec(derivedKeys(rootKeys, 'cursor')),
+    tokens: tokenKeys,
+    sealer,
+    egress,
+    public_url: config.public_url,
+    sends_mail,
+    ...signInParts({ ...options, sealer, egress, admissions }),
+    discovery: await openDiscovery({ database, rootKeys }),
+    streams: streamHub,
+    dropAdmissions: admissions.drop,
+    recordRefusal,
+    afterWrite: () => loops.forEach(wake),
+  }
   const server = await buildServer({
     operations,
     outgoing,
@@ -104,24 +121,11 @@ export async function createApp(options: AppOptions): Promise<App> {
     console: options.console,
     ...(metrics && counting(metrics)),
     findUnreadiness: async () => (ready ? readiness.check() : 'the service is stopping'),
-    parts: {
-      database,
-      cursors: cursorCodec(derivedKeys(rootKeys, 'cursor')),
-      tokens: tokenKeys,
-      sealer,
-      egress,
-      public_url: config.public_url,
-      sends_mail,
-      ...signInParts({ ...options, sealer, egress, admissions }),
-      discovery: await openDiscovery({ database, rootKeys }),
-      streams: streamHub,
-      dropAdmissions: admissions.drop,
-      recordRefusal,
-      afterWrite: () => loops.forEach(wake),
-    },
+    parts,
   })
 
   serveFormPages(server, pagesOf(options))
+  serveScim(server, parts, scimOperations)
   listening = followChanges(options, admissions, log)
   const onStreamFault = throttledLog(5_000, (err) => log.error({ err }, streamFault))
   const [streaming, beating] = [startLoop(streamHub.check, onStreamFault), startLoop(streamHub.beat, onStreamFault)]

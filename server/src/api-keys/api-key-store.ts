@@ -1,7 +1,7 @@
 import { sql } from '../db/sql.ts'
 import type { UnrestrictedTx } from '../db/transaction.ts'
 import { emit } from '../events/emit.ts'
-import { conferredBySynced } from '../groups/group-member-store.ts'
+import { conferredByDirectory } from '../groups/group-member-store.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { isActive, isTenantSuspended } from '../users/active-store.ts'
 import { scopesAsArray } from '../users/user-store.ts'
@@ -29,14 +29,14 @@ export async function insertApiKey(ctx: WorkCtx, key: ApiKeyToInsert): Promise<A
 
 /**
  * Inserts a new SCIM key and emits the event. Undefined when the actor lacks a scope that the creator of one needs: one of
- * `scimMakerScopes`, or one that the groups of a directory give at this moment.
+ * `scimMakerScopes`, or one that the groups of the provider give at this moment.
  * @throws Problem 422 when the tenant has no such identity provider
  */
 export function insertScimKey(
   ctx: WorkCtx,
   key: ApiKeyToInsert & { identity_provider_id: string },
 ): Promise<ApiKey | undefined> {
-  const needed = sql`(${[...scimMakerScopes]}::text[] || array(${conferredBySynced(ctx.tx)}))`
+  const needed = sql`(${[...scimMakerScopes]}::text[] || array(${conferredByDirectory(ctx.tx, key.identity_provider_id)}))`
   return insertKey(ctx, { ...key, kind: 'scim' }, sql`${needed} <@ ${[...ctx.actor.scopes]}::text[]`)
 }
 
@@ -134,6 +134,25 @@ export async function findKeyStatus(tx: Tx, id: string, kind: KeyKind): Promise<
     where k.tenant_id = ${tx.tenant_id} and k.id = ${id} and k.kind = ${kind} and k.revoked_at is null
       and (k.expires_at is null or k.expires_at > clock_timestamp())
       and ${isActive(sql`u`)}`)
+  return status
+}
+
+/** A live SCIM key, by the database's clock. */
+export type ScimKeyStatus = Pick<
+  KeyStatus,
+  'secret_hash' | 'key_scopes' | 'expires_at' | 'tenant_suspended' | 'now' | 'unused_lately'
+> & { created_by: string; identity_provider_id: string; enabled: boolean }
+
+/** Undefined for a key that does not exist, is no SCIM key, or is revoked or expired. What became of its creator does not matter. */
+export async function findScimKeyStatus(tx: Tx, id: string): Promise<ScimKeyStatus | undefined> {
+  const [status] = await tx.read(sql<ScimKeyStatus>`
+    select k.secret_hash, k.scopes as key_scopes, k.created_by, k.expires_at, i.id as identity_provider_id, i.enabled,
+      ${isTenantSuspended(sql`t`)} as tenant_suspended, clock_timestamp() as now,
+      (k.last_used_at is null or k.last_used_at < clock_timestamp() - interval '1 minute') as unused_lately
+    from api_key k join tenant t on t.id = k.tenant_id
+      join identity_provider i on i.tenant_id = k.tenant_id and i.id = k.identity_provider_id
+    where k.tenant_id = ${tx.tenant_id} and k.id = ${id} and k.kind = 'scim' and k.revoked_at is null
+      and (k.expires_at is null or k.expires_at > clock_timestamp())`)
   return status
 }
 

@@ -1,5 +1,5 @@
 import { keepRefusal } from '../events/keep-refusal.ts'
-import { findSyncedScopes } from '../groups/group-member-store.ts'
+import { findDirectoryScopes } from '../groups/group-member-store.ts'
 import { operation } from '../http/operation.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { Problem } from '../kernel/errors.ts'
@@ -62,7 +62,7 @@ async function makeScimKey(ctx: Ctx, key: ApiKeyToInsert & { identity_provider_i
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
     const made = await insertScimKey(ctx, key)
     if (made !== undefined) return made
-    requireMayMakeScimKey(ctx.actor.scopes, await findSyncedScopes(ctx.tx))
+    requireMayMakeScimKey(ctx.actor.scopes, await findDirectoryScopes(ctx.tx, key.identity_provider_id))
   }
   throw new Problem('version_conflict', 'other requests are changing the roles of groups; try again')
 }

@@ -34,7 +34,7 @@ type CachedProof = Proof & { startedAt: number; endedAt: number }
 type PendingProof = { startedAt: number; proof: Promise<Proof | undefined> }
 
 /** The cache key of a credential. It does not reveal the credential, and differs for credentials of the same text and different kinds. */
-export function digestOf(kind: Admission['via'], text: string): string {
+export function digestOf(kind: Admission['via'] | 'scim_key', text: string): string {
   return hash('sha256', `${kind} ${text}`, 'base64url')
 }
 

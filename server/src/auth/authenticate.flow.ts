@@ -1,7 +1,7 @@
-import { findKeyStatus, findTenantOfKey, touchApiKey } from '../api-keys/api-key-store.ts'
+import { findKeyStatus, findScimKeyStatus, findTenantOfKey, touchApiKey } from '../api-keys/api-key-store.ts'
 import { readKeyText, sameHash } from '../api-keys/api-key-text.ts'
 import type { Database } from '../db/transaction.ts'
-import type { Authenticate, PresentedCredential, Prove } from '../http/admission.ts'
+import type { Authenticate, AuthenticateDirectory, PresentedCredential, Prove } from '../http/admission.ts'
 import { sourceOf } from '../http/source.ts'
 import { type Limit, openBuckets, rateLimited } from '../kernel/bucket.ts'
 import type { Tx } from '../kernel/context.ts'
@@ -32,7 +32,11 @@ export type AuthenticateOptions = {
  * credential. They come from the database: read at this moment (`prove`), or at this request or moments ago and unchanged since
  * (`authenticate`).
  */
-export function authenticateWith(options: AuthenticateOptions): { authenticate: Authenticate; prove: Prove } {
+export function authenticateWith(options: AuthenticateOptions): {
+  authenticate: Authenticate
+  authenticateDirectory: AuthenticateDirectory
+  prove: Prove
+} {
   const { database, confirming, admissions } = options
   const recordUse = useRecorder(options)
   const guesses = options.limitBySource ? limitGuesses() : undefined
@@ -40,7 +44,12 @@ export function authenticateWith(options: AuthenticateOptions): { authenticate: 
   const endedSessions = createLruCache<true>(5_000)
 
   /** For a text that anybody can make up, and that only the database can tell from a valid one. */
-  const admitSecret = async (kind: 'api_key' | 'session', text: string, address: string, proveNow: ProveNow) => {
+  const admitSecret = async (
+    kind: 'api_key' | 'scim_key' | 'session',
+    text: string,
+    address: string,
+    proveNow: ProveNow,
+  ) => {
     const digest = digestOf(kind, text)
     if (endedSessions.get(digest) === true) return undefined
     const isKnown = guesses === undefined || guesses.isGood(digest)
@@ -65,9 +74,11 @@ export function authenticateWith(options: AuthenticateOptions): { authenticate: 
     if (api_key !== undefined) return admitSecret('api_key', api_key, address, proveNow)
     return session === undefined ? undefined : admitSecret('session', session, address, proveNow)
   }
+  const authenticateDirectory: AuthenticateDirectory = (key, address) =>
+    admitSecret('scim_key', key, address, () => proveScimKey(key, { database, tokens: options.tokens, recordUse }))
   const prove: Prove = async (presented) =>
     (await proofOf(presented, { database: confirming, tokens: options.tokens }))?.admission
-  return { authenticate, prove }
+  return { authenticate, authenticateDirectory, prove }
 }
 
 type ProveNow = () => Promise<Proof | undefined>
@@ -171,6 +182,26 @@ async function proveKey(text: string, { database, recordUse }: Proving): Promise
   return {
     admission: { tenant_id, actor, via: 'api_key', session: null, tenant_suspended, now: new Date(status.now) },
     isLive: (now) => now.getTime() < end,
+  }
+}
+
+/** A SCIM key speaks for its directory, whatever has become of the user who made it: people who leave must be stopped all the same. */
+async function proveScimKey(text: string, { database, recordUse }: Proving): Promise<Proof | undefined> {
+  const key = readKeyText(text)
+  if (key === undefined || key.kind !== 'scim') return undefined
+  const tenant_id = (await findTenantOfKey(database.work, key.id)) ?? newId()
+  const status = await findScimKeyStatus(database.tenant(tenant_id), key.id)
+  if (status === undefined || !sameHash(status.secret_hash, key.secret_hash)) return undefined
+  if (status.unused_lately) recordUse?.(touchApiKey, tenant_id, key.id)
+  const { created_by, tenant_suspended, identity_provider_id, enabled } = status
+  const scopes = new Set(status.key_scopes)
+  const actor = { kind: 'api_key', user_id: created_by, api_key_id: key.id, scopes } as const
+  const end = status.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(status.expires_at)
+  const directory = { id: identity_provider_id, enabled }
+  const now = new Date(status.now)
+  return {
+    admission: { tenant_id, actor, via: 'api_key', session: null, tenant_suspended, now, directory },
+    isLive: (later) => later.getTime() < end,
   }
 }
 

@@ -14,20 +14,19 @@ export async function findConferred(tx: Tx, group_id: string): Promise<string[]>
 }
 
 /**
- * The scopes (`scope`) that groups managed by a directory give their members: a select to embed in another statement. A group does not
- * record which directory manages it, so that a directory's key may add members to each of them, except to those of the sign-in provider.
+ * The scopes (`scope`) that the groups of a directory give their members, to whom its key can add anybody: a select to embed in another
+ * statement.
  */
-export function conferredBySynced(tx: Tx): Statement {
-  return sql`select distinct scope from tenant_group g
-    join group_role gr on gr.tenant_id = g.tenant_id and gr.group_id = g.id
+export function conferredByDirectory(tx: Tx, identity_provider_id: string): Statement {
+  return sql`select distinct scope from directory_group d
+    join group_role gr on gr.tenant_id = d.tenant_id and gr.group_id = d.group_id
     join role r on r.tenant_id = gr.tenant_id and r.id = gr.role_id, unnest(r.scopes) as scope
-    where g.tenant_id = ${tx.tenant_id}::uuid and g.source in ('scim', 'identity_provider')
-      and g.sign_in_provider_id is null`
+    where d.tenant_id = ${tx.tenant_id}::uuid and d.identity_provider_id = ${identity_provider_id}::uuid`
 }
 
-/** The scopes that groups managed by a directory give their members now. */
-export async function findSyncedScopes(tx: Tx): Promise<string[]> {
-  const rows = await tx.read(sql<{ scope: string }>`${conferredBySynced(tx)} order by scope`)
+/** The scopes that the groups of a directory give their members now. */
+export async function findDirectoryScopes(tx: Tx, identity_provider_id: string): Promise<string[]> {
+  const rows = await tx.read(sql<{ scope: string }>`${conferredByDirectory(tx, identity_provider_id)} order by scope`)
   return rows.map(({ scope }) => scope)
 }
 

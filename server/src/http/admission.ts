@@ -24,6 +24,8 @@ export type Admission = {
   /** The operator suspended the tenant: the credential is valid, and good for nothing. */
   tenant_suspended: boolean
   now: Date
+  /** Of a SCIM key: the identity provider for which it speaks, and whether that is switched on. */
+  directory?: { id: string; enabled: boolean }
 }
 
 /** The sign-in behind a token or a cookie. */
@@ -47,6 +49,9 @@ export type PresentedCredential = {
  * @throws Problem 429 when `address` sent too many invalid credentials
  */
 export type Authenticate = (presented: PresentedCredential, address: string) => Promise<Admission | undefined>
+
+/** The same for the text of a SCIM key, which is no credential anywhere else. */
+export type AuthenticateDirectory = (key: string, address: string) => Promise<Admission | undefined>
 
 /** The same from the database at this moment, never from a cache, and not counted: for a credential that was admitted. */
 export type Prove = (presented: PresentedCredential) => Promise<Admission | undefined>

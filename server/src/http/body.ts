@@ -28,6 +28,7 @@ export function readBodiesStrictly(server: FastifyInstance): void {
 
 const plainText = /^text\/plain(\s*;\s*charset=("?)utf-8\2)?\s*$/i
 const json = /^application\/json(\s*;\s*charset=("?)utf-8\2)?\s*$/i
+const scimJson = /^application\/(?:scim\+)?json(\s*;\s*charset=("?)utf-8\2)?\s*$/i
 const form = /^application\/x-www-form-urlencoded(\s*;\s*charset=("?)utf-8\2)?\s*$/i
 
 function readBody({ headers, routeOptions }: FastifyRequest, body: Buffer): unknown {
@@ -39,7 +40,8 @@ function readBody({ headers, routeOptions }: FastifyRequest, body: Buffer): unkn
     return readForm(decode(body))
   }
   if (bodyText !== undefined && plainText.test(contentType)) return { [bodyText]: readText(decode(body)) }
-  requireType(json.test(contentType), 'application/json')
+  if (bodyType === 'scim') requireType(scimJson.test(contentType), 'application/scim+json')
+  else requireType(json.test(contentType), 'application/json')
   return parseStrictJson(decode(body), { depth: maxNesting, values: routeOptions.config.bodyValues })
 }
 

@@ -66,7 +66,7 @@ declare module 'fastify' {
     bodyValues?: number | undefined
     /** The field that takes a plain-text body; undefined when plain text is refused. */
     bodyText?: string | undefined
-    bodyType?: 'form' | undefined
+    bodyType?: 'form' | 'scim' | undefined
   }
   interface FastifyRequest {
     /** The raw body, when the operation keeps it; else empty. */
@@ -79,6 +79,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** The number of requests in flight. */
     underWay: number
+    limits: Limits
     /** Logs an error that the service itself causes. `more`: what the log entry says beside it. */
     logFault(request: FastifyRequest, thrown: unknown, more?: object): void
   }
@@ -146,6 +147,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   server.setNotFoundHandler((_request, reply) => replyProblem(reply, notFound('path')))
   await server.register(helmet, { contentSecurityPolicy: false })
   const limits = openLimits(options.limits ?? {})
+  server.decorate('limits', limits)
   const { operations, publicUrl, outgoing, examples } = options
   await serveReference(server, () => describeApi(operations, publicUrl, outgoing, examples), limits)
   serveHealth(server, options)

@@ -48,7 +48,12 @@ export async function saveAccessEnd(ctx: WorkCtx, user_id: string, ended: EndedA
 }
 
 /** Ends the sessions of a locked user and their access: whatever ends the one ends the other. */
-export async function leave(ctx: WorkCtx, { id }: LockedUser, endAccess: EndAccess, why: string): Promise<void> {
+export async function leave(
+  ctx: WorkCtx,
+  { id }: Pick<LockedUser, 'id'>,
+  endAccess: EndAccess,
+  why: string,
+): Promise<void> {
   await ctx.tx.write([sessionsEnd(ctx.tx, id)])
   await endAccess(ctx, id, { cancelled: why, revoked: why })
 }

@@ -6,6 +6,12 @@ const roleMoved = {
   message: 'another call assigned or deleted a role at the same time; read it again',
 } as const
 
+/** Two calls of one directory made or renamed the same user or group. */
+const directoryMoved = {
+  code: 'version_conflict',
+  message: 'another call of the directory wrote this user or group at the same time; read it again',
+} as const
+
 const servedMeanwhile = {
   code: 'resource_already_served',
   message: 'another provisioner now serves one of these resources; GET /v1/provisioners lists which',
@@ -43,6 +49,10 @@ const constraintErrors: Record<string, { code: ErrorCode; message: string }> = {
     code: 'forbidden',
     message: 'a person of the rehearsal keeps their address, and never owns the tenant or signs in with a provider',
   },
+  directory_user_user_name_key_uq: directoryMoved,
+  directory_user_external_id_uq: directoryMoved,
+  directory_group_external_id_uq: directoryMoved,
+  directory_group_display_name_uq: directoryMoved,
   tenant_slug_uq: { code: 'unprocessable', message: 'another tenant has this slug; choose another one' },
   // The service no longer sees the tenant: who still comes through had a credential of it.
   event_has_its_tenant: { code: 'tenant_suspended', message: 'the operator suspended this tenant; ask the operator' },

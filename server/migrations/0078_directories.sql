@@ -1,0 +1,98 @@
+-- Runs beside code that knows 0077.
+-- Users and groups that a directory manages: an identity provider that pushes over SCIM.
+create table directory_user (
+  tenant_id uuid not null constraint directory_user_tenant_id_fk references tenant (id),
+  user_id uuid not null,
+  identity_provider_id uuid not null,
+  -- The id of the user in the directory.
+  external_id text collate "C" constraint directory_user_external_id_ck check (char_length(external_id) between 1 and 600),
+  -- The name of the user in the directory, as it is searched: in lower case.
+  user_name_key text collate "C" not null
+    constraint directory_user_user_name_key_ck check (char_length(user_name_key) between 1 and 1200),
+  -- What the directory said, with the names of RFC 7643, without id and meta.
+  resource jsonb not null,
+  -- The id or the external id of the manager, as the directory said it. The user may not be known, or not yet.
+  manager_key text collate "C",
+  created_at timestamptz not null default clock_timestamp(),
+  -- When the directory last changed something.
+  updated_at timestamptz not null default clock_timestamp(),
+  constraint directory_user_pk primary key (tenant_id, user_id),
+  constraint directory_user_user_id_fk foreign key (tenant_id, user_id) references tenant_user (tenant_id, id) on delete cascade,
+  constraint directory_user_identity_provider_id_fk foreign key (tenant_id, identity_provider_id)
+    references identity_provider (tenant_id, id) on delete cascade,
+  constraint directory_user_user_name_key_uq unique (tenant_id, identity_provider_id, user_name_key),
+  constraint directory_user_external_id_uq unique (tenant_id, identity_provider_id, external_id)
+);
+create index directory_user_provider_ix on directory_user (tenant_id, identity_provider_id, user_id);
+create index directory_user_updated_at_ix on directory_user (tenant_id, identity_provider_id, updated_at);
+create index directory_user_manager_key_ix on directory_user (tenant_id, identity_provider_id, manager_key)
+  where manager_key is not null;
+alter table directory_user enable row level security;
+alter table directory_user force row level security;
+create policy tenant_wall on directory_user
+  using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid)
+  with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid);
+grant select, insert, delete on directory_user to sallyport_app;
+grant update (external_id, user_name_key, resource, manager_key, updated_at) on directory_user to sallyport_app;
+
+-- The values of those users by which filters find them.
+create table directory_value (
+  tenant_id uuid not null,
+  identity_provider_id uuid not null,
+  user_id uuid not null,
+  -- The attribute, and its part: `emails.value`.
+  path text collate "C" not null,
+  -- The value as it is compared: in lower case where case does not count.
+  key text collate "C" not null,
+  -- The place of the value in its list.
+  element integer not null,
+  constraint directory_value_pk primary key (tenant_id, user_id, path, element),
+  constraint directory_value_user_id_fk foreign key (tenant_id, user_id)
+    references directory_user (tenant_id, user_id) on delete cascade
+);
+create index directory_value_key_ix on directory_value (tenant_id, identity_provider_id, path, key, user_id);
+alter table directory_value enable row level security;
+alter table directory_value force row level security;
+create policy tenant_wall on directory_value
+  using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid)
+  with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid);
+grant select, insert, delete, update (key) on directory_value to sallyport_app;
+
+create table directory_group (
+  tenant_id uuid not null constraint directory_group_tenant_id_fk references tenant (id),
+  group_id uuid not null,
+  identity_provider_id uuid not null,
+  external_id text collate "C" constraint directory_group_external_id_ck check (char_length(external_id) between 1 and 600),
+  display_name text not null,
+  -- The name as it is searched: in lower case.
+  display_name_key text collate "C" not null
+    constraint directory_group_display_name_key_ck check (char_length(display_name_key) between 1 and 1200),
+  created_at timestamptz not null default clock_timestamp(),
+  updated_at timestamptz not null default clock_timestamp(),
+  constraint directory_group_pk primary key (tenant_id, group_id),
+  constraint directory_group_group_id_fk foreign key (tenant_id, group_id) references tenant_group (tenant_id, id) on delete cascade,
+  constraint directory_group_identity_provider_id_fk foreign key (tenant_id, identity_provider_id)
+    references identity_provider (tenant_id, id) on delete cascade,
+  constraint directory_group_external_id_uq unique (tenant_id, identity_provider_id, external_id)
+);
+create index directory_group_provider_ix on directory_group (tenant_id, identity_provider_id, group_id);
+create index directory_group_updated_at_ix on directory_group (tenant_id, identity_provider_id, updated_at);
+create index directory_group_display_name_key_ix on directory_group (tenant_id, identity_provider_id, display_name_key);
+-- A call that is sent again makes no second group. Two groups of one name have each its own external id.
+create unique index directory_group_display_name_uq on directory_group (tenant_id, identity_provider_id, display_name_key)
+  where external_id is null;
+alter table directory_group enable row level security;
+alter table directory_group force row level security;
+create policy tenant_wall on directory_group
+  using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid)
+  with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid);
+grant select, insert, delete on directory_group to sallyport_app;
+grant update (external_id, display_name, display_name_key, updated_at) on directory_group to sallyport_app;
+
+-- The groups of a provider that is deleted are managed here from then on.
+grant update (source) on tenant_group to sallyport_app;
+grant update (membership_source) on group_member to sallyport_app;
+
+-- Each process forgets what it keeps of the keys of a provider that is switched off or on.
+create trigger identity_provider_authority after update on identity_provider for each row
+  when (old.enabled is distinct from new.enabled) execute function authority_changed();

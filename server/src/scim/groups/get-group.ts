@@ -1,0 +1,22 @@
+import { groupKind } from '../attribute.ts'
+import { requireId } from '../resource-id.ts'
+import type { ScimOperation } from '../scim-operation.ts'
+import { noResource } from '../scim-problem.ts'
+import { readSelection } from '../shown-resource.ts'
+import { namesVersion, weakTag } from '../version.ts'
+import { findDirectoryGroup } from './directory-group-store.ts'
+import { groupAnswer } from './shown-group.ts'
+
+/** Returns a group of the directory with its members. */
+export const getGroup: ScimOperation = {
+  method: 'GET',
+  path: '/Groups/{group_id}',
+  async run(ctx, { params, query, header }) {
+    const selection = readSelection(groupKind, query)
+    const group = await findDirectoryGroup(ctx, requireId('Group', params.group_id))
+    if (group === undefined) throw noResource('Group')
+    const seen = header('if-none-match')
+    if (seen !== undefined && namesVersion(seen, group.version)) return { status: 304, etag: weakTag(group.version) }
+    return groupAnswer(ctx, 200, group, selection)
+  },
+}

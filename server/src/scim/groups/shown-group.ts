@@ -1,0 +1,52 @@
+import { groupKind, groupSchema } from '../attribute.ts'
+import { type DirectoryCtx, resourceUrl } from '../directory.ts'
+import type { Resource } from '../read-resource.ts'
+import type { ScimAnswer } from '../scim-operation.ts'
+import { isShown, type Selection, selected } from '../shown-resource.ts'
+import { weakTag } from '../version.ts'
+import { type DirectoryGroup, type DirectoryMember, listDirectoryMembers } from './directory-group-store.ts'
+
+/** A group as answers show it. */
+export function shownGroup(
+  ctx: DirectoryCtx,
+  group: DirectoryGroup,
+  members: readonly DirectoryMember[],
+  selection: Selection,
+): Resource {
+  const { id, display_name, external_id, created_at, updated_at, version } = group
+  const whole = {
+    schemas: [groupSchema],
+    id,
+    ...(external_id !== null && { externalId: external_id }),
+    displayName: display_name,
+    ...(members.length > 0 && { members: members.map((member) => shownMember(ctx, member)) }),
+    meta: {
+      resourceType: groupKind.name,
+      created: created_at,
+      lastModified: updated_at,
+      location: resourceUrl(ctx, 'Groups', id),
+      version: weakTag(version),
+    },
+  }
+  return selected(whole, selection)
+}
+
+function shownMember(ctx: DirectoryCtx, { user_id, name }: DirectoryMember): Resource {
+  return { value: user_id, display: name, type: 'User', $ref: resourceUrl(ctx, 'Users', user_id) }
+}
+
+/** The answer with one group, and its members where the client wants to see them. */
+export async function groupAnswer(
+  ctx: DirectoryCtx,
+  status: 200 | 201,
+  group: DirectoryGroup,
+  selection: Selection,
+): Promise<ScimAnswer> {
+  const members = isShown(selection, 'members') ? await listDirectoryMembers(ctx, [group.id]) : []
+  return {
+    status,
+    body: shownGroup(ctx, group, members, selection),
+    etag: weakTag(group.version),
+    location: resourceUrl(ctx, 'Groups', group.id),
+  }
+}

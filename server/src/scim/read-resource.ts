@@ -1,0 +1,105 @@
+import { type Attribute, findAttribute, type ResourceKind } from './attribute.ts'
+import { writableAttributes } from './attribute-path.ts'
+import { invalidValue, ScimProblem } from './scim-problem.ts'
+
+/** A resource as it is kept: the attributes of the table under their own names, without what is not assigned. */
+export type Resource = { [name: string]: unknown }
+
+/** The longest text of an attribute, in characters: each fits into an index, whatever its characters are made of. */
+export const maxValueLength = 600
+/** The values of one attribute that has several, other than the members of a group. */
+const maxValues = 100
+
+/**
+ * Reads what a client sent for a whole resource. Names count in whatever case; what the table does not have is left out.
+ * @throws ScimProblem 400 for a value that its attribute cannot hold, and for one name twice
+ */
+export function readResource(kind: ResourceKind, sent: unknown): Resource {
+  if (!isObject(sent)) throw new ScimProblem(400, 'the body must be an object', 'invalidSyntax')
+  const core = readAttributes(writableAttributes(kind), sent)
+  if (kind.extension === undefined) return core
+  const { schema, attributes } = kind.extension
+  const key = Object.keys(sent).find((name) => name.toLowerCase() === schema.toLowerCase())
+  if (key === undefined) return core
+  const inside = sent[key]
+  if (!isObject(inside)) throw invalidValue(`\`${schema}\` must be an object`)
+  const extension = readAttributes(attributes, inside)
+  return Object.keys(extension).length === 0 ? core : { ...core, [schema]: extension }
+}
+
+function readAttributes(attributes: readonly Attribute[], sent: Record<string, unknown>): Resource {
+  const read: Resource = {}
+  for (const [name, value] of Object.entries(sent)) {
+    const attribute = findAttribute(attributes, name)
+    if (attribute === undefined || attribute.mutability === 'readOnly') continue
+    if (attribute.name in read) {
+      throw new ScimProblem(400, `\`${attribute.name}\` is present twice: send it once`, 'invalidSyntax')
+    }
+    const kept = readValue(attribute, value)
+    if (kept !== undefined) read[attribute.name] = kept
+  }
+  return read
+}
+
+/**
+ * The value of an attribute as it is kept; undefined for what means that there is none: null, an empty text, list or object.
+ * @throws ScimProblem 400
+ */
+export function readValue(attribute: Attribute, value: unknown): unknown {
+  if (!attribute.multiValued) return readOne(attribute, value)
+  const values = Array.isArray(value) ? value : [value]
+  const read = values.map((one) => readOne(attribute, one)).filter((one) => one !== undefined)
+  if (attribute.name !== 'members' && read.length > maxValues) {
+    throw invalidValue(`\`${attribute.name}\` has more than ${maxValues} values`)
+  }
+  const kept = onePrimary(withoutRepeats(read))
+  return kept.length === 0 ? undefined : kept
+}
+
+/** One value. Some directories send a list of one, and the bare value of what is a `{"value": …}`. */
+function readOne(attribute: Attribute, sent: unknown): unknown {
+  const value = Array.isArray(sent) && !attribute.multiValued && sent.length <= 1 ? sent[0] : sent
+  if (value === null || value === undefined || value === '') return undefined
+  if (attribute.type === 'complex') return readComplex(attribute, value)
+  if (attribute.type === 'boolean') return readBoolean(attribute, value)
+  const text = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
+  if (typeof text !== 'string') throw invalidValue(`\`${attribute.name}\` must be a text`)
+  if (text.length > maxValueLength) {
+    throw invalidValue(`\`${attribute.name}\` is longer than ${maxValueLength} characters`)
+  }
+  return text
+}
+
+/** Entra ID sends `"True"` and `"False"`. */
+function readBoolean({ name }: Attribute, value: unknown): boolean {
+  if (typeof value === 'boolean') return value
+  const word = typeof value === 'string' ? value.trim().toLowerCase() : undefined
+  if (word === 'true') return true
+  if (word === 'false') return false
+  throw invalidValue(`\`${name}\` must be true or false`)
+}
+
+function readComplex(attribute: Attribute, value: unknown): Resource | undefined {
+  const { name, subAttributes } = attribute
+  const isBare = typeof value === 'string' && findAttribute(subAttributes, 'value') !== undefined
+  if (!isBare && !isObject(value)) throw invalidValue(`\`${name}\` must be an object`)
+  const read = readAttributes(subAttributes, isBare ? { value } : (value as Record<string, unknown>))
+  return Object.keys(read).length === 0 ? undefined : read
+}
+
+function withoutRepeats(values: unknown[]): unknown[] {
+  const byText = new Map(values.map((value) => [JSON.stringify(value), value]))
+  return [...byText.values()]
+}
+
+/** The last one that says that it is the primary one is: who patches a list adds the new one at its end. */
+function onePrimary(values: unknown[]): unknown[] {
+  const last = values.findLastIndex((value) => isObject(value) && value.primary === true)
+  return values.map((value, place) =>
+    place < last && isObject(value) && value.primary === true ? { ...value, primary: false } : value,
+  )
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,9 @@
+import { readUuid } from '../kernel/id.ts'
+import { noResource } from './scim-problem.ts'
+
+/** The id in a path. @throws ScimProblem 404 for a text that cannot be one */
+export function requireId(kind: 'User' | 'Group', text = ''): string {
+  const id = readUuid(text)
+  if (id === undefined) throw noResource(kind)
+  return id
+}

@@ -1,0 +1,142 @@
+/** What every change of a user by their directory has in common: read, decide, write if nobody has changed them meanwhile. */
+import { isDeepStrictEqual } from 'node:util'
+import type { NewEvent } from '../../events/emit.ts'
+import { type EndAccess, requireOwnerLeft } from '../../users/lifecycle.ts'
+import { leave, lockUser, lockUserAlone, saveUserDeletion } from '../../users/lifecycle-store.ts'
+import { userKind } from '../attribute.ts'
+import type { DirectoryCtx } from '../directory.ts'
+import { type Person, personOf } from '../person.ts'
+import type { Resource } from '../read-resource.ts'
+import { noResource, notUnique, ScimProblem } from '../scim-problem.ts'
+import { type SearchedValue, searchedValues } from '../searched-values.ts'
+import { requireVersion } from '../version.ts'
+import {
+  type DirectoryUser,
+  deleteDirectoryUser,
+  findDirectoryUser,
+  findHolders,
+  saveDirectoryUser,
+  type UserSave,
+} from './directory-user-store.ts'
+
+/** How often a change is tried when another comes between its read and its write. */
+const maxAttempts = 5
+
+/** Ends a user’s access where the directory stops them. */
+export type ChangeParts = { endAccess: EndAccess }
+
+type Change = { id: string; ifMatch: string | undefined; of(before: Resource): Resource }
+
+/**
+ * Changes a user. One who is deactivated loses sessions, pending requests and live grants in the same transaction.
+ * @throws ScimProblem 404, 409 where the name or the address is another user’s, 412; Problem 409 `last_owner`
+ */
+export async function changeUser(ctx: DirectoryCtx, parts: ChangeParts, change: Change): Promise<DirectoryUser> {
+  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+    const before = await requireUser(ctx, change)
+    const resource = change.of(before.resource)
+    const person = personOf(resource)
+    if (isDeepStrictEqual(resource, before.resource) && person.active === before.active) return before
+    const former = personOf(before.resource)
+    await requireFree(ctx, before.id, former, person)
+    const [held, kept] = [searchedValues(userKind, before.resource), searchedValues(userKind, resource)]
+    const save: UserSave = {
+      before,
+      after: { person, resource, values: kept },
+      gone: valuesWithout(held, kept),
+      found: kept.filter((value) => !held.some((one) => isDeepStrictEqual(one, value))),
+      events: eventsOf(ctx, before, former, person),
+    }
+    const stops = before.active && !person.active
+    const saved = await (stops ? stopUser(ctx, parts, save) : saveDirectoryUser(ctx, save))
+    if (saved !== undefined) return saved
+  }
+  throw changing()
+}
+
+const changing = () => new ScimProblem(409, 'other calls are changing the user; send it again', undefined)
+
+async function requireUser(ctx: DirectoryCtx, { id, ifMatch }: Omit<Change, 'of'>): Promise<DirectoryUser> {
+  const found = await findDirectoryUser(ctx, id)
+  if (found === undefined) throw noResource('User')
+  requireVersion(ifMatch, found.version)
+  return found
+}
+
+/** The values of which there is none any more at their place. */
+function valuesWithout(held: readonly SearchedValue[], kept: readonly SearchedValue[]): SearchedValue[] {
+  const places = new Set(kept.map(({ path, element }) => `${path} ${element}`))
+  return held.filter(({ path, element }) => !places.has(`${path} ${element}`))
+}
+
+async function requireFree(ctx: DirectoryCtx, id: string, former: Person, person: Person): Promise<void> {
+  const same = (['user_name', 'external_id', 'email'] as const).every((field) => former[field] === person[field])
+  if (same) return
+  const { is_known, holders } = await findHolders(ctx, person, id)
+  if (is_known) throw notUnique('another user of this directory has the `userName` or the `externalId`')
+  if (holders.length > 0) throw notUnique('another user has the e-mail address')
+}
+
+/** The fields of the user's record that follow from what the directory says. */
+const recordFields = {
+  email: 'email',
+  name: 'name',
+  first_name: 'first_name',
+  last_name: 'last_name',
+  display_name: 'display_name',
+  department: 'department',
+  title: 'title',
+  manager_key: 'manager_id',
+} as const satisfies Partial<Record<keyof Person, string>>
+
+function eventsOf(ctx: DirectoryCtx, before: DirectoryUser, former: Person, person: Person): NewEvent[] {
+  const { identity_provider_id } = ctx
+  const about = { subject_type: 'user', subject_id: before.id } as const
+  const fields = Object.entries(recordFields)
+    .filter(([field]) => former[field as keyof Person] !== person[field as keyof Person])
+    .map(([, name]) => name)
+  const events: NewEvent[] = []
+  if (fields.length > 0) events.push({ type: 'user.updated', ...about, data: { fields, identity_provider_id } })
+  if (before.active !== person.active) {
+    const type = person.active ? 'user.reactivated' : 'user.deactivated'
+    events.push({ type, ...about, data: { identity_provider_id } })
+  }
+  return events
+}
+
+async function stopUser(ctx: DirectoryCtx, parts: ChangeParts, save: UserSave): Promise<DirectoryUser | undefined> {
+  return ctx.tx.interactive(async (tx) => {
+    const inside = { ...ctx, tx }
+    await lockToStop(inside, save.before)
+    const saved = await saveDirectoryUser(inside, save)
+    if (saved !== undefined) await leave(inside, saved, parts.endAccess, 'its holder was deactivated in the directory')
+    return saved
+  })
+}
+
+/** Locks a user who is to be stopped, and of an owner also the others. @throws Problem 409 `last_owner` */
+async function lockToStop({ tx }: DirectoryCtx, { id, is_owner }: DirectoryUser): Promise<void> {
+  if (!is_owner) {
+    await lockUserAlone(tx, id)
+    return
+  }
+  const locked = await lockUser(tx, id)
+  if (locked !== undefined) requireOwnerLeft(locked)
+}
+
+/** Deletes a user, as the end of their access. @throws ScimProblem 404, 412; Problem 409 `last_owner` */
+export async function removeUser(
+  ctx: DirectoryCtx,
+  parts: ChangeParts,
+  { id, ifMatch }: Omit<Change, 'of'>,
+): Promise<void> {
+  const before = await requireUser(ctx, { id, ifMatch })
+  await ctx.tx.interactive(async (tx) => {
+    const inside = { ...ctx, tx }
+    await lockToStop(inside, before)
+    if ((await findDirectoryUser(inside, id)) === undefined) throw noResource('User')
+    await deleteDirectoryUser(inside, id)
+    await saveUserDeletion(inside, { id })
+    await leave(inside, { id }, parts.endAccess, 'its holder was deleted in the directory')
+  })
+}

@@ -1,0 +1,208 @@
+import { sql } from '../../db/sql.ts'
+import { emit, type NewEvent } from '../../events/emit.ts'
+import type { Statement, Tx } from '../../kernel/context.ts'
+import { addressKeys, emailKey } from '../../kernel/email-address.ts'
+import { readUuid } from '../../kernel/id.ts'
+import type { DirectoryCtx } from '../directory.ts'
+import { searchedText } from '../filter.ts'
+import type { Person } from '../person.ts'
+import type { Resource } from '../read-resource.ts'
+import type { SearchedValue } from '../searched-values.ts'
+
+/** A user as the directory's client sees them. `version`: of the row, in microseconds since 1970. */
+export type DirectoryUser = {
+  id: string
+  resource: Resource
+  active: boolean
+  is_owner: boolean
+  created_at: string
+  updated_at: string
+  version: string
+}
+
+export const versionOf = (row: Statement): Statement =>
+  sql`(extract(epoch from ${row}.updated_at) * 1000000)::bigint::text`
+
+/** The columns of `d`, a row of directory_user, and `u`, of tenant_user. */
+export const userColumns = sql`d.user_id as id, d.resource, u.active, u.is_owner, d.created_at, d.updated_at,
+  ${versionOf(sql`d`)} as version`
+
+/** The users of the directory, `d` and `u`. */
+export function directoryUsers({ tx, identity_provider_id }: DirectoryCtx): Statement {
+  return sql`directory_user d join tenant_user u on u.tenant_id = d.tenant_id and u.id = d.user_id
+    where d.tenant_id = ${tx.tenant_id}::uuid and d.identity_provider_id = ${identity_provider_id}::uuid`
+}
+
+export async function findDirectoryUser(ctx: DirectoryCtx, id: string): Promise<DirectoryUser | undefined> {
+  const [found] = await ctx.tx.read(
+    sql<DirectoryUser>`select ${userColumns} from ${directoryUsers(ctx)} and d.user_id = ${id}`,
+  )
+  return found
+}
+
+/** Who has what a new user of the directory needs for themselves. */
+export type Holders = {
+  /** A user of this directory has the user name or the external id. */
+  is_known: boolean
+  /** Users who are not of this directory, and who have the address or one like it. */
+  holders: { id: string; in_directory: boolean }[]
+}
+
+export async function findHolders(
+  ctx: DirectoryCtx,
+  { user_name, external_id, email }: Person,
+  except: string | null = null,
+): Promise<Holders> {
+  const { tx, identity_provider_id } = ctx
+  const [found] = await tx.read(sql<Holders>`select
+      exists (select from directory_user d where d.tenant_id = ${tx.tenant_id}::uuid
+        and d.identity_provider_id = ${identity_provider_id}::uuid and d.user_id is distinct from ${except}::uuid
+        and (d.user_name_key = ${keyOf(user_name)} or d.external_id = ${external_id}::text)) as is_known,
+      (select coalesce(jsonb_agg(jsonb_build_object('id', u.id, 'in_directory', d.user_id is not null)), '[]')
+        from tenant_user u left join directory_user d on d.tenant_id = u.tenant_id and d.user_id = u.id
+        where u.tenant_id = ${tx.tenant_id}::uuid and u.email_key = any(${addressKeys(email)}::text[])
+          and u.deleted_at is null and u.id is distinct from ${except}::uuid) as holders`)
+  return found ?? { is_known: false, holders: [] }
+}
+
+const keyOf = (user_name: string) => searchedText({ caseExact: false }, user_name)
+
+/** What is written of a user: the person, the resource, and the values by which filters find them. */
+export type UserContent = { person: Person; resource: Resource; values: readonly SearchedValue[] }
+
+/**
+ * Inserts a user of the directory with the role `user`, and emits the event. Those who named them as their manager before have them as
+ * their manager from now on.
+ * @throws Problem 409 `user_exists` where another user has the address; `version_conflict` where one of the directory has the name
+ */
+export async function insertDirectoryUser(
+  ctx: DirectoryCtx,
+  id: string,
+  { person, resource, values }: UserContent,
+): Promise<DirectoryUser> {
+  const { tx, actor, identity_provider_id } = ctx
+  const roles = ['user']
+  const data = { roles, auth_provider: 'oidc', is_owner: false, identity_provider_id }
+  const event = { type: 'user.created', subject_type: 'user', subject_id: id, data } as const
+  const [[made]] = await tx.write([
+    sql<DirectoryUser>`with u as (
+        insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider, active, first_name, last_name,
+          display_name, department, title, manager_id, facts_set_by)
+        values (${tx.tenant_id}::uuid, ${id}::uuid, ${person.email}, ${emailKey(person.email)}, ${person.name}, 'oidc',
+          ${person.active}, ${person.first_name}, ${person.last_name}, ${person.display_name}, ${person.department},
+          ${person.title}, ${managerOf(ctx, person, id)}, ${actor.user_id}::uuid)
+        returning *),
+      d as (
+        insert into directory_user (tenant_id, user_id, identity_provider_id, external_id, user_name_key, resource,
+          manager_key)
+        select u.tenant_id, u.id, ${identity_provider_id}::uuid, ${person.external_id}, ${keyOf(person.user_name)},
+          ${JSON.stringify(resource)}::jsonb, ${person.manager_key}
+        from u returning *),
+      searched as (${valuesInsert(values)}),
+      given as (
+        insert into user_role (tenant_id, user_id, role_id, granted_by)
+        select u.tenant_id, u.id, role_id, ${actor.user_id}::uuid from u, unnest(${roles}::text[]) as role_id),
+      emitted as (${emit(ctx, event, sql`u`)})
+      select ${userColumns} from d join u on u.id = d.user_id`,
+    reportsFollow(ctx, id, person.external_id),
+  ])
+  if (made === undefined) throw new Error('a user of a directory was inserted and not returned')
+  return made
+}
+
+/** The manager whom a user of the directory names by id or external id; null where the directory has none such, and for the user themselves. */
+function managerOf({ tx, identity_provider_id }: DirectoryCtx, { manager_key: key }: Person, self: string): Statement {
+  const id = key === null ? null : (readUuid(key) ?? null)
+  return sql`(select m.user_id from directory_user m where m.tenant_id = ${tx.tenant_id}::uuid
+      and m.identity_provider_id = ${identity_provider_id}::uuid and m.user_id <> ${self}::uuid
+      and (m.user_id = ${id}::uuid or m.external_id = ${key}::text)
+    order by m.user_id = ${id}::uuid desc nulls last limit 1)`
+}
+
+/** Who named the user as their manager, by this external id, before there was such a user. */
+function reportsFollow(
+  { tx, actor, identity_provider_id }: DirectoryCtx,
+  id: string,
+  external_id: string | null,
+): Statement {
+  return sql`update tenant_user u set manager_id = ${id}::uuid, facts_set_by = ${actor.user_id}::uuid
+    from directory_user d
+    where d.tenant_id = ${tx.tenant_id}::uuid and d.identity_provider_id = ${identity_provider_id}::uuid
+      and d.manager_key = ${external_id}::text and u.tenant_id = d.tenant_id and u.id = d.user_id
+      and u.id <> ${id}::uuid and u.manager_id is distinct from ${id}::uuid`
+}
+
+/** A change of a user: from what was read, to what it becomes, and the events of it. */
+export type UserSave = {
+  before: DirectoryUser
+  after: UserContent
+  /** The values that filters no longer find. */
+  gone: readonly SearchedValue[]
+  /** Those that they find from now on. */
+  found: readonly SearchedValue[]
+  events: readonly NewEvent[]
+}
+
+/** Writes a change of a user if nobody has changed them since they were read; undefined if somebody has. */
+export async function saveDirectoryUser(
+  ctx: DirectoryCtx,
+  { before, after, gone, found, events }: UserSave,
+): Promise<DirectoryUser | undefined> {
+  const { tx, actor, identity_provider_id } = ctx
+  const { person, resource } = after
+  const { id } = before
+  const [, [saved]] = await tx.write([
+    lockOf(tx, id),
+    sql<DirectoryUser>`with f as materialized (
+        select ${person.department}::text as department, ${person.title}::text as title,
+          ${managerOf(ctx, person, id)} as manager_id),
+      d as (
+        update directory_user d set external_id = ${person.external_id}, user_name_key = ${keyOf(person.user_name)},
+          resource = ${JSON.stringify(resource)}::jsonb, manager_key = ${person.manager_key},
+          updated_at = greatest(clock_timestamp(), d.updated_at + interval '1 microsecond')
+        where d.tenant_id = ${tx.tenant_id}::uuid and d.user_id = ${id}::uuid
+          and d.identity_provider_id = ${identity_provider_id}::uuid and ${versionOf(sql`d`)} = ${before.version}
+        returning *),
+      u as (
+        update tenant_user u set email = ${person.email}, email_key = ${emailKey(person.email)}, name = ${person.name},
+          email_verified = u.email_verified and u.email_key = ${emailKey(person.email)},
+          first_name = ${person.first_name}, last_name = ${person.last_name}, display_name = ${person.display_name},
+          active = ${person.active}, department = f.department, title = f.title, manager_id = f.manager_id,
+          facts_set_by = case when (u.department, u.title, u.manager_id)
+            is distinct from (f.department, f.title, f.manager_id) then ${actor.user_id}::uuid else u.facts_set_by end,
+          updated_at = case when ${events.length > 0} then clock_timestamp() else u.updated_at end
+        from d, f where u.tenant_id = d.tenant_id and u.id = d.user_id and u.deleted_at is null
+        returning u.*),
+      unsearched as (
+        delete from directory_value v using d, unnest(${gone.map(({ path }) => path)}::text[],
+            ${gone.map(({ element }) => element)}::integer[]) as g (path, element)
+        where v.tenant_id = d.tenant_id and v.user_id = d.user_id and v.path = g.path and v.element = g.element),
+      searched as (${valuesInsert(found)}),
+      emitted as (${events.length === 0 ? sql`select` : emit(ctx, events, sql`u`)})
+      select ${userColumns} from d join u on u.id = d.user_id`,
+    reportsFollow(ctx, id, person.external_id),
+  ])
+  return saved
+}
+
+/** Makes the user `d` of the statement be found by these values. */
+function valuesInsert(values: readonly SearchedValue[]): Statement {
+  return sql`insert into directory_value (tenant_id, identity_provider_id, user_id, path, key, element)
+    select d.tenant_id, d.identity_provider_id, d.user_id, v.path, v.key, v.element
+    from d, unnest(${values.map(({ path }) => path)}::text[], ${values.map(({ key }) => key)}::text[],
+      ${values.map(({ element }) => element)}::integer[]) as v (path, key, element)
+    on conflict on constraint directory_value_pk do update set key = excluded.key`
+}
+
+/** In the order in which everything locks: the user, and then what they have. */
+function lockOf(tx: Tx, id: string): Statement {
+  return sql`select from tenant_user u where u.tenant_id = ${tx.tenant_id} and u.id = ${id} for no key update`
+}
+
+/** Ends that the directory has the user, who has been deleted. */
+export async function deleteDirectoryUser({ tx, identity_provider_id }: DirectoryCtx, id: string): Promise<void> {
+  await tx.write([
+    sql`delete from directory_user where tenant_id = ${tx.tenant_id}
+      and identity_provider_id = ${identity_provider_id} and user_id = ${id}`,
+  ])
+}

@@ -1,0 +1,22 @@
+import { userKind } from '../attribute.ts'
+import { requireId } from '../resource-id.ts'
+import type { ScimOperation } from '../scim-operation.ts'
+import { noResource } from '../scim-problem.ts'
+import { readSelection } from '../shown-resource.ts'
+import { namesVersion, weakTag } from '../version.ts'
+import { findDirectoryUser } from './directory-user-store.ts'
+import { userAnswer } from './shown-user.ts'
+
+/** Returns a user of the directory. */
+export const getUser: ScimOperation = {
+  method: 'GET',
+  path: '/Users/{user_id}',
+  async run(ctx, { params, query, header }) {
+    const selection = readSelection(userKind, query)
+    const user = await findDirectoryUser(ctx, requireId('User', params.user_id))
+    if (user === undefined) throw noResource('User')
+    const seen = header('if-none-match')
+    if (seen !== undefined && namesVersion(seen, user.version)) return { status: 304, etag: weakTag(user.version) }
+    return userAnswer(ctx, 200, user, selection)
+  },
+}

@@ -1,0 +1,52 @@
+import { enterpriseSchema, userKind, userSchema } from '../attribute.ts'
+import { type DirectoryCtx, resourceUrl } from '../directory.ts'
+import { isObject, type Resource } from '../read-resource.ts'
+import type { ScimAnswer } from '../scim-operation.ts'
+import { type Selection, selected } from '../shown-resource.ts'
+import { weakTag } from '../version.ts'
+import type { DirectoryUser } from './directory-user-store.ts'
+
+/** A user as answers show them. */
+export function shownUser(ctx: DirectoryCtx, user: DirectoryUser, selection: Selection): Resource {
+  const { id, resource, active, created_at, updated_at, version } = user
+  const { [enterpriseSchema]: enterprise, ...core } = resource
+  const whole = {
+    schemas: [userSchema, ...(enterprise === undefined ? [] : [enterpriseSchema])],
+    id,
+    ...core,
+    active,
+    ...(isObject(enterprise) && { [enterpriseSchema]: withManager(ctx, enterprise) }),
+    meta: {
+      resourceType: userKind.name,
+      created: created_at,
+      lastModified: updated_at,
+      location: resourceUrl(ctx, 'Users', id),
+      version: weakTag(version),
+    },
+  }
+  return selected(whole, selection)
+}
+
+function withManager(ctx: DirectoryCtx, enterprise: Resource): Resource {
+  const { manager } = enterprise
+  if (!isObject(manager)) return enterprise
+  return {
+    ...enterprise,
+    manager: { ...manager, $ref: resourceUrl(ctx, 'Users', encodeURIComponent(String(manager.value))) },
+  }
+}
+
+/** The answer with one user. */
+export function userAnswer(
+  ctx: DirectoryCtx,
+  status: 200 | 201,
+  user: DirectoryUser,
+  selection: Selection,
+): ScimAnswer {
+  return {
+    status,
+    body: shownUser(ctx, user, selection),
+    etag: weakTag(user.version),
+    location: resourceUrl(ctx, 'Users', user.id),
+  }
+}
