@@ -13,6 +13,7 @@ import { listGroups, searchGroups } from './scim/groups/list-groups.ts'
 import { patchGroup } from './scim/groups/patch-group.ts'
 import { replaceGroup } from './scim/groups/replace-group.ts'
 import type { ScimOperation } from './scim/scim-operation.ts'
+import { searchAll } from './scim/search-all.ts'
 import { createUser } from './scim/users/create-user.ts'
 import { deleteUser } from './scim/users/delete-user.ts'
 import { getUser } from './scim/users/get-user.ts'
@@ -29,6 +30,7 @@ export const scimOperations: Readonly<Record<string, ScimOperation>> = {
   scimGetResourceType: getResourceType,
   scimListSchemas: listSchemas,
   scimGetSchema: getSchema,
+  scimSearchAll: searchAll,
   scimCreateUser: createUser,
   scimListUsers: listUsers,
   scimSearchUsers: searchUsers,

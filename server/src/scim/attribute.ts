@@ -54,7 +54,7 @@ function plural(name: string, description: string, kinds: readonly string[], mor
     name,
     description,
     [
-      attribute('value', 'the value'),
+      attribute('value', 'the value', { required: more.required === true }),
       attribute('display', 'the value as people read it'),
       attribute('type', 'the kind of the value', { canonicalValues: kinds }),
       primary,
@@ -88,7 +88,10 @@ export const userAttributes: readonly Attribute[] = [
   attribute('preferredLanguage', 'the language that the user prefers'),
   attribute('locale', 'by which numbers and dates are written'),
   attribute('timezone', 'the time zone, by its name in the tz database'),
-  attribute('active', 'false: the user cannot sign in, and their access has ended', { type: 'boolean' }),
+  attribute('active', 'false: the user cannot sign in, and their access has ended; true where it is left out', {
+    type: 'boolean',
+    required: true,
+  }),
   plural('emails', 'the addresses; the primary one is that of the user here', ['work', 'home', 'other'], {
     required: true,
   }),
@@ -141,7 +144,6 @@ export const groupAttributes: readonly Attribute[] = [
         caseExact: true,
         mutability: 'immutable',
       }),
-      attribute('display', 'the name of the user', { mutability: 'readOnly' }),
       attribute('type', 'always `User`', { mutability: 'immutable', canonicalValues: ['User'] }),
     ],
     { multiValued: true },

@@ -101,7 +101,10 @@ function changed(kind: ResourceKind, resource: Resource, { op, path, value }: Pa
     )
     return readValue(attribute, parts)
   }
-  if (op === 'remove') return undefined
+  if (op === 'remove') {
+    if (attribute.required) throw new ScimProblem(400, `\`${attribute.name}\` cannot be removed`, 'mutability')
+    return undefined
+  }
   const read = readValue(attribute, value)
   return isObject(read) && isObject(present) ? { ...present, ...read } : read
 }

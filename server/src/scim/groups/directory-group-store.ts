@@ -16,7 +16,7 @@ export type DirectoryGroup = {
   version: string
 }
 
-export type DirectoryMember = { group_id: string; user_id: string; name: string }
+export type DirectoryMember = { group_id: string; user_id: string }
 
 export const groupColumns = sql`d.group_id as id, d.display_name, d.external_id, d.created_at, d.updated_at,
   ${versionOf(sql`d`)} as version`
@@ -36,8 +36,7 @@ export async function findDirectoryGroup(ctx: DirectoryCtx, id: string): Promise
 
 /** The members of these groups, in the order of their ids. */
 export function listDirectoryMembers({ tx }: DirectoryCtx, group_ids: readonly string[]): Promise<DirectoryMember[]> {
-  return tx.read(sql<DirectoryMember>`select m.group_id, m.user_id, u.name
-    from group_member m join tenant_user u on u.tenant_id = m.tenant_id and u.id = m.user_id
+  return tx.read(sql<DirectoryMember>`select m.group_id, m.user_id from group_member m
     where m.tenant_id = ${tx.tenant_id} and m.group_id = any(${[...group_ids]}::uuid[])
     order by m.group_id, m.user_id`)
 }

@@ -1,7 +1,7 @@
 import { groupKind } from '../attribute.ts'
 import type { DirectoryCtx } from '../directory.ts'
-import { listResponse, readListRequest } from '../list-request.ts'
-import { isObject } from '../read-resource.ts'
+import { type ListRequest, listResponse, readListRequest } from '../list-request.ts'
+import { isObject, type Resource } from '../read-resource.ts'
 import type { ScimAnswer, ScimOperation } from '../scim-operation.ts'
 import { isShown } from '../shown-resource.ts'
 import { type DirectoryMember, listDirectoryMembers } from './directory-group-store.ts'
@@ -27,12 +27,20 @@ const maxMembersOfPage = 20_000
 
 async function answer(ctx: DirectoryCtx, query: Readonly<Record<string, unknown>>): Promise<ScimAnswer> {
   const request = readListRequest(groupKind, query)
+  return { status: 200, body: listResponse(await listGroupResources(ctx, request), request.start) }
+}
+
+/** A page of the groups as answers show them. */
+export async function listGroupResources(
+  ctx: DirectoryCtx,
+  request: ListRequest,
+): Promise<{ total: number; resources: Resource[] }> {
   const page = await listDirectoryGroups(ctx, request)
   const showsMembers = isShown(request.selection, 'members')
   const groups = showsMembers ? withinBounds(page.groups) : page.groups
   const members = showsMembers ? await membersOf(ctx, groups) : new Map<string, DirectoryMember[]>()
   const resources = groups.map((group) => shownGroup(ctx, group, members.get(group.id) ?? [], request.selection))
-  return { status: 200, body: listResponse({ total: page.total, resources }, request.start) }
+  return { total: page.total, resources }
 }
 
 /** The first groups, as many as have not too many members together, and at least one. */

@@ -19,7 +19,7 @@ export function shownGroup(
     id,
     ...(external_id !== null && { externalId: external_id }),
     displayName: display_name,
-    ...(members.length > 0 && { members: members.map((member) => shownMember(ctx, member)) }),
+    ...(members.length > 0 && { members: members.map(({ user_id }) => shownMember(ctx, user_id)) }),
     meta: {
       resourceType: groupKind.name,
       created: created_at,
@@ -31,8 +31,8 @@ export function shownGroup(
   return selected(whole, selection)
 }
 
-function shownMember(ctx: DirectoryCtx, { user_id, name }: DirectoryMember): Resource {
-  return { value: user_id, display: name, type: 'User', $ref: resourceUrl(ctx, 'Users', user_id) }
+function shownMember(ctx: DirectoryCtx, user_id: string): Resource {
+  return { value: user_id, type: 'User', $ref: resourceUrl(ctx, 'Users', user_id) }
 }
 
 /** The answer with one group, and its members where the client wants to see them. */

@@ -1,7 +1,7 @@
 import { userKind } from '../attribute.ts'
 import type { DirectoryCtx } from '../directory.ts'
-import { listResponse, readListRequest } from '../list-request.ts'
-import { isObject } from '../read-resource.ts'
+import { type ListRequest, listResponse, readListRequest } from '../list-request.ts'
+import { isObject, type Resource } from '../read-resource.ts'
 import type { ScimAnswer, ScimOperation } from '../scim-operation.ts'
 import { shownUser } from './shown-user.ts'
 import { listDirectoryUsers } from './user-list-store.ts'
@@ -22,7 +22,14 @@ export const searchUsers: ScimOperation = {
 
 async function answer(ctx: DirectoryCtx, query: Readonly<Record<string, unknown>>): Promise<ScimAnswer> {
   const request = readListRequest(userKind, query)
+  return { status: 200, body: listResponse(await listUserResources(ctx, request), request.start) }
+}
+
+/** A page of the users as answers show them. */
+export async function listUserResources(
+  ctx: DirectoryCtx,
+  request: ListRequest,
+): Promise<{ total: number; resources: Resource[] }> {
   const { total, users } = await listDirectoryUsers(ctx, request)
-  const resources = users.map((user) => shownUser(ctx, user, request.selection))
-  return { status: 200, body: listResponse({ total, resources }, request.start) }
+  return { total, resources: users.map((user) => shownUser(ctx, user, request.selection)) }
 }

@@ -1,6 +1,6 @@
 import { enterpriseSchema, userKind, userSchema } from '../attribute.ts'
 import { type DirectoryCtx, resourceUrl } from '../directory.ts'
-import { isObject, type Resource } from '../read-resource.ts'
+import type { Resource } from '../read-resource.ts'
 import type { ScimAnswer } from '../scim-operation.ts'
 import { type Selection, selected } from '../shown-resource.ts'
 import { weakTag } from '../version.ts'
@@ -15,7 +15,7 @@ export function shownUser(ctx: DirectoryCtx, user: DirectoryUser, selection: Sel
     id,
     ...core,
     active,
-    ...(isObject(enterprise) && { [enterpriseSchema]: withManager(ctx, enterprise) }),
+    ...(enterprise !== undefined && { [enterpriseSchema]: enterprise }),
     meta: {
       resourceType: userKind.name,
       created: created_at,
@@ -25,15 +25,6 @@ export function shownUser(ctx: DirectoryCtx, user: DirectoryUser, selection: Sel
     },
   }
   return selected(whole, selection)
-}
-
-function withManager(ctx: DirectoryCtx, enterprise: Resource): Resource {
-  const { manager } = enterprise
-  if (!isObject(manager)) return enterprise
-  return {
-    ...enterprise,
-    manager: { ...manager, $ref: resourceUrl(ctx, 'Users', encodeURIComponent(String(manager.value))) },
-  }
 }
 
 /** The answer with one user. */
