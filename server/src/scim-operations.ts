@@ -1,4 +1,5 @@
 import { endAccessAndInvitations } from './app.ts'
+import type { ScimOperation } from './http/scim-operation.ts'
 import {
   getResourceType,
   getSchema,
@@ -12,8 +13,7 @@ import { getGroup } from './scim/groups/get-group.ts'
 import { listGroups, searchGroups } from './scim/groups/list-groups.ts'
 import { patchGroup } from './scim/groups/patch-group.ts'
 import { replaceGroup } from './scim/groups/replace-group.ts'
-import type { ScimOperation } from './scim/scim-operation.ts'
-import { searchAll } from './scim/search-all.ts'
+import { searchAll } from './scim/search/search-all.ts'
 import { createUser } from './scim/users/create-user.ts'
 import { deleteUser } from './scim/users/delete-user.ts'
 import { getUser } from './scim/users/get-user.ts'

@@ -36,7 +36,8 @@ export function insertScimKey(
   ctx: WorkCtx,
   key: ApiKeyToInsert & { identity_provider_id: string },
 ): Promise<ApiKey | undefined> {
-  const needed = sql`(${[...scimMakerScopes]}::text[] || array(${conferredByDirectory(ctx.tx, key.identity_provider_id)}))`
+  const conferred = conferredByDirectory(ctx.tx, key.identity_provider_id)
+  const needed = sql`(${[...scimMakerScopes]}::text[] || array(${conferred}))`
   return insertKey(ctx, { ...key, kind: 'scim' }, sql`${needed} <@ ${[...ctx.actor.scopes]}::text[]`)
 }
 

@@ -125,6 +125,26 @@ export async function deleteGroupMadeHere(ctx: WorkCtx, id: string): Promise<voi
   ])
 }
 
+/**
+ * The groups of a directory that goes are managed here from now on, with the members that they have, and what they give stays as it is.
+ * In the transaction that deletes the provider.
+ */
+export async function releaseDirectoryGroups(ctx: WorkCtx, identity_provider_id: string): Promise<void> {
+  const { tx } = ctx
+  const theirs = sql`(select d.group_id from directory_group d where d.tenant_id = ${tx.tenant_id}::uuid
+    and d.identity_provider_id = ${identity_provider_id}::uuid)`
+  const event = { type: 'group.updated', subject_type: 'group', data: { fields: ['source'] } } as const
+  await tx.write([
+    sql`update group_member set membership_source = 'local'
+      where tenant_id = ${tx.tenant_id} and group_id in ${theirs}`,
+    sql`with changed as (
+        update tenant_group set source = 'local', updated_at = clock_timestamp()
+        where tenant_id = ${tx.tenant_id}::uuid and id in ${theirs} returning id, '{}'::jsonb as facts),
+      emitted as (${emitWithFacts(ctx, event, sql`changed`)})
+      select id from changed`,
+  ])
+}
+
 /** Locks a group until the transaction ends and returns the roles that it gives; only inside `interactive`. */
 export async function lockRoleMappings(tx: Tx, id: string): Promise<string[] | undefined> {
   const { tenant_id } = tx

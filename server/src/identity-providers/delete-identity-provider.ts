@@ -1,11 +1,12 @@
 import { revokeKeysOfProvider } from '../api-keys/api-key-store.ts'
+import { releaseDirectoryGroups } from '../groups/group-store.ts'
 import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
 import { deleteLockedProvider, lockProvider } from './identity-provider-store.ts'
 
-/** Deletes a provider with its secrets and revokes its SCIM keys. */
+/** Deletes a provider with its secrets and revokes its SCIM keys. Its users and groups stay, and are managed here from then on. */
 export const deleteIdentityProvider = operation({
   method: 'DELETE',
   path: '/v1/identity-providers/{id}',
@@ -25,6 +26,7 @@ export const deleteIdentityProvider = operation({
       if (before === undefined) throw notFound('identity provider')
       requireMatch(tags, recordTag(before.shown))
       await revokeKeysOfProvider({ ...ctx, tx }, params.id)
+      await releaseDirectoryGroups({ ...ctx, tx }, params.id)
       await deleteLockedProvider({ ...ctx, tx }, params.id)
       return undefined
     })

@@ -1,3 +1,5 @@
+import { type DirectoryCtx, scimOperation } from '../http/scim-operation.ts'
+import { ScimProblem } from '../http/scim-problem.ts'
 import {
   type Attribute,
   enterpriseSchema,
@@ -7,13 +9,10 @@ import {
   userKind,
   userSchema,
 } from './attribute.ts'
-import type { DirectoryCtx } from './directory.ts'
 import { listResponse, pageSizes } from './list-request.ts'
-import type { ScimOperation } from './scim-operation.ts'
-import { ScimProblem } from './scim-problem.ts'
 
 /** What the service can do (RFC 7643, section 5). */
-export const getServiceProviderConfig: ScimOperation = {
+export const getServiceProviderConfig = scimOperation({
   method: 'GET',
   path: '/ServiceProviderConfig',
   run: async ({ base_url }) => ({
@@ -37,7 +36,7 @@ export const getServiceProviderConfig: ScimOperation = {
       meta: { resourceType: 'ServiceProviderConfig', location: `${base_url}/ServiceProviderConfig` },
     },
   }),
-}
+})
 
 const kinds = { User: [userKind, '/Users'], Group: [groupKind, '/Groups'] } as const
 
@@ -55,13 +54,13 @@ function resourceType({ base_url }: DirectoryCtx, name: keyof typeof kinds) {
   }
 }
 
-export const listResourceTypes: ScimOperation = {
+export const listResourceTypes = scimOperation({
   method: 'GET',
   path: '/ResourceTypes',
   run: async (ctx) => listOf([resourceType(ctx, 'User'), resourceType(ctx, 'Group')]),
-}
+})
 
-export const getResourceType: ScimOperation = {
+export const getResourceType = scimOperation({
   method: 'GET',
   path: '/ResourceTypes/{name}',
   async run(ctx, { params }) {
@@ -69,7 +68,7 @@ export const getResourceType: ScimOperation = {
     if (name !== 'User' && name !== 'Group') throw new ScimProblem(404, 'there is no such type of resource')
     return { status: 200, body: resourceType(ctx, name) }
   },
-}
+})
 
 /** The published schemas, by their URIs: of the attributes that are kept, and no others. */
 const schemas = {
@@ -100,13 +99,13 @@ function published({ subAttributes, ...attribute }: Attribute): object {
 
 const schemaIds = Object.keys(schemas) as (keyof typeof schemas)[]
 
-export const listSchemas: ScimOperation = {
+export const listSchemas = scimOperation({
   method: 'GET',
   path: '/Schemas',
   run: async (ctx) => listOf(schemaIds.map((id) => publishedSchema(ctx, id))),
-}
+})
 
-export const getSchema: ScimOperation = {
+export const getSchema = scimOperation({
   method: 'GET',
   path: '/Schemas/{uri}',
   async run(ctx, { params }) {
@@ -114,7 +113,7 @@ export const getSchema: ScimOperation = {
     if (id === undefined) throw new ScimProblem(404, 'there is no such schema')
     return { status: 200, body: publishedSchema(ctx, id) }
   },
-}
+})
 
 const listOf = (resources: readonly object[]) =>
   ({ status: 200, body: listResponse({ total: resources.length, resources }, 1) }) as const

@@ -1,9 +1,9 @@
 /** The filters of lists and of paths (RFC 7644, section 3.4.2.2), read against the attributes of a kind of resource. */
 import { type AttrExp, type Filter as ParsedFilter, parse } from 'scim2-parse-filter'
+import { ScimProblem } from '../http/scim-problem.ts'
 import type { Attribute, ResourceKind } from './attribute.ts'
 import { findAttribute } from './attribute.ts'
 import { readPath } from './attribute-path.ts'
-import { ScimProblem } from './scim-problem.ts'
 
 export const comparisons = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'] as const
 export type Comparison = (typeof comparisons)[number]

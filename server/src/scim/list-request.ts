@@ -1,7 +1,7 @@
+import { ScimProblem } from '../http/scim-problem.ts'
 import type { ResourceKind } from './attribute.ts'
 import { readPath } from './attribute-path.ts'
 import { type Filter, readFilter } from './filter.ts'
-import { ScimProblem } from './scim-problem.ts'
 import { readSelection, type Selection } from './shown-resource.ts'
 
 /** Which resources of a kind are listed: `start` is the place of the first one, from 1 on. */

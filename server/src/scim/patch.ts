@@ -1,9 +1,10 @@
 /** Changes of a part of a resource (RFC 7644, section 3.5.2), as directories send them. Pure: it knows no table. */
+
+import { ScimProblem } from '../http/scim-problem.ts'
 import { type Attribute, enterpriseSchema, type ResourceKind } from './attribute.ts'
 import { type AttributePath, isExtension, readPath } from './attribute-path.ts'
 import { chooses, type Filter, readValueFilter } from './filter.ts'
 import { isObject, type Resource, readValue } from './read-resource.ts'
-import { ScimProblem } from './scim-problem.ts'
 
 export type PatchOperation = { op: 'add' | 'remove' | 'replace'; path: AttributePath; value: unknown }
 

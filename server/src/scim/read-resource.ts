@@ -1,6 +1,6 @@
+import { invalidValue, ScimProblem } from '../http/scim-problem.ts'
 import { type Attribute, findAttribute, type ResourceKind } from './attribute.ts'
 import { writableAttributes } from './attribute-path.ts'
-import { invalidValue, ScimProblem } from './scim-problem.ts'
 
 /** A resource as it is kept: the attributes of the table under their own names, without what is not assigned. */
 export type Resource = { [name: string]: unknown }

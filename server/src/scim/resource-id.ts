@@ -1,5 +1,5 @@
+import { noResource } from '../http/scim-problem.ts'
 import { readUuid } from '../kernel/id.ts'
-import { noResource } from './scim-problem.ts'
 
 /** The id in a path. @throws ScimProblem 404 for a text that cannot be one */
 export function requireId(kind: 'User' | 'Group', text = ''): string {

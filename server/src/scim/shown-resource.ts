@@ -1,7 +1,7 @@
+import { ScimProblem } from '../http/scim-problem.ts'
 import type { ResourceKind } from './attribute.ts'
 import { readPath } from './attribute-path.ts'
 import { isObject, type Resource } from './read-resource.ts'
-import { ScimProblem } from './scim-problem.ts'
 
 /** Which attributes a client wants to see: these alone, or all but these. */
 export type Selection = { only?: readonly string[]; without?: readonly string[] }

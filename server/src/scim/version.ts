@@ -1,4 +1,4 @@
-import { ScimProblem } from './scim-problem.ts'
+import { ScimProblem } from '../http/scim-problem.ts'
 
 /** The version of a resource, as `meta.version` and `ETag` have it. */
 export const weakTag = (version: string): string => `W/"${version}"`

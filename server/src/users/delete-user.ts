@@ -5,6 +5,7 @@ import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
 import { type EndAccess, requireMayTakeFrom, requireOwnerLeft } from './lifecycle.ts'
 import { leave, lockUser, saveUserDeletion } from './lifecycle-store.ts'
+import { requireManagedHere } from './managed.ts'
 import { findUser } from './user-store.ts'
 
 /**
@@ -30,6 +31,7 @@ export const deleteUser = (endAccess: EndAccess) =>
           const inside = { ...ctx, tx }
           const user = await lockUser(tx, params.id)
           if (user === undefined) throw notFound('user')
+          requireManagedHere(user)
           requireMayTakeFrom(user, ctx.actor)
           requireOwnerLeft(user)
           const before = await findUser(tx, user.id)

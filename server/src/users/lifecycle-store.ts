@@ -5,6 +5,7 @@ import { factorsEnd } from '../second-factors/second-factor-store.ts'
 import { sessionsEnd } from '../sessions/session-store.ts'
 import { isActive, isSuspended } from './active-store.ts'
 import type { EffectiveChange, EndAccess, EndedAccess, LockedUser } from './lifecycle.ts'
+import { directoryOf } from './managed-store.ts'
 import { scopesAsArray } from './user-store.ts'
 
 /**
@@ -19,7 +20,8 @@ export async function lockUser(tx: Tx, id: string): Promise<LockedUser | undefin
   const [held, found] = await tx.write([
     sql<{ id: string }>`select u.id from tenant_user u where ${which} order by u.id for no key update`,
     sql<Omit<LockedUser, 'other_owners'>>`select u.id, u.name, u.active, u.is_owner,
-        u.department, u.title, u.manager_id, ${isSuspended(sql`u`)} as suspended, ${scopesAsArray(tx)} as scopes
+        u.department, u.title, u.manager_id, ${directoryOf(sql`u`)} as identity_provider_id,
+        ${isSuspended(sql`u`)} as suspended, ${scopesAsArray(tx)} as scopes
       from tenant_user u where ${which} order by u.id`,
   ])
   // An owner who was reactivated meanwhile is not locked, and does not count.

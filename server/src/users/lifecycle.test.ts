@@ -20,7 +20,7 @@ const ada: LockedUser = {
   is_owner: false,
   scopes: ['requests:create'],
   other_owners: 1,
-  ...{ department: null, title: null, manager_id: null },
+  ...{ department: null, title: null, manager_id: null, identity_provider_id: null },
 }
 const desk = new Set(['users:write', 'requests:create'])
 const actor: Actor = { kind: 'user', user_id: 'desk', api_key_id: null, scopes: desk }

@@ -5,6 +5,7 @@ import { notFound, Problem } from '../kernel/errors.ts'
 import { requireFreshSignIn } from '../kernel/fresh-sign-in.ts'
 import { requireMayGive, requireMayTake } from '../roles/role.ts'
 import { factChanges, readFactChange, requireMayStateFacts, type StoredFacts } from './fact.ts'
+import { type Managed, requireManagedHere } from './managed.ts'
 
 /** The body of a change by a user administrator. Omitted fields stay as they are. */
 export const UserChange = Body({
@@ -26,7 +27,8 @@ export type LockedUser = {
   scopes: string[]
   /** The number of other owners of the tenant who are active and not suspended. */
   other_owners: number
-} & StoredFacts
+} & StoredFacts &
+  Managed
 
 export type ChangeEvent = 'user.updated' | 'user.deactivated' | 'user.reactivated'
 
@@ -57,7 +59,7 @@ export type EffectiveChange = { fields: Partial<StoredFacts & { name: string }>;
 
 /**
  * Returns what a change changes, and its events; none when it changes nothing.
- * @throws Problem 400 for faulty facts; 403 for one's own facts, for deactivating or reactivating a user with scopes that the actor lacks,
+ * @throws Problem 400 for faulty facts; 403 for a user of a directory, for one's own facts, for deactivating or reactivating a user with scopes that the actor lacks,
  *   or for reactivating one without a fresh sign-in in a live tenant; 409 `last_owner`
  */
 export function requireMayChange(user: LockedUser, change: UserChange, caller: Caller): EffectiveChange {
@@ -65,6 +67,7 @@ export function requireMayChange(user: LockedUser, change: UserChange, caller: C
   const events: ChangeEvent[] = []
   const facts = readFactChange(user, change)
   const fields = { ...(change.name !== undefined && change.name !== user.name && { name: change.name }), ...facts }
+  if (Object.keys(fields).length > 0 || (change.active ?? user.active) !== user.active) requireManagedHere(user)
   if (Object.keys(facts).length > 0) requireMayStateFacts(user.id, actor)
   if (Object.keys(fields).length > 0) events.push('user.updated')
   if (change.active === false && user.active) {

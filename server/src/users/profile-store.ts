@@ -1,6 +1,8 @@
 import { sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import type { Managed } from './managed.ts'
+import { directoryOf } from './managed-store.ts'
 import type { Preferences } from './preferences.ts'
 import type { OwnProfile, ProfileChange } from './profile.ts'
 
@@ -20,9 +22,11 @@ export async function findPreferences(tx: Tx, user_id: string | null): Promise<P
   return found
 }
 
-/** Locks the user until the transaction ends; only inside `interactive`. */
-export async function lockOwnUser(tx: Tx, user_id: string | null): Promise<void> {
-  await tx.read(sql`select from tenant_user u where ${isOwnUser(tx, user_id)} for no key update`)
+/** Locks the user until the transaction ends, and says who manages them; only inside `interactive`. */
+export async function lockOwnUser(tx: Tx, user_id: string | null): Promise<Managed> {
+  const [locked] = await tx.read(sql<Managed>`select ${directoryOf(sql`u`)} as identity_provider_id from tenant_user u
+    where ${isOwnUser(tx, user_id)} for no key update of u`)
+  return locked ?? { identity_provider_id: null }
 }
 
 /** Writes the fields that differ and emits an event that names the fields. Undefined when nothing differs or the user is gone. */

@@ -5,7 +5,7 @@ import { Problem } from '../kernel/errors.ts'
 import { ownNameFault, type ProfileInput, readProfileChange } from './profile.ts'
 import type { AuthProvider } from './user.ts'
 
-const unnamed = { first_name: null, last_name: null, display_name: null }
+const unnamed = { first_name: null, last_name: null, display_name: null, identity_provider_id: null }
 
 function refusedFields(auth_provider: AuthProvider, input: ProfileInput): string[] {
   try {
@@ -68,7 +68,13 @@ suite('a name that a user chooses (I10)', () => {
 
 suite('a change of the caller’s own profile', () => {
   test('takes a name that the identity provider manages only as it is, and does not write it', () => {
-    const ada = { auth_provider: 'oidc', first_name: 'Ada', last_name: 'L\u0000', display_name: null } as const
+    const ada = {
+      auth_provider: 'oidc',
+      first_name: 'Ada',
+      last_name: 'L\u0000',
+      display_name: null,
+      identity_provider_id: null,
+    } as const
     assert.deepEqual(readProfileChange(ada, { first_name: 'Ada', last_name: 'L\u0000', display_name: 'A' }), {
       display_name: 'A',
     })

@@ -3,7 +3,8 @@ import { Body, jsonSchemaOf, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { type FaultyField, invalidInput, Problem } from '../kernel/errors.ts'
 import { isName, isVisibleLine, visibleLineRule } from '../kernel/one-line-name.ts'
 import { Avatar, avatarFault } from './avatar.ts'
-import { type AuthProvider, authProviders } from './user.ts'
+import type { Managed } from './managed.ts'
+import { authProviders } from './user.ts'
 
 /** A user's own view of their profile. */
 export const OwnProfile = Type.Object(
@@ -47,22 +48,25 @@ const nameFields = ['first_name', 'last_name', 'display_name'] as const
 export type ProfileChange = Partial<Pick<OwnProfile, (typeof nameFields)[number] | 'avatar_base64'>>
 
 /** What decides whether a name is the provider's, and whether it is changed. */
-type Managed = Pick<OwnProfile, 'auth_provider' | (typeof nameFields)[number]>
+type Present = Pick<OwnProfile, 'auth_provider' | (typeof nameFields)[number]> & Managed
 
-/** Fields that a user's identity provider manages, so that the user cannot change them here. */
-const managedFields: readonly (keyof ProfileInput)[] = ['first_name', 'last_name']
+/** The names that a user's identity provider manages, so that the user cannot change them here: of a user of a directory all of them. */
+function managedFields({ auth_provider, identity_provider_id }: Omit<Present, (typeof nameFields)[number]>) {
+  if (identity_provider_id !== null) return nameFields
+  return auth_provider === 'local' ? [] : (['first_name', 'last_name'] as const)
+}
 
 /**
  * Reads a change of the user's own profile. Names are stored in NFC; an empty name means none. What the identity provider manages
  * is taken with its present value.
  * @throws Problem 400 naming each faulty field, and each that the identity provider manages
  */
-export function readProfileChange(before: Managed, input: ProfileInput): ProfileChange {
+export function readProfileChange(before: Present, input: ProfileInput): ProfileChange {
   const given = nameFields.filter((field) => input[field] !== undefined && !isPresent(before, field, input))
   // A name of before a rule can be sent back with the others.
   const changed = given.filter((field) => (input[field] || null) !== before[field])
   const faults: FaultyField[] = [
-    ...changed.flatMap((field) => fault(field, nameFault(before.auth_provider, field, input[field] ?? ''))),
+    ...changed.flatMap((field) => fault(field, nameFault(before, field, input[field] ?? ''))),
     ...(typeof input.avatar_base64 === 'string' ? fault('avatar_base64', avatarFault(input.avatar_base64)) : []),
   ]
   if (faults.length > 0) throw invalidInput(faults)
@@ -72,20 +76,20 @@ export function readProfileChange(before: Managed, input: ProfileInput): Profile
   }
 }
 
-function isPresent(before: Managed, field: (typeof nameFields)[number], input: ProfileInput): boolean {
-  return isManaged(before.auth_provider, field) && (input[field] || null) === before[field]
+function isPresent(before: Present, field: (typeof nameFields)[number], input: ProfileInput): boolean {
+  return isManaged(before, field) && (input[field] || null) === before[field]
 }
 
-function isManaged(auth_provider: AuthProvider, field: keyof ProfileInput): boolean {
-  return auth_provider !== 'local' && managedFields.includes(field)
+function isManaged(before: Present, field: (typeof nameFields)[number]): boolean {
+  return managedFields(before).some((managed) => managed === field)
 }
 
 function fault(field: string, why: string | undefined): FaultyField[] {
   return why === undefined ? [] : [{ pointer: `/${field}`, why }]
 }
 
-function nameFault(auth_provider: AuthProvider, field: keyof ProfileInput, text: string): string | undefined {
-  if (isManaged(auth_provider, field)) {
+function nameFault(before: Present, field: (typeof nameFields)[number], text: string): string | undefined {
+  if (isManaged(before, field)) {
     return 'is managed by the identity provider: change it there, and send its present value or leave it out'
   }
   return ownNameFault(text)

@@ -21,10 +21,10 @@ export const updateOwnProfile = operation({
   run(ctx, { body, header }) {
     const tags = readIfMatch(header('if-match'))
     return ctx.tx.interactive(async (tx) => {
-      await lockOwnUser(tx, ctx.actor.user_id)
+      const managed = await lockOwnUser(tx, ctx.actor.user_id)
       const before = await findOwnProfile(tx, ctx.actor.user_id)
       if (before === undefined) throw userGone()
-      const change = readProfileChange(before, changeIn(ProfileInput, body, before))
+      const change = readProfileChange({ ...before, ...managed }, changeIn(ProfileInput, body, before))
       requireMatch(tags, recordTag(before))
       return (await saveOwnProfile({ ...ctx, tx }, before.id, change)) ?? before
     })

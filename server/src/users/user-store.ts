@@ -6,6 +6,7 @@ import { scopesHeld } from '../roles/holding-store.ts'
 import { hasSecondFactor } from '../second-factors/second-factor-store.ts'
 import { isSuspended, isTenantSuspended } from './active-store.ts'
 import { managerOf } from './fact-store.ts'
+import { directoryOf } from './managed-store.ts'
 import { signInLimitedFor } from './sign-in-failure-store.ts'
 import { type NewUser, type Stored, type User, userOf } from './user.ts'
 
@@ -30,7 +31,8 @@ function shownSuspensionOf(user: Statement): Statement {
 export function listed(user: Statement): Statement {
   return sql`${user}.id, ${user}.email, ${user}.name, ${user}.auth_provider, ${user}.active, ${user}.email_verified,
     ${user}.is_owner, ${user}.created_at, ${user}.updated_at, ${user}.department, ${user}.title,
-    ${managerOf(user)} as manager_id, ${shownSuspensionOf(user)} as suspended_until`
+    ${managerOf(user)} as manager_id, ${directoryOf(user)} as identity_provider_id,
+    ${shownSuspensionOf(user)} as suspended_until`
 }
 
 /** The ids of a user's own roles. */

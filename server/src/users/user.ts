@@ -23,6 +23,9 @@ const known = {
   created_at: DateTime,
   updated_at: DateTime,
   ...shownFacts,
+  identity_provider_id: Type.Optional(
+    Type.String({ ...Uuid, description: 'the directory that manages the user; left out where nobody else does' }),
+  ),
   suspended_until: Type.Optional(
     Type.String({ format: 'date-time', description: 'present while the user is suspended, whatever `active` says' }),
   ),
@@ -54,16 +57,20 @@ export const UserGroup = Type.Object(
 export type UserGroup = Static<typeof UserGroup>
 
 /** A record of a user as stored, where null stands for a field that is left out. */
-export type Stored<Shown extends ListedUser> = Omit<Shown, 'suspended_until' | keyof StoredFacts> &
-  StoredFacts & { suspended_until: string | null }
+export type Stored<Shown extends ListedUser> = Omit<
+  Shown,
+  'suspended_until' | 'identity_provider_id' | keyof StoredFacts
+> &
+  StoredFacts & { suspended_until: string | null; identity_provider_id: string | null }
 
 export function userOf<Shown extends ListedUser>(stored: Stored<Shown>) {
-  const { suspended_until, department, title, manager_id, ...rest } = stored
+  const { suspended_until, department, title, manager_id, identity_provider_id, ...rest } = stored
   return {
     ...rest,
     ...(department !== null && { department }),
     ...(title !== null && { title }),
     ...(manager_id !== null && { manager_id }),
+    ...(identity_provider_id !== null && { identity_provider_id }),
     ...(suspended_until !== null && { suspended_until }),
   }
 }

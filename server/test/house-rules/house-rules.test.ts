@@ -5,7 +5,8 @@ import { builtinImportsOf, importsOf, readSources, type Source } from '../suppor
 import { houseRules } from './house-rules.ts'
 import { findCycle, graphOf } from './import-cycles.ts'
 import { moduleOf } from './import-rules.ts'
-import { libraryEntryPoints, listedPairs, mayImport, outsideModules } from './import-table.ts'
+import { libraryEntryPoints, listedPairs, mayImport } from './import-table.ts'
+import { outsideModules } from './outside-modules.ts'
 import { trials, verb } from './trials.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))

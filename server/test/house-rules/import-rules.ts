@@ -1,5 +1,6 @@
 import { builtinImportsOf, importsOf, type Source } from '../support/source-files.ts'
-import { entryPoints, libraryEntryPoints, listedPairs, mayImport, outsideModules, slices } from './import-table.ts'
+import { entryPoints, libraryEntryPoints, listedPairs, mayImport, slices } from './import-table.ts'
+import { outsideModules } from './outside-modules.ts'
 import { type Exceptions, inProduction, isExempt, isProduction, type Rule } from './rule.ts'
 
 export const imports: Rule = {
@@ -72,7 +73,7 @@ export const libraries: Rule = {
 
 export const nodeModules: Rule = {
   sentence:
-    "Node's modules that reach outside the process are imported only where server/test/house-rules/import-table.ts lists them",
+    "Node's modules that reach outside the process are imported only where server/test/house-rules/outside-modules.ts lists them",
   find(source) {
     if (!isProduction(source)) return []
     return builtinImportsOf(source).flatMap(({ line, module, names }) => {
@@ -104,7 +105,7 @@ export const workspaces: Rule = {
 function isVerb({ path, text }: Source): boolean {
   return (
     /\.(?:job|subscriber)\.ts$/.test(path) ||
-    (slices.includes(moduleOf(path).replace(/\/.*/, '')) && /=>?\s*operation\s*[<(]/.test(text))
+    (slices.includes(moduleOf(path).replace(/\/.*/, '')) && /=>?\s*(?:operation|scimOperation)\s*[<(]/.test(text))
   )
 }
 

@@ -17,6 +17,7 @@ export const slices = [
   'invitations',
   'rehearsal',
   'inventory',
+  'scim',
 ]
 
 /** The layers below the slices; every slice may import them. */
@@ -63,6 +64,9 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   'notification-channels/delivery': [...foundations, 'notification-channels'],
   'notification-channels/webhook': [...foundations, 'notification-channels'],
   'notification-channels/email': [...foundations, 'notification-channels', 'messages', 'mail'],
+  'scim/users': [...foundations, 'scim'],
+  'scim/groups': [...foundations, 'scim', 'scim/users'],
+  'scim/search': [...foundations, 'scim', 'scim/users', 'scim/groups'],
   'provisioners/aws-identity-center': [...ofTarget, 'aws'],
   'provisioners/postgresql': ofTarget,
   'provisioners/webhook': [...ofTarget, 'egress'],
@@ -143,6 +147,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'groups → permissions': 'a mapping gives scopes',
   'groups → roles': 'a group gives its members roles',
   'identity-providers → api-keys': 'deleting a provider revokes its SCIM keys',
+  'identity-providers → groups': 'the groups of a deleted provider are managed here from then on',
   'inventory → cloud': 'the accounts that a target names are in the account cache',
   'inventory → grants': 'whether a grant gives what somebody holds at a target',
   'inventory → provisioners': 'a driver reads what its target says of itself',
@@ -182,6 +187,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'notifications → settings': 'the time zone of who has chosen none',
   'notifications → tenants': 'a mail says whether the tenant rehearses',
   'notifications → users': 'only active users are notified',
+  'scim/users → users': 'a directory makes users, and stops them',
   'rehearsal → auth': 'a token for a person of the rehearsal is answered as a sign-in',
   'rehearsal → permissions': 'creating the rehearsal needs several scopes',
   'rehearsal → policies': 'the rehearsal has a policy',
@@ -239,7 +245,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
 /** The composition roots: only they import verbs, jobs and subscribers, and no other file imports them. */
 export const entryPoints = [
   ...['app', 'operations', 'operation-examples', 'serve', 'start', 'start-report', 'stop-signals', 'main', 'workers'],
-  ...['access', 'people', 'sign-in', 'tenant'].map((part) => `${part}-operations`),
+  ...['access', 'people', 'sign-in', 'tenant', 'scim'].map((part) => `${part}-operations`),
 ].map((name) => `server/src/${name}.ts`)
 
 /** Each external library and the folders or files that may import it. A name that ends in `/*` stands for a scope. */
@@ -247,7 +253,7 @@ export const libraryEntryPoints: Readonly<Record<string, readonly string[]>> = {
   fastify: ['http'],
   '@fastify/*': ['http'],
   'fast-json-stringify': ['http'],
-  typebox: ['http', 'policy-engine', ...slices.filter((slice) => slice !== 'tenants')],
+  typebox: ['http', 'policy-engine', ...slices.filter((slice) => slice !== 'tenants' && slice !== 'scim')],
   pg: ['db', 'provisioners/postgresql'],
   '@cedar-policy/cedar-wasm': ['policy-engine/cedar'],
   jose: ['auth'],
@@ -259,38 +265,5 @@ export const libraryEntryPoints: Readonly<Record<string, readonly string[]>> = {
   'prom-client': ['metrics'],
   pino: ['log'],
   commander: ['commands'],
-}
-
-/** Where one of Node's modules may be imported: the names that any file may import, and the files that may import the rest. */
-type Listed = { harmless?: readonly string[]; at?: Readonly<Record<string, string>> }
-
-/** Node's modules that reach outside the process. Types of theirs may be imported anywhere. */
-export const outsideModules: Readonly<Record<string, Listed>> = {
-  net: {
-    harmless: ['isIP', 'isIPv6', 'BlockList'],
-    at: {
-      'server/src/embedded-postgres/process.ts': 'looks for a free port',
-      'server/src/listening.ts': 'tries the ports before a database is made',
-      'server/src/db/listen.ts': 'makes the socket of its connection to the database, to drop it without a handshake',
-    },
-  },
-  http: {
-    at: {
-      'server/src/egress/call-out.ts': 'the one place that calls out',
-      'server/src/metrics/serve-metrics.ts': 'listens at an address of its own',
-      'server/src/http/node-server.ts': 'listens for requests',
-    },
-  },
-  https: { at: { 'server/src/egress/call-out.ts': 'the one place that calls out' } },
-  'dns/promises': { at: { 'server/src/egress/egress.ts': 'checks each address before it is called' } },
-  tls: { harmless: ['checkServerIdentity'] },
-  child_process: {
-    at: {
-      'server/src/embedded-postgres/': 'starts the embedded database',
-      'server/src/console/build-console.ts': 'builds the console beside the service, which must not wait for it',
-    },
-  },
-  worker_threads: { at: { 'server/src/kernel/beside': 'long computations run in a thread of their own' } },
-  // Imported nowhere: `process` would hide a read of the environment, and the others would call out past egress/.
-  ...Object.fromEntries(['process', 'dns', 'http2', 'dgram', 'cluster'].map((name) => [name, {}])),
+  'scim2-parse-filter': ['scim'],
 }

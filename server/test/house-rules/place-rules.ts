@@ -63,6 +63,8 @@ const activeAt: Exceptions = {
   'server/src/users/active-store.ts': 'the condition itself',
   'server/src/users/user-store.ts': 'shows the column, with the suspension beside it',
   'server/src/users/lifecycle-store.ts': 'changes the column, and counts the suspension itself',
+  'server/src/scim/users/directory-user-store.ts': 'what a directory says, and not whether the user may act',
+  'server/src/scim/users/user-list-store.ts': 'shows a directory what it said',
 }
 
 /** The column of a row of users, or a condition by its bare name. */

@@ -1,7 +1,12 @@
 import { type House, openHouse, type TestTenant } from './house.ts'
 
 /** An answer of the SCIM service; `body` is empty where there is none. */
-export type ScimReply = { status: number; body: Record<string, unknown>; headers: Record<string, unknown>; text: string }
+export type ScimReply = {
+  status: number
+  body: Record<string, unknown>
+  headers: Record<string, unknown>
+  text: string
+}
 
 /** A directory of a tenant, with a key for it. */
 export type Directory = {
@@ -18,7 +23,12 @@ export type Directory = {
 export async function openScimStage() {
   const house = await openHouse()
   const acme = await house.tenant('Acme')
-  return { house, acme, directory: await makeDirectory(house, acme), makeDirectory: (tenant = acme) => makeDirectory(house, tenant) }
+  return {
+    house,
+    acme,
+    directory: await makeDirectory(house, acme),
+    makeDirectory: (tenant = acme) => makeDirectory(house, tenant),
+  }
 }
 
 async function makeDirectory(house: House, { tenant_id, owner }: TestTenant): Promise<Directory> {
@@ -54,7 +64,11 @@ export async function callScim(
   { id, key }: Pick<Directory, 'id' | 'key'>,
   { method, path, body, headers }: ScimCall,
 ): Promise<ScimReply> {
-  const sent = { authorization: `Bearer ${key}`, ...(body !== undefined && { 'content-type': 'application/scim+json' }), ...headers }
+  const sent = {
+    authorization: `Bearer ${key}`,
+    ...(body !== undefined && { 'content-type': 'application/scim+json' }),
+    ...headers,
+  }
   const reply = await house.app.server.inject({
     method: method as 'GET',
     url: `/scim/v2/${id}${path}`,

@@ -1,10 +1,10 @@
+import type { DirectoryCtx } from '../../http/scim-operation.ts'
+import { noResource, ScimProblem } from '../../http/scim-problem.ts'
 import { Problem } from '../../kernel/errors.ts'
-import type { DirectoryCtx } from '../directory.ts'
-import { noResource, ScimProblem } from '../scim-problem.ts'
 import { requireVersion } from '../version.ts'
-import { known } from './create-group.ts'
-import { type DirectoryGroup, findDirectoryGroup, saveDirectoryGroup } from './directory-group-store.ts'
-import type { GroupChange } from './group-change.ts'
+import type { DirectoryGroup } from './directory-group.ts'
+import { findDirectoryGroup, saveDirectoryGroup } from './directory-group-store.ts'
+import { type GroupChange, groupKnown } from './group-change.ts'
 import { requireMembers, storedIds } from './known-members.flow.ts'
 
 /**
@@ -23,7 +23,7 @@ export async function changeGroup(
     const saved = await saveDirectoryGroup(ctx, id, { ...change, members }, version)
     if (saved !== undefined) return saved
   } catch (error) {
-    throw error instanceof Problem && error.code === 'version_conflict' ? known() : error
+    throw error instanceof Problem && error.code === 'version_conflict' ? groupKnown() : error
   }
   if (version === undefined) throw noResource('Group')
   throw new ScimProblem(412, 'the group has changed since the version in `If-Match`; read it again')

@@ -1,20 +1,16 @@
+import { scimOperation } from '../../http/scim-operation.ts'
 import { Problem } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/id.ts'
 import { groupKind } from '../attribute.ts'
 import { readResource } from '../read-resource.ts'
-import type { ScimOperation } from '../scim-operation.ts'
-import { notUnique } from '../scim-problem.ts'
 import { readSelection } from '../shown-resource.ts'
 import { insertDirectoryGroup, isGroupKnown } from './directory-group-store.ts'
-import { groupContentOf, memberIds } from './group-change.ts'
+import { groupAnswer } from './group-answer.flow.ts'
+import { groupBodyLimit, groupContentOf, groupKnown, memberIds } from './group-change.ts'
 import { requireMembers } from './known-members.flow.ts'
-import { groupAnswer } from './shown-group.ts'
-
-/** A group of 10,000 users is about a megabyte. */
-export const groupBodyLimit = 8 * 1024 * 1024
 
 /** Makes a group that the directory manages. It gives no roles until somebody here maps some to it. */
-export const createGroup: ScimOperation = {
+export const createGroup = scimOperation({
   method: 'POST',
   path: '/Groups',
   changes: 'authority',
@@ -24,13 +20,11 @@ export const createGroup: ScimOperation = {
     const resource = readResource(groupKind, body)
     const content = groupContentOf(resource)
     const members = await requireMembers(ctx, memberIds(resource.members))
-    if (await isGroupKnown(ctx, content)) throw known()
+    if (await isGroupKnown(ctx, content)) throw groupKnown()
     try {
       return await groupAnswer(ctx, 201, await insertDirectoryGroup(ctx, newId(), content, members), selection)
     } catch (error) {
-      throw error instanceof Problem && error.code === 'version_conflict' ? known() : error
+      throw error instanceof Problem && error.code === 'version_conflict' ? groupKnown() : error
     }
   },
-}
-
-export const known = () => notUnique('another group of this directory has the `externalId`, or without one the name')
+})

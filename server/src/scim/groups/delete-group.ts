@@ -1,11 +1,11 @@
+import { scimOperation } from '../../http/scim-operation.ts'
+import { noResource } from '../../http/scim-problem.ts'
 import { requireId } from '../resource-id.ts'
-import type { ScimOperation } from '../scim-operation.ts'
-import { noResource } from '../scim-problem.ts'
 import { versionToChange } from './change-group.flow.ts'
 import { deleteDirectoryGroup } from './directory-group-store.ts'
 
 /** Deletes a group of the directory: its members lose what it gave them. */
-export const deleteGroup: ScimOperation = {
+export const deleteGroup = scimOperation({
   method: 'DELETE',
   path: '/Groups/{group_id}',
   changes: 'authority',
@@ -15,4 +15,4 @@ export const deleteGroup: ScimOperation = {
     if (!(await deleteDirectoryGroup(ctx, id, version))) throw noResource('Group')
     return { status: 204 }
   },
-}
+})

@@ -1,22 +1,11 @@
 import { sql } from '../../db/sql.ts'
 import { emit, emitWithFacts } from '../../events/emit.ts'
+import type { DirectoryCtx } from '../../http/scim-operation.ts'
 import type { Statement } from '../../kernel/context.ts'
-import type { DirectoryCtx } from '../directory.ts'
 import { searchedText } from '../filter.ts'
 import { versionOf } from '../users/directory-user-store.ts'
+import type { DirectoryGroup, DirectoryMember } from './directory-group.ts'
 import { type GroupChange, type GroupContent, groupName, type MemberChange } from './group-change.ts'
-
-/** A group as the directory's client sees it, without its members. */
-export type DirectoryGroup = {
-  id: string
-  display_name: string
-  external_id: string | null
-  created_at: string
-  updated_at: string
-  version: string
-}
-
-export type DirectoryMember = { group_id: string; user_id: string }
 
 export const groupColumns = sql`d.group_id as id, d.display_name, d.external_id, d.created_at, d.updated_at,
   ${versionOf(sql`d`)} as version`

@@ -1,14 +1,14 @@
+import { scimOperation } from '../../http/scim-operation.ts'
+import { noResource } from '../../http/scim-problem.ts'
 import { groupKind } from '../attribute.ts'
 import { requireId } from '../resource-id.ts'
-import type { ScimOperation } from '../scim-operation.ts'
-import { noResource } from '../scim-problem.ts'
 import { readSelection } from '../shown-resource.ts'
 import { namesVersion, weakTag } from '../version.ts'
 import { findDirectoryGroup } from './directory-group-store.ts'
-import { groupAnswer } from './shown-group.ts'
+import { groupAnswer } from './group-answer.flow.ts'
 
 /** Returns a group of the directory with its members. */
-export const getGroup: ScimOperation = {
+export const getGroup = scimOperation({
   method: 'GET',
   path: '/Groups/{group_id}',
   async run(ctx, { params, query, header }) {
@@ -19,4 +19,4 @@ export const getGroup: ScimOperation = {
     if (seen !== undefined && namesVersion(seen, group.version)) return { status: 304, etag: weakTag(group.version) }
     return groupAnswer(ctx, 200, group, selection)
   },
-}
+})

@@ -1,9 +1,9 @@
+import { invalidValue, notUnique, ScimProblem } from '../../http/scim-problem.ts'
 import { groupKind } from '../attribute.ts'
 import type { Filter } from '../filter.ts'
 import { readValueFilter } from '../filter.ts'
 import type { PatchOperation } from '../patch.ts'
 import { isObject, type Resource, readValue } from '../read-resource.ts'
-import { invalidValue, ScimProblem } from '../scim-problem.ts'
 import { shownText } from '../shown-text.ts'
 
 /** The members after a change: with `all` these alone, else those before it with some more and some fewer. */
@@ -13,6 +13,13 @@ export type GroupContent = { display_name: string; external_id: string | null }
 
 /** A change of a group; what is undefined stays as it is. */
 export type GroupChange = { display_name?: string; external_id?: string | null; members: MemberChange }
+
+/** A group of 10,000 users is about a megabyte. */
+export const groupBodyLimit = 8 * 1024 * 1024
+
+/** 409 */
+export const groupKnown = () =>
+  notUnique('another group of this directory has the `externalId`, or without one the name')
 
 /** The names of groups here. */
 const maxNameLength = 200

@@ -1,12 +1,13 @@
 import { allOf, isoMoment, sql } from '../../db/sql.ts'
+import type { DirectoryCtx } from '../../http/scim-operation.ts'
 import type { Statement } from '../../kernel/context.ts'
 import { readUuid } from '../../kernel/id.ts'
-import type { DirectoryCtx } from '../directory.ts'
 import type { Filter, Leaf } from '../filter.ts'
 import type { ListRequest } from '../list-request.ts'
 import { versionOf } from '../users/directory-user-store.ts'
 import { idCondition, momentCondition, textCondition } from '../users/user-filter-store.ts'
-import { type DirectoryGroup, directoryGroups } from './directory-group-store.ts'
+import type { DirectoryGroup } from './directory-group.ts'
+import { directoryGroups } from './directory-group-store.ts'
 
 export type ListedGroup = DirectoryGroup & { member_count: number }
 

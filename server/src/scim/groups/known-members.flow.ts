@@ -1,6 +1,6 @@
+import type { DirectoryCtx } from '../../http/scim-operation.ts'
+import { invalidValue } from '../../http/scim-problem.ts'
 import { readUuid } from '../../kernel/id.ts'
-import type { DirectoryCtx } from '../directory.ts'
-import { invalidValue } from '../scim-problem.ts'
 import { findMemberIds } from './directory-group-store.ts'
 
 /**

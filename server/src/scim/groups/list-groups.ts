@@ -1,66 +1,24 @@
+import { type DirectoryCtx, type ScimAnswer, scimOperation } from '../../http/scim-operation.ts'
 import { groupKind } from '../attribute.ts'
-import type { DirectoryCtx } from '../directory.ts'
-import { type ListRequest, listResponse, readListRequest } from '../list-request.ts'
-import { isObject, type Resource } from '../read-resource.ts'
-import type { ScimAnswer, ScimOperation } from '../scim-operation.ts'
-import { isShown } from '../shown-resource.ts'
-import { type DirectoryMember, listDirectoryMembers } from './directory-group-store.ts'
-import { type ListedGroup, listDirectoryGroups } from './group-list-store.ts'
-import { shownGroup } from './shown-group.ts'
+import { listResponse, readListRequest } from '../list-request.ts'
+import { isObject } from '../read-resource.ts'
+import { listGroupResources } from './group-page.flow.ts'
 
 /** Lists the groups of the directory, with their members unless the client leaves them out. */
-export const listGroups: ScimOperation = {
+export const listGroups = scimOperation({
   method: 'GET',
   path: '/Groups',
   run: (ctx, { query }) => answer(ctx, query),
-}
+})
 
 /** The same by a body, for a filter that must not be in an address. */
-export const searchGroups: ScimOperation = {
+export const searchGroups = scimOperation({
   method: 'POST',
   path: '/Groups/.search',
   run: (ctx, { body }) => answer(ctx, isObject(body) ? body : {}),
-}
-
-/** The members of all groups of a page; a page with more has fewer groups. */
-const maxMembersOfPage = 20_000
+})
 
 async function answer(ctx: DirectoryCtx, query: Readonly<Record<string, unknown>>): Promise<ScimAnswer> {
   const request = readListRequest(groupKind, query)
   return { status: 200, body: listResponse(await listGroupResources(ctx, request), request.start) }
-}
-
-/** A page of the groups as answers show them. */
-export async function listGroupResources(
-  ctx: DirectoryCtx,
-  request: ListRequest,
-): Promise<{ total: number; resources: Resource[] }> {
-  const page = await listDirectoryGroups(ctx, request)
-  const showsMembers = isShown(request.selection, 'members')
-  const groups = showsMembers ? withinBounds(page.groups) : page.groups
-  const members = showsMembers ? await membersOf(ctx, groups) : new Map<string, DirectoryMember[]>()
-  const resources = groups.map((group) => shownGroup(ctx, group, members.get(group.id) ?? [], request.selection))
-  return { total: page.total, resources }
-}
-
-/** The first groups, as many as have not too many members together, and at least one. */
-function withinBounds(groups: readonly ListedGroup[]): readonly ListedGroup[] {
-  let members = 0
-  const over = groups.findIndex(({ member_count }) => {
-    members += member_count
-    return members > maxMembersOfPage
-  })
-  return over === -1 ? groups : groups.slice(0, Math.max(over, 1))
-}
-
-async function membersOf(ctx: DirectoryCtx, groups: readonly ListedGroup[]): Promise<Map<string, DirectoryMember[]>> {
-  const full = groups.filter(({ member_count }) => member_count > 0)
-  const members =
-    full.length === 0
-      ? []
-      : await listDirectoryMembers(
-          ctx,
-          full.map(({ id }) => id),
-        )
-  return Map.groupBy(members, ({ group_id }) => group_id)
 }

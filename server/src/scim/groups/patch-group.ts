@@ -1,16 +1,15 @@
+import { scimOperation } from '../../http/scim-operation.ts'
 import { groupKind } from '../attribute.ts'
 import { readPatch } from '../patch.ts'
 import { requireId } from '../resource-id.ts'
-import type { ScimOperation } from '../scim-operation.ts'
 import { readSelection } from '../shown-resource.ts'
 import { weakTag } from '../version.ts'
 import { changeGroup } from './change-group.flow.ts'
-import { groupBodyLimit } from './create-group.ts'
-import { groupChangeOf } from './group-change.ts'
-import { groupAnswer } from './shown-group.ts'
+import { groupAnswer } from './group-answer.flow.ts'
+import { groupBodyLimit, groupChangeOf } from './group-change.ts'
 
 /** Changes the name or the members of a group of the directory. The answer is empty unless the client names attributes: a group may be large. */
-export const patchGroup: ScimOperation = {
+export const patchGroup = scimOperation({
   method: 'PATCH',
   path: '/Groups/{group_id}',
   changes: 'authority',
@@ -26,4 +25,4 @@ export const patchGroup: ScimOperation = {
     if (selection.only !== undefined || selection.without !== undefined) return groupAnswer(ctx, 200, group, selection)
     return { status: 204, etag: weakTag(group.version) }
   },
-}
+})

@@ -1,15 +1,14 @@
+import { scimOperation } from '../../http/scim-operation.ts'
 import { groupKind } from '../attribute.ts'
 import { readResource } from '../read-resource.ts'
 import { requireId } from '../resource-id.ts'
-import type { ScimOperation } from '../scim-operation.ts'
 import { readSelection } from '../shown-resource.ts'
 import { changeGroup } from './change-group.flow.ts'
-import { groupBodyLimit } from './create-group.ts'
-import { groupContentOf, memberIds } from './group-change.ts'
-import { groupAnswer } from './shown-group.ts'
+import { groupAnswer } from './group-answer.flow.ts'
+import { groupBodyLimit, groupContentOf, memberIds } from './group-change.ts'
 
 /** Replaces the name and the members of a group of the directory. */
-export const replaceGroup: ScimOperation = {
+export const replaceGroup = scimOperation({
   method: 'PUT',
   path: '/Groups/{group_id}',
   changes: 'authority',
@@ -22,4 +21,4 @@ export const replaceGroup: ScimOperation = {
     const group = await changeGroup(ctx, where, { ...groupContentOf(resource), members })
     return groupAnswer(ctx, 200, group, selection)
   },
-}
+})

@@ -1,10 +1,10 @@
+import type { DirectoryCtx } from '../../http/scim-operation.ts'
 import { groupKind, groupSchema } from '../attribute.ts'
-import { type DirectoryCtx, resourceUrl } from '../directory.ts'
 import type { Resource } from '../read-resource.ts'
-import type { ScimAnswer } from '../scim-operation.ts'
-import { isShown, type Selection, selected } from '../shown-resource.ts'
+import { resourceUrl } from '../resource-url.ts'
+import { type Selection, selected } from '../shown-resource.ts'
 import { weakTag } from '../version.ts'
-import { type DirectoryGroup, type DirectoryMember, listDirectoryMembers } from './directory-group-store.ts'
+import type { DirectoryGroup, DirectoryMember } from './directory-group.ts'
 
 /** A group as answers show it. */
 export function shownGroup(
@@ -33,20 +33,4 @@ export function shownGroup(
 
 function shownMember(ctx: DirectoryCtx, user_id: string): Resource {
   return { value: user_id, type: 'User', $ref: resourceUrl(ctx, 'Users', user_id) }
-}
-
-/** The answer with one group, and its members where the client wants to see them. */
-export async function groupAnswer(
-  ctx: DirectoryCtx,
-  status: 200 | 201,
-  group: DirectoryGroup,
-  selection: Selection,
-): Promise<ScimAnswer> {
-  const members = isShown(selection, 'members') ? await listDirectoryMembers(ctx, [group.id]) : []
-  return {
-    status,
-    body: shownGroup(ctx, group, members, selection),
-    etag: weakTag(group.version),
-    location: resourceUrl(ctx, 'Groups', group.id),
-  }
 }

@@ -1,17 +1,17 @@
 /** What every change of a user by their directory has in common: read, decide, write if nobody has changed them meanwhile. */
 import { isDeepStrictEqual } from 'node:util'
 import type { NewEvent } from '../../events/emit.ts'
+import type { DirectoryCtx } from '../../http/scim-operation.ts'
+import { noResource, notUnique, ScimProblem } from '../../http/scim-problem.ts'
 import { type EndAccess, requireOwnerLeft } from '../../users/lifecycle.ts'
 import { leave, lockUser, lockUserAlone, saveUserDeletion } from '../../users/lifecycle-store.ts'
 import { userKind } from '../attribute.ts'
-import type { DirectoryCtx } from '../directory.ts'
 import { type Person, personOf } from '../person.ts'
 import type { Resource } from '../read-resource.ts'
-import { noResource, notUnique, ScimProblem } from '../scim-problem.ts'
 import { type SearchedValue, searchedValues } from '../searched-values.ts'
 import { requireVersion } from '../version.ts'
+import type { DirectoryUser } from './directory-user.ts'
 import {
-  type DirectoryUser,
   deleteDirectoryUser,
   findDirectoryUser,
   findHolders,

@@ -1,20 +1,20 @@
+import { type DirectoryCtx, scimOperation } from '../../http/scim-operation.ts'
+import { notUnique } from '../../http/scim-problem.ts'
 import { Problem } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/id.ts'
 import { userKind } from '../attribute.ts'
-import type { DirectoryCtx } from '../directory.ts'
 import { personOf } from '../person.ts'
 import { readResource } from '../read-resource.ts'
-import type { ScimOperation } from '../scim-operation.ts'
-import { notUnique } from '../scim-problem.ts'
 import { searchedValues } from '../searched-values.ts'
 import { readSelection } from '../shown-resource.ts'
-import { type DirectoryUser, findHolders, insertDirectoryUser, type UserContent } from './directory-user-store.ts'
+import type { DirectoryUser } from './directory-user.ts'
+import { findHolders, insertDirectoryUser, type UserContent } from './directory-user-store.ts'
 import { userAnswer } from './shown-user.ts'
 
 const maxAttempts = 3
 
 /** Makes a user whom the directory manages. */
-export const createUser: ScimOperation = {
+export const createUser = scimOperation({
   method: 'POST',
   path: '/Users',
   changes: 'authority',
@@ -24,7 +24,7 @@ export const createUser: ScimOperation = {
     const content = { person: personOf(resource), resource, values: searchedValues(userKind, resource) }
     return userAnswer(ctx, 201, await insertUser(ctx, content), selection)
   },
-}
+})
 
 /** Concurrent calls for one person: the database lets one of them in, and the others then find the user. */
 async function insertUser(ctx: DirectoryCtx, content: UserContent): Promise<DirectoryUser> {

@@ -1,24 +1,14 @@
 import { sql } from '../../db/sql.ts'
 import { emit, type NewEvent } from '../../events/emit.ts'
+import type { DirectoryCtx } from '../../http/scim-operation.ts'
 import type { Statement, Tx } from '../../kernel/context.ts'
 import { addressKeys, emailKey } from '../../kernel/email-address.ts'
 import { readUuid } from '../../kernel/id.ts'
-import type { DirectoryCtx } from '../directory.ts'
 import { searchedText } from '../filter.ts'
 import type { Person } from '../person.ts'
 import type { Resource } from '../read-resource.ts'
 import type { SearchedValue } from '../searched-values.ts'
-
-/** A user as the directory's client sees them. `version`: of the row, in microseconds since 1970. */
-export type DirectoryUser = {
-  id: string
-  resource: Resource
-  active: boolean
-  is_owner: boolean
-  created_at: string
-  updated_at: string
-  version: string
-}
+import type { DirectoryUser } from './directory-user.ts'
 
 export const versionOf = (row: Statement): Statement =>
   sql`(extract(epoch from ${row}.updated_at) * 1000000)::bigint::text`

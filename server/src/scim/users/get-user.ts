@@ -1,14 +1,14 @@
+import { scimOperation } from '../../http/scim-operation.ts'
+import { noResource } from '../../http/scim-problem.ts'
 import { userKind } from '../attribute.ts'
 import { requireId } from '../resource-id.ts'
-import type { ScimOperation } from '../scim-operation.ts'
-import { noResource } from '../scim-problem.ts'
 import { readSelection } from '../shown-resource.ts'
 import { namesVersion, weakTag } from '../version.ts'
 import { findDirectoryUser } from './directory-user-store.ts'
 import { userAnswer } from './shown-user.ts'
 
 /** Returns a user of the directory. */
-export const getUser: ScimOperation = {
+export const getUser = scimOperation({
   method: 'GET',
   path: '/Users/{user_id}',
   async run(ctx, { params, query, header }) {
@@ -19,4 +19,4 @@ export const getUser: ScimOperation = {
     if (seen !== undefined && namesVersion(seen, user.version)) return { status: 304, etag: weakTag(user.version) }
     return userAnswer(ctx, 200, user, selection)
   },
-}
+})

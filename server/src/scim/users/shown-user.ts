@@ -1,10 +1,10 @@
+import type { DirectoryCtx, ScimAnswer } from '../../http/scim-operation.ts'
 import { enterpriseSchema, userKind, userSchema } from '../attribute.ts'
-import { type DirectoryCtx, resourceUrl } from '../directory.ts'
 import type { Resource } from '../read-resource.ts'
-import type { ScimAnswer } from '../scim-operation.ts'
+import { resourceUrl } from '../resource-url.ts'
 import { type Selection, selected } from '../shown-resource.ts'
 import { weakTag } from '../version.ts'
-import type { DirectoryUser } from './directory-user-store.ts'
+import type { DirectoryUser } from './directory-user.ts'
 
 /** A user as answers show them. */
 export function shownUser(ctx: DirectoryCtx, user: DirectoryUser, selection: Selection): Resource {

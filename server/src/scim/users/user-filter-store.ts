@@ -1,7 +1,7 @@
 import { allOf, sql } from '../../db/sql.ts'
+import type { DirectoryCtx } from '../../http/scim-operation.ts'
 import type { Statement } from '../../kernel/context.ts'
 import { readUuid } from '../../kernel/id.ts'
-import type { DirectoryCtx } from '../directory.ts'
 import type { Filter, Leaf } from '../filter.ts'
 
 /** Behind every text that begins alike. */

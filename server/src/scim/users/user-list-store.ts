@@ -1,8 +1,9 @@
 import { isoMoment, sql } from '../../db/sql.ts'
+import type { DirectoryCtx } from '../../http/scim-operation.ts'
 import type { Statement } from '../../kernel/context.ts'
-import type { DirectoryCtx } from '../directory.ts'
 import type { ListRequest } from '../list-request.ts'
-import { type DirectoryUser, directoryUsers, versionOf } from './directory-user-store.ts'
+import type { DirectoryUser } from './directory-user.ts'
+import { directoryUsers, versionOf } from './directory-user-store.ts'
 import { userCondition } from './user-filter-store.ts'
 
 /** A page of the users of the directory, in the order in which they were made unless sorted, and how many there are in all. */

@@ -1,14 +1,13 @@
-import { groupKind, userKind } from './attribute.ts'
-import type { DirectoryCtx } from './directory.ts'
-import { listGroupResources } from './groups/list-groups.ts'
-import { type ListRequest, listResponse, readListRequest } from './list-request.ts'
-import { isObject, type Resource } from './read-resource.ts'
-import type { ScimOperation } from './scim-operation.ts'
-import { ScimProblem } from './scim-problem.ts'
-import { listUserResources } from './users/list-users.ts'
+import { type DirectoryCtx, scimOperation } from '../../http/scim-operation.ts'
+import { ScimProblem } from '../../http/scim-problem.ts'
+import { groupKind, userKind } from '../attribute.ts'
+import { listGroupResources } from '../groups/group-page.flow.ts'
+import { type ListRequest, listResponse, readListRequest } from '../list-request.ts'
+import { isObject, type Resource } from '../read-resource.ts'
+import { listUserResources } from '../users/user-page.flow.ts'
 
 /** Searches users and groups at once (RFC 7644, section 3.4.3): the users come first. */
-export const searchAll: ScimOperation = {
+export const searchAll = scimOperation({
   method: 'POST',
   path: '/.search',
   async run(ctx, { body }) {
@@ -22,7 +21,7 @@ export const searchAll: ScimOperation = {
     const resources = [...users.resources, ...groups.resources]
     return { status: 200, body: listResponse({ total: users.total + groups.total, resources }, start) }
   },
-}
+})
 
 /** Undefined where the filter is about attributes that the kind does not have: it has none to find. */
 function requestFor(kind: typeof userKind, query: Record<string, unknown>): ListRequest | undefined {

@@ -1,4 +1,11 @@
-import type { DirectoryCtx } from './directory.ts'
+import type { WorkCtx } from '../kernel/context.ts'
+
+/** The directory whose key calls: it sees and writes its own users and groups, and nothing else. */
+export type DirectoryCtx = WorkCtx & {
+  identity_provider_id: string
+  /** The address of its SCIM service, without a slash at the end. */
+  base_url: string
+}
 
 /** A call of a directory. The body is JSON; undefined where there is none. */
 export type ScimCall = {
@@ -12,7 +19,7 @@ export type ScimCall = {
 /** What is answered. `etag`: the version of the resource, weak: other text may stand for the same state. */
 export type ScimAnswer = { status: 200 | 201 | 204 | 304; body?: object; etag?: string; location?: string }
 
-/** One endpoint of SCIM. `path` is below `/scim/v2/{id}`. */
+/** One endpoint of SCIM, as the server runs it. `path` is below `/scim/v2/{id}`. */
 export type ScimOperation = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   path: `/${string}`
@@ -21,4 +28,9 @@ export type ScimOperation = {
   /** Bytes; 1 MiB where absent. */
   bodyLimit?: number
   run(ctx: DirectoryCtx, call: ScimCall): Promise<ScimAnswer>
+}
+
+/** Declares one endpoint of SCIM. */
+export function scimOperation(declared: ScimOperation): ScimOperation {
+  return declared
 }

@@ -1,23 +1,17 @@
 /** Serves SCIM below `/scim/v2/{id}`: its own credential, its own errors, its own media type. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Database } from '../db/transaction.ts'
-import {
-  type Admission,
-  type AuthenticateDirectory,
-  findTenantHeader,
-  requireSingleHeaders,
-} from '../http/admission.ts'
-import { logCaller } from '../http/caller.ts'
-import { problemOf } from '../http/error-reply.ts'
-import { requireRoom } from '../http/in-flight.ts'
-import { setRetryHeaders } from '../http/limits.ts'
-import type { HttpServer } from '../http/server.ts'
-import { callerAddress } from '../http/source.ts'
 import type { Problem } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/id.ts'
-import type { DirectoryCtx } from './directory.ts'
-import type { ScimAnswer, ScimOperation } from './scim-operation.ts'
+import { type Admission, type AuthenticateDirectory, findTenantHeader, requireSingleHeaders } from './admission.ts'
+import { logCaller } from './caller.ts'
+import { problemOf } from './error-reply.ts'
+import { requireRoom } from './in-flight.ts'
+import { setRetryHeaders } from './limits.ts'
+import type { DirectoryCtx, ScimAnswer, ScimOperation } from './scim-operation.ts'
 import { ScimProblem } from './scim-problem.ts'
+import type { HttpServer } from './server.ts'
+import { callerAddress } from './source.ts'
 
 export type ScimParts = {
   database: Pick<Database, 'tenant'>

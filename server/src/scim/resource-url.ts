@@ -1,0 +1,5 @@
+import type { DirectoryCtx } from '../http/scim-operation.ts'
+
+/** The address of a resource of the directory. */
+export const resourceUrl = ({ base_url }: DirectoryCtx, kind: 'Users' | 'Groups', id: string): string =>
+  `${base_url}/${kind}/${id}`
