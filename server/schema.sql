@@ -1815,8 +1815,10 @@ create table sign_in_setting (
   email_trust text not null default 'claim'::text,
   subject_claim text not null default 'sub'::text,
   groups_claim text,
+  identity_provider_id uuid,
   constraint sign_in_setting_pk PRIMARY KEY (tenant_id),
   constraint sign_in_setting_tenant_id_id_uq UNIQUE (tenant_id, id),
+  constraint sign_in_setting_identity_provider_id_fk FOREIGN KEY (tenant_id, identity_provider_id) REFERENCES identity_provider(tenant_id, id) ON DELETE SET NULL (identity_provider_id),
   constraint sign_in_setting_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   constraint sign_in_setting_client_id_ck CHECK (char_length(client_id) >= 1 AND char_length(client_id) <= 500),
   constraint sign_in_setting_email_trust_ck CHECK (email_trust = ANY (ARRAY['claim'::text, 'always'::text, 'never'::text])),
@@ -1825,6 +1827,7 @@ create table sign_in_setting (
   constraint sign_in_setting_subject_claim_ck CHECK (subject_claim = ANY (ARRAY['sub'::text, 'oid'::text]))
 );
 CREATE UNIQUE INDEX sign_in_setting_id_ix ON sign_in_setting USING btree (id);
+CREATE INDEX sign_in_setting_identity_provider_id_ix ON sign_in_setting USING btree (tenant_id, identity_provider_id) WHERE identity_provider_id IS NOT NULL;
 alter table sign_in_setting enable row level security;
 alter table sign_in_setting force row level security;
 create policy sign_in_setting_work on sign_in_setting for select to sallyport_work
@@ -1833,7 +1836,7 @@ create policy tenant_wall on sign_in_setting
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert on sign_in_setting to sallyport_app;
-grant update (enabled, issuer, client_id, sealed_client_secret, redirect_uris, scopes, version, updated_at, email_trust, subject_claim, groups_claim) on sign_in_setting to sallyport_app;
+grant update (enabled, issuer, client_id, sealed_client_secret, redirect_uris, scopes, version, updated_at, email_trust, subject_claim, groups_claim, identity_provider_id) on sign_in_setting to sallyport_app;
 grant select (tenant_id, enabled, id) on sign_in_setting to sallyport_work;
 
 create table sign_in_state (

@@ -3690,6 +3690,11 @@ export interface components {
              */
             manager_id?: string;
             /**
+             * Format: uuid
+             * @description the directory that manages the user; left out where nobody else does
+             */
+            identity_provider_id?: string;
+            /**
              * Format: date-time
              * @description present while the user is suspended, whatever `active` says
              */
@@ -5029,6 +5034,11 @@ export interface components {
             /** @description the claim whose values give groups; null: none */
             groups_claim: string | null;
             group_mappings: components["schemas"]["GroupMapping"][];
+            /**
+             * Format: uuid
+             * @description the directory whose users sign in by the provider; null: none
+             */
+            identity_provider_id: string | null;
             /** Format: date-time */
             updated_at?: string;
         };
@@ -5145,6 +5155,11 @@ export interface components {
              * @description another user; left out where none is known
              */
             manager_id?: string;
+            /**
+             * Format: uuid
+             * @description the directory that manages the user; left out where nobody else does
+             */
+            identity_provider_id?: string;
             /**
              * Format: date-time
              * @description present while the user is suspended, whatever `active` says
@@ -9863,6 +9878,11 @@ export interface operations {
                     /** Format: date-time */
                     updated_at?: string;
                     /**
+                     * Format: uuid
+                     * @description the directory that manages the user; left out where nobody else does
+                     */
+                    identity_provider_id?: string;
+                    /**
                      * Format: date-time
                      * @description present while the user is suspended, whatever `active` says
                      */
@@ -11756,6 +11776,11 @@ export interface operations {
                         /** @description as it was read; not taken */
                         in_effect?: boolean;
                     }[];
+                    /**
+                     * Format: uuid
+                     * @description the directory whose users sign in by the provider: `subject_claim` equals their `externalId`, and nobody else begins; omitted: the present one stays; null: none
+                     */
+                    identity_provider_id?: string | null;
                     /**
                      * Format: uuid
                      * @description of the provider; it stays when the settings change

@@ -96,3 +96,12 @@ grant update (membership_source) on group_member to sallyport_app;
 -- Each process forgets what it keeps of the keys of a provider that is switched off or on.
 create trigger identity_provider_authority after update on identity_provider for each row
   when (old.enabled is distinct from new.enabled) execute function authority_changed();
+
+-- Which directory has the people who sign in by the tenant's provider. Null: none, or the provider says who they are.
+alter table sign_in_setting
+  add column identity_provider_id uuid,
+  add constraint sign_in_setting_identity_provider_id_fk foreign key (tenant_id, identity_provider_id)
+    references identity_provider (tenant_id, id) on delete set null (identity_provider_id);
+create index sign_in_setting_identity_provider_id_ix on sign_in_setting (tenant_id, identity_provider_id)
+  where identity_provider_id is not null;
+grant update (identity_provider_id) on sign_in_setting to sallyport_app;

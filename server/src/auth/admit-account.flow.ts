@@ -123,15 +123,17 @@ async function findOrCreateUser(
     const cause = causeOfChange(entrance, setting)
     if (cause !== undefined) return { cause }
     // The people of a tenant with a provider of its own begin there.
-    const first: FirstSignIn = { mayBegin: own !== undefined || setting?.enabled !== true, create }
-    const decided = decideAccount(await findCandidates(ctx.tx, account), account, first)
+    const by_directory = own !== undefined && own.identity_provider_id !== null
+    const first: FirstSignIn = { mayBegin: own !== undefined || setting?.enabled !== true, create, by_directory }
+    const candidates = await findCandidates(ctx.tx, account, own?.identity_provider_id ?? null)
+    const decided = decideAccount(candidates, account, first)
     // Who is no user of the tenant gets the answer of any other tenant.
     if (suspended && !('cause' in decided)) return { cause: suspendedCause }
     if ('user_id' in decided || 'cause' in decided) return decided
     const provider = providerIsStill(ctx.tx, own?.version)
     const user_id =
       'link' in decided
-        ? await linkUser(ctx, account, decided.link, provider)
+        ? await linkUser(ctx, account, { id: decided.link, verifies: decided.verifies }, provider)
         : await insertProviderUser(ctx, { ...account, ...decided.create }, provider)
     if (user_id !== undefined) return { user_id, verifies: false }
   }

@@ -8,7 +8,7 @@ import { newId } from '../kernel/id.ts'
 import { type CheckedSignIn, type StoredSignIn, shownSignIn, type WholeSignIn } from './sign-in-setting.ts'
 
 const columns = sql`id, enabled, issuer, client_id, sealed_client_secret, redirect_uris, scopes, email_trust,
-  subject_claim, groups_claim, version, updated_at`
+  subject_claim, groups_claim, identity_provider_id, version, updated_at`
 
 /** Undefined when the tenant has set none, or there is no such tenant. */
 export async function findSignInSetting(tx: Tx): Promise<StoredSignIn | undefined> {
@@ -45,6 +45,7 @@ export async function saveSignInSetting(
   const { tenant_id } = ctx.tx
   const { client_secret: _, group_mappings: _wanted, ...now } = checked
   const { enabled, issuer, client_id, redirect_uris, scopes, email_trust, subject_claim, groups_claim } = now
+  const { identity_provider_id } = now
   const change = sealed === undefined ? 'kept' : sealed === null ? 'removed' : 'changed'
   const { client_secret: _secret, updated_at: _at, group_mappings: _held, id, ...old } = shownSignIn(before)
   const data = { old, new: now, client_secret: change, ...mappingsChanged(mappings) }
@@ -53,9 +54,10 @@ export async function saveSignInSetting(
     sql<StoredSignIn>`with changed as (
         insert into sign_in_setting
           (tenant_id, id, enabled, issuer, client_id, sealed_client_secret, redirect_uris, scopes, email_trust,
-            subject_claim, groups_claim)
+            subject_claim, groups_claim, identity_provider_id)
         values (${tenant_id}, ${id ?? newId()}, ${enabled}, ${issuer}, ${client_id}, ${sealed ?? null},
-          ${redirect_uris}::text[], ${scopes}::text[], ${email_trust}, ${subject_claim}, ${groups_claim})
+          ${redirect_uris}::text[], ${scopes}::text[], ${email_trust}, ${subject_claim}, ${groups_claim},
+          ${identity_provider_id}::uuid)
         on conflict (tenant_id) do update set enabled = excluded.enabled, issuer = excluded.issuer,
           client_id = excluded.client_id,
           -- What is kept stays as it is now: it may have been sealed again since it was read.
@@ -63,7 +65,7 @@ export async function saveSignInSetting(
             else excluded.sealed_client_secret end,
           redirect_uris = excluded.redirect_uris, scopes = excluded.scopes,
           email_trust = excluded.email_trust, subject_claim = excluded.subject_claim,
-          groups_claim = excluded.groups_claim,
+          groups_claim = excluded.groups_claim, identity_provider_id = excluded.identity_provider_id,
           version = sign_in_setting.version + 1, updated_at = clock_timestamp()
           where sign_in_setting.version = ${before?.version ?? null}::bigint
         returning ${columns}),

@@ -7,7 +7,7 @@ import {
   readMappings,
   type WantedMapping,
 } from '../groups/group-mapping.ts'
-import { Body, DateTime, Line, Nullable, OneOf } from '../http/schema.ts'
+import { Body, DateTime, Line, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { type FaultyField, invalidInput } from '../kernel/errors.ts'
 import { requireEveryScope } from '../permissions/permission.ts'
 import { redacted } from '../secrets/sealed-config.ts'
@@ -45,6 +45,9 @@ export const SignInSetting = Type.Object(
     subject_claim: OneOf(subjectClaims, { description: 'the claim that identifies a person' }),
     groups_claim: Nullable(Type.String({ description: 'the claim whose values give groups; null: none' })),
     group_mappings: Type.Array(GroupMapping),
+    identity_provider_id: Nullable(
+      Type.String({ ...Uuid, description: 'the directory whose users sign in by the provider; null: none' }),
+    ),
     updated_at: Type.Optional(DateTime),
   },
   { title: 'SignInSetting' },
@@ -103,6 +106,16 @@ export const SignInSettingInput = Body({
       description: 'which values give which groups, as a whole; omitted: the present mappings stay',
     }),
   ),
+  identity_provider_id: Type.Optional(
+    Nullable(
+      Type.String({
+        ...Uuid,
+        description:
+          'the directory whose users sign in by the provider: `subject_claim` equals their `externalId`, and nobody else begins; ' +
+          'omitted: the present one stays; null: none',
+      }),
+    ),
+  ),
 })
 export type SignInSettingInput = Static<typeof SignInSettingInput>
 
@@ -118,6 +131,7 @@ export type StoredSignIn = ClaimTrust & {
   redirect_uris: string[]
   scopes: string[]
   groups_claim: string | null
+  identity_provider_id: string | null
   version: string
   updated_at: string
 }
@@ -130,7 +144,10 @@ export type SecretChange = 'keep' | null | { secret: string }
 
 /** A caller's input, validated. */
 export type CheckedSignIn = ClaimTrust &
-  Pick<StoredSignIn, 'enabled' | 'issuer' | 'client_id' | 'redirect_uris' | 'scopes' | 'groups_claim'> & {
+  Pick<
+    StoredSignIn,
+    'enabled' | 'issuer' | 'client_id' | 'redirect_uris' | 'scopes' | 'groups_claim' | 'identity_provider_id'
+  > & {
     client_secret: SecretChange
     /** Undefined: those that are there stay. */
     group_mappings: WantedMapping[] | undefined
@@ -167,12 +184,19 @@ export function readSignInSetting(input: SignInSettingInput, before: StoredSignI
     scopes: [...new Set(scopes)],
     groups_claim: groupsClaimIn(input, before),
     group_mappings,
+    identity_provider_id: directoryIn(input, before),
   }
 }
 
 /** A client of an earlier version sends none: it must not remove it. */
 function groupsClaimIn(input: SignInSettingInput, before: StoredSignIn | undefined): string | null {
   return input.groups_claim === undefined ? (before?.groups_claim ?? null) : input.groups_claim
+}
+
+/** The same of the directory. */
+function directoryIn(input: SignInSettingInput, before: StoredSignIn | undefined): string | null {
+  const { identity_provider_id: sent } = input
+  return sent === undefined ? (before?.identity_provider_id ?? null) : (sent?.toLowerCase() ?? null)
 }
 
 function trustIn(input: SignInSettingInput): ClaimTrust {
@@ -196,6 +220,7 @@ export function requireMayNameProvider(
     before.email_trust === email_trust &&
     before.subject_claim === subject_claim &&
     before.groups_claim === groupsClaimIn(input, before) &&
+    before.identity_provider_id === directoryIn(input, before) &&
     before.client_id === input.client_id &&
     input.redirect_uris.every((address) => before.redirect_uris.includes(address))
   if (!same) requireEveryScope(granter, 'setting the sign-in provider decides who users are')
@@ -261,7 +286,7 @@ export function isAnotherSource(now: StoredSignIn, before: StoredSignIn | undefi
 export function shownSignIn(stored: WholeSignIn | undefined): SignInSetting {
   if (stored === undefined) {
     const nothing = { id: null, issuer: null, client_id: null, client_secret: null, redirect_uris: [] }
-    const claims = { ...defaultTrust, groups_claim: null, group_mappings: [] }
+    const claims = { ...defaultTrust, groups_claim: null, group_mappings: [], identity_provider_id: null }
     return { enabled: false, ...nothing, scopes: defaultScopes, ...claims }
   }
   const { sealed_client_secret, version: _, ...shown } = stored

@@ -7,20 +7,32 @@ import { isName, onOneLine } from '../kernel/one-line-name.ts'
 import type { NewSession } from '../sessions/session.ts'
 import { sessionCleanup, sessionInsert } from '../sessions/session-store.ts'
 import { isActive, isSuspended } from './active-store.ts'
+import { directoryOf } from './managed-store.ts'
 import type { Candidate, ProviderAccount } from './provider-user.ts'
 
 const self = sql`tenant_user`
 
-/** The users, deleted ones included, who are or were linked to the account, and the users who have its address or one like it. */
-export function findCandidates(tx: Tx, { issuer, subject, email }: ProviderAccount): Promise<Candidate[]> {
+/**
+ * The users, deleted ones included, who are or were linked to the account, the users who have its address or one like it, and the user whom
+ * the directory knows by its subject.
+ */
+export function findCandidates(
+  tx: Tx,
+  { issuer, subject, email }: ProviderAccount,
+  identity_provider_id: string | null,
+): Promise<Candidate[]> {
+  const theirs = sql`select d.user_id from directory_user d where d.tenant_id = ${tx.tenant_id}
+    and d.identity_provider_id = ${identity_provider_id}::uuid and d.external_id = ${subject}`
   const keys = email === undefined ? [] : addressKeys(email)
   return tx.read(sql<Candidate>`
     select id, active, ${isSuspended(self)} as suspended, auth_provider, email, subject is not null as linked,
+      ${directoryOf(self)} is not null as in_directory, id in (${theirs}) as is_known_there,
       deleted_at is not null as deleted, coalesce(issuer = ${issuer} and subject = ${subject}, false) as is_account
     from tenant_user
     where tenant_id = ${tx.tenant_id}
       and ((issuer = ${issuer} and subject = ${subject})
-        or (email_key = any(${keys}::text[]) and deleted_at is null))`)
+        or (email_key = any(${keys}::text[]) and deleted_at is null)
+        or id in (${theirs}))`)
 }
 
 /** What has to be true when a user begins or signs in, and the statement that keeps it so until then. */
@@ -33,7 +45,7 @@ export const noPrecondition: Precondition = { lock: sql`select`, holds: sql`true
 export async function linkUser(
   ctx: WorkCtx,
   account: ProviderAccount,
-  id: string,
+  { id, verifies }: { id: string; verifies: boolean },
   { lock, holds }: Precondition,
 ): Promise<string | undefined> {
   const { issuer, subject, email } = account
@@ -42,7 +54,8 @@ export async function linkUser(
   const [, [linked]] = await ctx.tx.write([
     lock,
     sql<{ id: string }>`with changed as (
-      update tenant_user set issuer = ${issuer}, subject = ${subject}, email_verified = true,
+      update tenant_user set issuer = ${issuer}, subject = ${subject},
+        email_verified = email_verified or ${verifies},
         updated_at = clock_timestamp()
       where tenant_id = ${ctx.tx.tenant_id} and id = ${id} and auth_provider = 'oidc' and subject is null
         and ${isActive(self)} and ${holds}

@@ -5,11 +5,14 @@ import { type AccountDecision, type Candidate, decideAccount, type FirstSignIn }
 const waiting: Candidate = {
   ...{ id: 'u1', is_account: false, auth_provider: 'oidc' },
   ...{ email: 'anna@example.com', linked: false, active: true, suspended: false, deleted: false },
+  ...{ in_directory: false, is_known_there: false },
 }
 const known: Candidate = { ...waiting, is_account: true, linked: true }
 const gone: Candidate = { ...known, active: false, deleted: true }
 const anna = { email: 'anna@example.com', email_verified: true }
-const all: FirstSignIn = { mayBegin: true, create: 'verified' }
+const all: FirstSignIn = { mayBegin: true, create: 'verified', by_directory: false }
+const byDirectory: FirstSignIn = { ...all, by_directory: true }
+const synced: Candidate = { ...waiting, in_directory: true, is_known_there: true }
 const like = { ...waiting, id: 'u2', email: 'ANNA@ｅxample.com' }
 const similar: Candidate = { ...waiting, id: 'u3', email: 'ａnna@example.com' }
 
@@ -50,7 +53,7 @@ const decisions: [
   ],
   ['is refused while its user is inactive', [{ ...known, active: false }], {}, all, { cause: 'inactive' }],
   ['is refused while its user is suspended (P35)', [{ ...known, suspended: true }], {}, all, { cause: 'suspended' }],
-  ['is linked to the user without an account who has its address', [waiting], {}, all, { link: 'u1' }],
+  ['is linked to the user without an account who has its address', [waiting], {}, all, { link: 'u1', verifies: true }],
   ['is never linked to a local user', [{ ...waiting, auth_provider: 'local' }], {}, all, { cause: 'address_taken' }],
   [
     'is never linked to the user of another account',
@@ -93,7 +96,13 @@ const decisions: [
     { create: { email: anna.email } },
   ],
   ['is not linked by an address that is only similar (O20)', [similar], {}, all, { cause: 'address_similar' }],
-  ['is linked by the same address beside a similar one (O20)', [similar, like], {}, all, { link: 'u2' }],
+  [
+    'is linked by the same address beside a similar one (O20)',
+    [similar, like],
+    {},
+    all,
+    { link: 'u2', verifies: true },
+  ],
   ['is not linked if two users have the same address (O20)', [waiting, like], {}, all, { cause: 'address_taken' }],
   [
     'is not linked by an unverified address where unverified ones are allowed',
@@ -104,7 +113,71 @@ const decisions: [
   ],
   ['creates no user without an address', [], { email: undefined }, all, { cause: 'no_address' }],
   ['does not bring a deleted user back', [gone], {}, all, { cause: 'unknown_user' }],
-  ['is linked to the user who was created again for its address', [gone, waiting], {}, all, { link: 'u1' }],
+  [
+    'is linked to the user who was created again for its address',
+    [gone, waiting],
+    {},
+    all,
+    { link: 'u1', verifies: true },
+  ],
+  [
+    'is not linked by address to a user of a directory',
+    [{ ...synced, is_known_there: false }],
+    {},
+    all,
+    { cause: 'directory_user' },
+  ],
+  [
+    'is linked to the user whom the directory knows by its subject, whatever the address',
+    [{ ...synced, email: 'other@example.com' }],
+    {},
+    byDirectory,
+    { link: 'u1', verifies: false },
+  ],
+  [
+    'verifies the address of that user where the provider vouches for it',
+    [synced],
+    {},
+    byDirectory,
+    { link: 'u1', verifies: true },
+  ],
+  [
+    'is linked to that user without an address',
+    [synced],
+    { email: undefined },
+    byDirectory,
+    { link: 'u1', verifies: false },
+  ],
+  [
+    'is refused for a user who has an account already',
+    [{ ...synced, linked: true }],
+    {},
+    byDirectory,
+    { cause: 'directory_user_linked' },
+  ],
+  [
+    'is refused for a local user of the directory',
+    [{ ...synced, auth_provider: 'local' }],
+    {},
+    byDirectory,
+    { cause: 'directory_user_linked' },
+  ],
+  [
+    'is refused for a user whom the directory stopped',
+    [{ ...synced, active: false }],
+    {},
+    byDirectory,
+    { cause: 'inactive' },
+  ],
+  ['begins nobody whom the directory does not have', [], {}, byDirectory, { cause: 'not_in_directory' }],
+  ['begins nobody by address where there is a directory', [waiting], {}, byDirectory, { cause: 'not_in_directory' }],
+  [
+    'signs in as the user of the account where there is a directory',
+    [known],
+    {},
+    byDirectory,
+    { user_id: 'u1', verifies: true },
+  ],
 ]
 
 suite('an account of a provider', () => {

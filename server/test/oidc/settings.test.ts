@@ -25,6 +25,7 @@ suite('the settings of sign-in', () => {
       email_trust: 'claim',
       subject_claim: 'sub',
       groups_claim: null,
+      identity_provider_id: null,
       group_mappings: [],
     })
     assert.equal(id, reply.body.id)

@@ -53,6 +53,10 @@ const constraintErrors: Record<string, { code: ErrorCode; message: string }> = {
   directory_user_external_id_uq: directoryMoved,
   directory_group_external_id_uq: directoryMoved,
   directory_group_display_name_uq: directoryMoved,
+  sign_in_setting_identity_provider_id_fk: {
+    code: 'unprocessable',
+    message: '`identity_provider_id` names no identity provider; GET /v1/identity-providers lists them',
+  },
   tenant_slug_uq: { code: 'unprocessable', message: 'another tenant has this slug; choose another one' },
   // The service no longer sees the tenant: who still comes through had a credential of it.
   event_has_its_tenant: { code: 'tenant_suspended', message: 'the operator suspended this tenant; ask the operator' },
