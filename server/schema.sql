@@ -471,6 +471,35 @@ grant select, insert, update, delete on delivery_lane to sallyport_app;
 grant select (tenant_id, id, channel_type, failures, next_look_at, lease_until, generation) on delivery_lane to sallyport_work;
 grant update (lease_until, generation) on delivery_lane to sallyport_work;
 
+create table directory_conflict (
+  tenant_id uuid not null,
+  id uuid not null,
+  identity_provider_id uuid not null,
+  user_name_key text not null,
+  resource jsonb not null,
+  user_id uuid not null,
+  kept_apart_by uuid,
+  kept_apart_at timestamp with time zone,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  seen_at timestamp with time zone not null default clock_timestamp(),
+  constraint directory_conflict_pk PRIMARY KEY (tenant_id, id),
+  constraint directory_conflict_user_name_key_uq UNIQUE (tenant_id, identity_provider_id, user_name_key),
+  constraint directory_conflict_identity_provider_id_fk FOREIGN KEY (tenant_id, identity_provider_id) REFERENCES identity_provider(tenant_id, id) ON DELETE CASCADE,
+  constraint directory_conflict_kept_apart_by_fk FOREIGN KEY (tenant_id, kept_apart_by) REFERENCES tenant_user(tenant_id, id),
+  constraint directory_conflict_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint directory_conflict_user_id_fk FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_user(tenant_id, id),
+  constraint directory_conflict_kept_apart_ck CHECK ((kept_apart_by IS NULL) = (kept_apart_at IS NULL))
+);
+CREATE INDEX directory_conflict_kept_apart_by_ix ON directory_conflict USING btree (tenant_id, kept_apart_by) WHERE kept_apart_by IS NOT NULL;
+CREATE INDEX directory_conflict_user_id_ix ON directory_conflict USING btree (tenant_id, user_id);
+alter table directory_conflict enable row level security;
+alter table directory_conflict force row level security;
+create policy tenant_wall on directory_conflict
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on directory_conflict to sallyport_app;
+grant update (resource, user_id, kept_apart_by, kept_apart_at, seen_at) on directory_conflict to sallyport_app;
+
 create table directory_group (
   tenant_id uuid not null,
   group_id uuid not null,
@@ -499,6 +528,24 @@ create policy tenant_wall on directory_group
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on directory_group to sallyport_app;
 grant update (external_id, display_name, display_name_key, updated_at) on directory_group to sallyport_app;
+
+create table directory_removal (
+  tenant_id uuid not null,
+  identity_provider_id uuid not null,
+  id uuid not null,
+  at timestamp with time zone not null default clock_timestamp(),
+  size integer not null,
+  constraint directory_removal_pk PRIMARY KEY (tenant_id, id),
+  constraint directory_removal_identity_provider_id_fk FOREIGN KEY (tenant_id, identity_provider_id) REFERENCES identity_provider(tenant_id, id) ON DELETE CASCADE,
+  constraint directory_removal_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id)
+);
+CREATE INDEX directory_removal_at_ix ON directory_removal USING btree (tenant_id, identity_provider_id, at);
+alter table directory_removal enable row level security;
+alter table directory_removal force row level security;
+create policy tenant_wall on directory_removal
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on directory_removal to sallyport_app;
 
 create table directory_user (
   tenant_id uuid not null,
@@ -871,6 +918,7 @@ create table identity_provider (
   sync_error text,
   created_at timestamp with time zone not null default clock_timestamp(),
   updated_at timestamp with time zone not null default clock_timestamp(),
+  mass_removal_at timestamp with time zone,
   constraint identity_provider_pk PRIMARY KEY (tenant_id, id),
   constraint identity_provider_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   constraint identity_provider_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200),
@@ -883,7 +931,7 @@ create policy tenant_wall on identity_provider
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on identity_provider to sallyport_app;
-grant update (name, config, sealed_secrets, enabled, updated_at) on identity_provider to sallyport_app;
+grant update (name, config, sealed_secrets, enabled, updated_at, mass_removal_at) on identity_provider to sallyport_app;
 CREATE TRIGGER identity_provider_authority AFTER UPDATE ON identity_provider FOR EACH ROW WHEN (old.enabled IS DISTINCT FROM new.enabled) EXECUTE FUNCTION authority_changed();
 
 create table inventory_group (

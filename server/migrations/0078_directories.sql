@@ -105,3 +105,58 @@ alter table sign_in_setting
 create index sign_in_setting_identity_provider_id_ix on sign_in_setting (tenant_id, identity_provider_id)
   where identity_provider_id is not null;
 grant update (identity_provider_id) on sign_in_setting to sallyport_app;
+
+-- Users whom a directory deactivated or deleted within the last hour. `size`: its active users when the first of them went.
+create table directory_removal (
+  tenant_id uuid not null constraint directory_removal_tenant_id_fk references tenant (id),
+  identity_provider_id uuid not null,
+  id uuid not null,
+  at timestamptz not null default clock_timestamp(),
+  size integer not null,
+  constraint directory_removal_pk primary key (tenant_id, id),
+  constraint directory_removal_identity_provider_id_fk foreign key (tenant_id, identity_provider_id)
+    references identity_provider (tenant_id, id) on delete cascade
+);
+create index directory_removal_at_ix on directory_removal (tenant_id, identity_provider_id, at);
+alter table directory_removal enable row level security;
+alter table directory_removal force row level security;
+create policy tenant_wall on directory_removal
+  using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid)
+  with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid);
+grant select, insert, delete on directory_removal to sallyport_app;
+-- When the owners were last notified that a directory removes many users.
+alter table identity_provider add column mass_removal_at timestamptz;
+grant update (mass_removal_at) on identity_provider to sallyport_app;
+
+-- Users whom a directory sent and who are not made: somebody else has their address, and a person decides who they are.
+create table directory_conflict (
+  tenant_id uuid not null constraint directory_conflict_tenant_id_fk references tenant (id),
+  id uuid not null,
+  identity_provider_id uuid not null,
+  user_name_key text collate "C" not null,
+  -- What the directory said last.
+  resource jsonb not null,
+  -- The user who has the address.
+  user_id uuid not null,
+  -- A person said that the two are not the same; the directory's user stays out.
+  kept_apart_by uuid,
+  kept_apart_at timestamptz,
+  created_at timestamptz not null default clock_timestamp(),
+  seen_at timestamptz not null default clock_timestamp(),
+  constraint directory_conflict_pk primary key (tenant_id, id),
+  constraint directory_conflict_identity_provider_id_fk foreign key (tenant_id, identity_provider_id)
+    references identity_provider (tenant_id, id) on delete cascade,
+  constraint directory_conflict_user_id_fk foreign key (tenant_id, user_id) references tenant_user (tenant_id, id),
+  constraint directory_conflict_kept_apart_by_fk foreign key (tenant_id, kept_apart_by) references tenant_user (tenant_id, id),
+  constraint directory_conflict_kept_apart_ck check ((kept_apart_by is null) = (kept_apart_at is null)),
+  constraint directory_conflict_user_name_key_uq unique (tenant_id, identity_provider_id, user_name_key)
+);
+create index directory_conflict_user_id_ix on directory_conflict (tenant_id, user_id);
+create index directory_conflict_kept_apart_by_ix on directory_conflict (tenant_id, kept_apart_by) where kept_apart_by is not null;
+alter table directory_conflict enable row level security;
+alter table directory_conflict force row level security;
+create policy tenant_wall on directory_conflict
+  using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid)
+  with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid);
+grant select, insert, delete on directory_conflict to sallyport_app;
+grant update (resource, user_id, kept_apart_by, kept_apart_at, seen_at) on directory_conflict to sallyport_app;

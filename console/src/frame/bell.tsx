@@ -109,8 +109,8 @@ function Item({ notification, close }: { notification: Notification; close: () =
         // It stays unread.
         .catch(() => undefined)
     if (resource_id == null) return
-    if (resource_type === 'request') await navigate({ to: '/requests/$id', params: { id: resource_id } })
-    if (resource_type === 'grant') await navigate({ to: '/grants/$id', params: { id: resource_id } })
+    if (resource_type === 'access_request') await navigate({ to: '/requests/$id', params: { id: resource_id } })
+    if (resource_type === 'access_grant') await navigate({ to: '/grants/$id', params: { id: resource_id } })
   }
   return (
     <button

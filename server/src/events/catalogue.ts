@@ -109,6 +109,10 @@ export const eventTable = {
     filterable: true,
     means: 'a used refresh token of a user came again, later or from elsewhere; the session that it was of has ended',
   },
+  'user.removal_refused': {
+    filterable: true,
+    means: 'a directory tried to deactivate or delete the last active owner, and was refused; told once a day',
+  },
   'user.deleted': { filterable: true, means: 'a user was deleted; their requests and access have ended' },
   'api_key.created': { filterable: true, means: 'an API key was created' },
   'api_key.revoked': { filterable: true, means: 'an API key was revoked' },
@@ -134,6 +138,20 @@ export const eventTable = {
   'identity_provider.created': { filterable: true, means: 'an identity provider was set up' },
   'identity_provider.updated': { filterable: true, means: 'an identity provider was changed' },
   'identity_provider.deleted': { filterable: true, means: 'an identity provider was deleted, its SCIM keys revoked' },
+  'identity_provider.conflict_found': {
+    filterable: true,
+    means: 'a directory sent a user whose address somebody else has: a person decides whether they are one',
+  },
+  'identity_provider.conflict_settled': {
+    filterable: true,
+    means:
+      'a person decided who a user of a directory is: `user_id`, whom the directory manages from then on, or nobody here (null)',
+  },
+  'identity_provider.mass_removal': {
+    filterable: true,
+    means:
+      'a directory removed more than 20 % of its users within an hour: `removed` of `size`; `refused` says whether it was stopped',
+  },
   'provisioner.created': { filterable: true, means: 'a provisioner was set up: access can be given there' },
   'provisioner.updated': { filterable: true, means: 'a provisioner, or the resources that it serves, were changed' },
   'provisioner.deleted': { filterable: true, means: 'a provisioner with no access left at its target was deleted' },

@@ -95,6 +95,15 @@ export const peopleMessages: Record<PeopleEvent, Template<RecordFacts>> = {
         'end all other sessions, and look for what was done with them in the audit log.',
     }
   },
+  'user.removal_refused': (facts) => {
+    const title = `A directory tried to remove ${nameOf(facts)}, the last owner`
+    return {
+      title,
+      sentence: `${title}. It was refused: a tenant keeps an active owner.`,
+      facts: [...recordFacts('user', facts), whenFact(facts)],
+      next: 'If the person has left, make another user an owner first. Else correct it in the directory.',
+    }
+  },
   'user.deleted': did('user', 'deleted {it}', () => ({ next: 'Their requests and their access have ended with it.' })),
   'group.created': did('group', 'created {it}', ({ data }) => ({ facts: [['Kept by', textIn(data, 'source')]] })),
   'group.updated': did('group', 'changed {it}', changed),

@@ -2,7 +2,7 @@ import { duration } from '../kernel/plain-words.ts'
 import { whenFact } from './access-words.ts'
 import type { RecordEvent, RecordFacts } from './event-facts.ts'
 import type { Draft, Fact, Template } from './message.ts'
-import { changed, countIn, did, listIn, nameOf, recordFacts, textIn, yesOrNo } from './record-words.ts'
+import { changed, countIn, did, listIn, nameOf, personIn, recordFacts, textIn, yesOrNo } from './record-words.ts'
 
 type SetupEvent = Extract<
   RecordEvent,
@@ -80,6 +80,34 @@ export const setupMessages: Record<SetupEvent, Template<RecordFacts>> = {
   })),
   'identity_provider.updated': did('identity provider', 'changed {it}', changed),
   'identity_provider.deleted': did('identity provider', 'deleted {it}', () => ({ next: 'Its SCIM keys are revoked.' })),
+  'identity_provider.conflict_found': (facts) => {
+    const title = `The directory ${nameOf(facts)} has a user whose address somebody else has`
+    return {
+      title,
+      facts: [...recordFacts('identity provider', facts), ['User here', personIn(facts, 'user_id')], whenFact(facts)],
+      next: 'Decide whether they are one person: until then, the directory’s user is not made here.',
+    }
+  },
+  'identity_provider.conflict_settled': did('identity provider', 'settled who a user of {it} is', (facts) => ({
+    facts: [['User here', facts.data.user_id === null ? 'nobody' : personIn(facts, 'user_id')]],
+  })),
+  'identity_provider.mass_removal': (facts) => {
+    const { data } = facts
+    const title = `The directory ${nameOf(facts)} removes many of its users`
+    const counts = `${countIn(data, 'removed')} of ${countIn(data, 'size')}`
+    return {
+      title,
+      sentence:
+        data.refused === true
+          ? `${title}: ${counts} within an hour. Further ones are refused.`
+          : `${title}: ${counts} within an hour.`,
+      facts: [...recordFacts('identity provider', facts), whenFact(facts)],
+      next:
+        data.refused === true
+          ? 'If that is right, set `mass_removals` of the identity provider to `notify`. Else find out who changed the directory.'
+          : 'If that is wrong, switch the identity provider off, and find out who changed the directory.',
+    }
+  },
   'provisioner.created': did('provisioner', 'set up {it}', ({ data }) => ({
     facts: [
       ['Type', textIn(data, 'provisioner_type')],

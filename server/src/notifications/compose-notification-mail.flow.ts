@@ -3,7 +3,13 @@ import type { Mail } from '../mail/mail-layout.ts'
 import type { EventFacts } from '../messages/event-facts.ts'
 import type { Message } from '../messages/message.ts'
 import { grantMessage, isGrantEvent, isRequestEvent, recordMessage, requestMessage } from '../messages/message-table.ts'
-import { findChannelFacts, findGrantFacts, findRequestFacts, findUserFacts } from './notification-facts-store.ts'
+import {
+  findChannelFacts,
+  findDirectoryFacts,
+  findGrantFacts,
+  findRequestFacts,
+  findUserFacts,
+} from './notification-facts-store.ts'
 import { type Addressed, extending, writeNotificationMail } from './notification-mail.ts'
 import type { DueNotification } from './notification-mail-store.ts'
 import {
@@ -12,10 +18,10 @@ import {
   channelEvent,
   isMailed,
   isStillOf,
+  isUserEvent,
+  massRemovalEvent,
   notificationRules,
   type Rule,
-  suspensionEvent,
-  theftEvent,
   type UserRule,
 } from './notification-rules.ts'
 
@@ -49,7 +55,11 @@ async function messageTo(tx: Tx, due: DueNotification): Promise<Addressed | unde
     const facts = await findChannelFacts(tx, event)
     return addressed(due, notificationRules[type], facts, (here) => recordMessage(type, here))
   }
-  if (type !== suspensionEvent && type !== theftEvent) throw new Error(`nobody is notified of ${type}`)
+  if (type === massRemovalEvent) {
+    const facts = await findDirectoryFacts(tx, event)
+    return addressed(due, notificationRules[type], facts, (here) => recordMessage(type, here))
+  }
+  if (!isUserEvent(type)) throw new Error(`nobody is notified of ${type}`)
   const rule: UserRule = notificationRules[type]
   return addressed(due, rule, await findUserFacts(tx, event), (here) => recordMessage(type, here))
 }

@@ -85,6 +85,19 @@ export async function findChannelFacts(tx: Tx, { at, subject_id }: DeliveredEven
   return found && { ...event, subject_type: 'notification_channel', name: found.name }
 }
 
+/** The directory that an event is about; undefined once it is deleted. */
+export async function findDirectoryFacts(
+  tx: Tx,
+  { at, subject_id, data }: DeliveredEvent,
+): Promise<RecordFacts | undefined> {
+  const [found] = await tx.read(
+    sql<{ name: string }>`select name from identity_provider
+      where tenant_id = ${tx.tenant_id}::uuid and id = ${subject_id}::uuid`,
+  )
+  const event = { at, subject_id, actor: ourselves, zone: 'UTC', data, people: {}, roles: {} }
+  return found && { ...event, subject_type: 'identity_provider', name: found.name }
+}
+
 /** The user whom an event is about, and who did it, both with their addresses: for people who may read users. */
 export async function findUserFacts(
   tx: Tx,

@@ -80,6 +80,16 @@ export type Rule<To extends Audience, Facts> = {
 export const channelEvent = 'notification_channel.disabled' satisfies EventType
 export const suspensionEvent = 'user.suspended' satisfies EventType
 export const theftEvent = 'user.refresh_token_reused' satisfies EventType
+export const keptOwnerEvent = 'user.removal_refused' satisfies EventType
+export const massRemovalEvent = 'identity_provider.mass_removal' satisfies EventType
+
+/** The events of a user that somebody is notified of. */
+const userEvents = [suspensionEvent, theftEvent, keptOwnerEvent] as const
+export type UserEvent = (typeof userEvents)[number]
+
+export function isUserEvent(type: EventType): type is UserEvent {
+  return userEvents.some((one) => one === type)
+}
 
 /** Of what happened to a user. */
 export type UserRule = Rule<'owners' | 'person', RecordFacts>
@@ -95,6 +105,8 @@ type Rules = {
   [channelEvent]: Rule<'channel_keepers', RecordFacts>
   [suspensionEvent]: Rule<'owners', RecordFacts>
   [theftEvent]: Rule<'person', RecordFacts>
+  [keptOwnerEvent]: Rule<'person', RecordFacts>
+  [massRemovalEvent]: Rule<'owners', RecordFacts>
 }
 
 /** In the other modes, a rule or an emergency has already decided. */
@@ -149,6 +161,8 @@ export const notificationRules: Rules = {
   [channelEvent]: { to: 'channel_keepers', kind: 'administration' },
   [suspensionEvent]: { to: 'owners', kind: 'security' },
   [theftEvent]: { to: 'person', kind: 'security' },
+  [keptOwnerEvent]: { to: 'person', kind: 'security' },
+  [massRemovalEvent]: { to: 'owners', kind: 'security' },
 }
 
 /** The events that have a notification rule. */

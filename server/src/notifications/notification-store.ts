@@ -106,7 +106,7 @@ export type NewNotification = {
   event_type: string
   title: string
   body: string
-  resource_type: 'access_request' | 'access_grant' | 'notification_channel' | 'user'
+  resource_type: 'access_request' | 'access_grant' | 'notification_channel' | 'identity_provider' | 'user'
   resource_id: string
   mail_kind: NotificationKind | null
 }

@@ -9,7 +9,7 @@ export const Notification = Type.Object(
     title: Type.String({ description: 'plain text, never markup' }),
     body: Type.String({ description: 'plain text, never markup' }),
     resource_type: Type.Optional(
-      Type.String({ description: 'access_request, access_grant, notification_channel or user' }),
+      Type.String({ description: 'access_request, access_grant, notification_channel, identity_provider or user' }),
     ),
     resource_id: Type.Optional(Uuid),
     read_at: Type.Optional(DateTime),

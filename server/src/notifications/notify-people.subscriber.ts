@@ -3,7 +3,13 @@ import type { Tx } from '../kernel/context.ts'
 import type { GrantEvent, RequestEvent } from '../messages/event-facts.ts'
 import { type Message, paragraphOf } from '../messages/message.ts'
 import { grantMessage, isGrantEvent, isRequestEvent, recordMessage, requestMessage } from '../messages/message-table.ts'
-import { findChannelFacts, findGrantFacts, findRequestFacts, findUserFacts } from './notification-facts-store.ts'
+import {
+  findChannelFacts,
+  findDirectoryFacts,
+  findGrantFacts,
+  findRequestFacts,
+  findUserFacts,
+} from './notification-facts-store.ts'
 import type { NotificationKind } from './notification-kind.ts'
 import {
   type Audience,
@@ -12,12 +18,13 @@ import {
   audiences,
   channelEvent,
   isMailed,
+  isUserEvent,
+  massRemovalEvent,
   notificationRules,
   notifiedEvents,
   type RequestAudience,
   type Rule,
-  suspensionEvent,
-  theftEvent,
+  type UserEvent,
   type UserRule,
 } from './notification-rules.ts'
 import { insertNotifications, listHolders, listOwners, type NewNotification } from './notification-store.ts'
@@ -41,8 +48,8 @@ export function notifyPeople(notifying: Notifying): Subscriber {
       for (const event of events) {
         if (isOfGrant(event)) grants.push(event)
         if (event.type === channelEvent) await notifyOfChannel(tx, event, notifying)
-        if (event.type === suspensionEvent || event.type === theftEvent)
-          await notifyOfUser(tx, event.type, event, notifying)
+        if (event.type === massRemovalEvent) await notifyOfDirectory(tx, event, notifying)
+        if (isUserEvent(event.type)) await notifyOfUser(tx, event.type, event, notifying)
         if (!isRequestEvent(event.type)) continue
         await notifyOfGrants(tx, grants, notifying)
         grants = []
@@ -84,12 +91,16 @@ async function notifyOfChannel(tx: Tx, event: DeliveredEvent, notifying: Notifyi
   await notifyAll(tx, keepers, newNotification(event, 'notification_channel', message, mail_kind))
 }
 
-async function notifyOfUser(
-  tx: Tx,
-  type: typeof suspensionEvent | typeof theftEvent,
-  event: DeliveredEvent,
-  notifying: Notifying,
-): Promise<void> {
+async function notifyOfDirectory(tx: Tx, event: DeliveredEvent, notifying: Notifying): Promise<void> {
+  const facts = await findDirectoryFacts(tx, event)
+  if (facts === undefined) return
+  const owners = await listOwners(tx, [null, null])
+  const mail_kind = mailKind(notifying, notificationRules[massRemovalEvent], facts)
+  const message = recordMessage(massRemovalEvent, facts)
+  await notifyAll(tx, [owners], newNotification(event, 'identity_provider', message, mail_kind))
+}
+
+async function notifyOfUser(tx: Tx, type: UserEvent, event: DeliveredEvent, notifying: Notifying): Promise<void> {
   const facts = await findUserFacts(tx, event)
   if (facts === undefined) return
   const rule: UserRule = notificationRules[type]

@@ -212,6 +212,7 @@ const records: Samples<RecordFacts> = {
   'user.suspended': { name: bob, data: { until: '2026-03-02T08:05:09.120Z' } },
   'user.unsuspended': { name: bob },
   'user.access_ended': { name: bob, data: { requests_cancelled: 1, grants_ended: 3 } },
+  'user.removal_refused': { name: bob },
   'user.deleted': { name: bob },
   'api_key.created': {
     name: 'nightly report',
@@ -249,6 +250,9 @@ const records: Samples<RecordFacts> = {
   'identity_provider.created': { name: 'Okta', data: { provider_type: 'directory_a', enabled: true } },
   'identity_provider.updated': { name: 'Okta', data: { fields: ['config', 'enabled'], enabled: false } },
   'identity_provider.deleted': { name: null },
+  'identity_provider.conflict_found': { name: 'Okta', data: { user_id: id } },
+  'identity_provider.conflict_settled': { name: 'Okta', data: { user_id: null } },
+  'identity_provider.mass_removal': { name: 'Okta', data: { removed: 60, size: 287, refused: true } },
   'provisioner.created': {
     name: 'Reports',
     data: { provisioner_type: 'postgresql', enabled: true, corrects_drift: true },

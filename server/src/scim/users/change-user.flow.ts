@@ -18,6 +18,7 @@ import {
   saveDirectoryUser,
   type UserSave,
 } from './directory-user-store.ts'
+import { guardRemoval } from './guard-removal.flow.ts'
 
 /** How often a change is tried when another comes between its read and its write. */
 const maxAttempts = 5
@@ -29,7 +30,7 @@ type Change = { id: string; ifMatch: string | undefined; of(before: Resource): R
 
 /**
  * Changes a user. One who is deactivated loses sessions, pending requests and live grants in the same transaction.
- * @throws ScimProblem 404, 409 where the name or the address is another user’s, 412; Problem 409 `last_owner`
+ * @throws ScimProblem 403 for one of many removals, 404, 409 where the name or the address is another user’s and for the last owner, 412
  */
 export async function changeUser(ctx: DirectoryCtx, parts: ChangeParts, change: Change): Promise<DirectoryUser> {
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
@@ -104,9 +105,8 @@ function eventsOf(ctx: DirectoryCtx, before: DirectoryUser, former: Person, pers
   return events
 }
 
-async function stopUser(ctx: DirectoryCtx, parts: ChangeParts, save: UserSave): Promise<DirectoryUser | undefined> {
-  return ctx.tx.interactive(async (tx) => {
-    const inside = { ...ctx, tx }
+function stopUser(ctx: DirectoryCtx, parts: ChangeParts, save: UserSave): Promise<DirectoryUser | undefined> {
+  return guardRemoval(ctx, save.before.id, async (inside) => {
     await lockToStop(inside, save.before)
     const saved = await saveDirectoryUser(inside, save)
     if (saved !== undefined) await leave(inside, saved, parts.endAccess, 'its holder was deactivated in the directory')
@@ -124,19 +124,19 @@ async function lockToStop({ tx }: DirectoryCtx, { id, is_owner }: DirectoryUser)
   if (locked !== undefined) requireOwnerLeft(locked)
 }
 
-/** Deletes a user, as the end of their access. @throws ScimProblem 404, 412; Problem 409 `last_owner` */
+/** Deletes a user, as the end of their access. @throws ScimProblem 403, 404, 409 and 412 as above */
 export async function removeUser(
   ctx: DirectoryCtx,
   parts: ChangeParts,
   { id, ifMatch }: Omit<Change, 'of'>,
 ): Promise<void> {
   const before = await requireUser(ctx, { id, ifMatch })
-  await ctx.tx.interactive(async (tx) => {
-    const inside = { ...ctx, tx }
+  await guardRemoval(ctx, id, async (inside) => {
     await lockToStop(inside, before)
     if ((await findDirectoryUser(inside, id)) === undefined) throw noResource('User')
     await deleteDirectoryUser(inside, id)
     await saveUserDeletion(inside, { id })
     await leave(inside, { id }, parts.endAccess, 'its holder was deleted in the directory')
+    return true
   })
 }

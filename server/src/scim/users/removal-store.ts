@@ -1,0 +1,70 @@
+import { sql } from '../../db/sql.ts'
+import { emit } from '../../events/emit.ts'
+import type { DirectoryCtx } from '../../http/scim-operation.ts'
+import type { Statement } from '../../kernel/context.ts'
+import { newId } from '../../kernel/id.ts'
+import { isActive } from '../../users/active-store.ts'
+import type { Removals } from './removal.ts'
+
+const anHour = sql`interval '1 hour'`
+
+/**
+ * Counts a removal, after the user was stopped, in the transaction that stops them. `refuses`: the tenant wants such removals refused. The size
+ * of the directory is counted at the first removal of an hour alone.
+ */
+export async function countRemoval(ctx: DirectoryCtx): Promise<Removals & { refuses: boolean }> {
+  const { tx, identity_provider_id } = ctx
+  const theirs = sql`r.tenant_id = ${tx.tenant_id}::uuid and r.identity_provider_id = ${identity_provider_id}::uuid`
+  const [, , [counted]] = await tx.write([
+    sql`delete from directory_removal r where ${theirs} and r.at < clock_timestamp() - ${anHour}`,
+    sql`insert into directory_removal (tenant_id, identity_provider_id, id, size)
+      select ${tx.tenant_id}::uuid, ${identity_provider_id}::uuid, ${newId()}::uuid, coalesce(
+        (select r.size from directory_removal r where ${theirs} order by r.at limit 1),
+        (select 1 + count(*) from directory_user d join tenant_user u on u.tenant_id = d.tenant_id and u.id = d.user_id
+          where d.tenant_id = ${tx.tenant_id}::uuid and d.identity_provider_id = ${identity_provider_id}::uuid
+            and ${isActive(sql`u`)}))`,
+    sql<Removals & { refuses: boolean }>`select count(*)::integer as removed, max(r.size) as size,
+        coalesce((select i.config ->> 'mass_removals' = 'refuse' from identity_provider i
+          where i.tenant_id = ${tx.tenant_id}::uuid and i.id = ${identity_provider_id}::uuid), false) as refuses
+      from directory_removal r where ${theirs}`,
+  ])
+  return counted ?? { removed: 0, size: 0, refuses: false }
+}
+
+/** Emits that a directory removes many users, once an hour: the owners are notified of it. */
+export async function reportRemovals(ctx: DirectoryCtx, { removed, size }: Removals, refused: boolean): Promise<void> {
+  const { tx, identity_provider_id: id } = ctx
+  const data = { removed, size, refused }
+  const event = {
+    type: 'identity_provider.mass_removal',
+    subject_type: 'identity_provider',
+    subject_id: id,
+    data,
+  } as const
+  await tx.write([
+    sql`with changed as (
+        update identity_provider set mass_removal_at = clock_timestamp()
+        where tenant_id = ${tx.tenant_id}::uuid and id = ${id}::uuid
+          and (mass_removal_at is null or mass_removal_at < clock_timestamp() - ${anHour})
+        returning id),
+      emitted as (${emit(ctx, event, sql`changed`)})
+      select id from changed`,
+  ])
+}
+
+/** Emits that the directory was refused the removal of the last owner, once a day: directories try again and again. */
+export async function reportKeptOwner(ctx: DirectoryCtx, user_id: string): Promise<void> {
+  const { tx, identity_provider_id } = ctx
+  const data = { identity_provider_id }
+  const event = { type: 'user.removal_refused', subject_type: 'user', subject_id: user_id, data } as const
+  await tx.write([
+    sql`with due as (select where not exists (${eventsOfDay(ctx, user_id)})),
+      emitted as (${emit(ctx, event, sql`due`)})
+      select from due`,
+  ])
+}
+
+function eventsOfDay({ tx }: DirectoryCtx, user_id: string): Statement {
+  return sql`select from event e where e.tenant_id = ${tx.tenant_id}::uuid and e.subject_id = ${user_id}::text
+    and e.type = 'user.removal_refused' and e.at > clock_timestamp() - interval '1 day'`
+}
