@@ -475,7 +475,6 @@ create table directory_conflict (
   tenant_id uuid not null,
   id uuid not null,
   identity_provider_id uuid not null,
-  user_name_key text not null,
   resource jsonb not null,
   user_id uuid not null,
   kept_apart_by uuid,
@@ -483,7 +482,7 @@ create table directory_conflict (
   created_at timestamp with time zone not null default clock_timestamp(),
   seen_at timestamp with time zone not null default clock_timestamp(),
   constraint directory_conflict_pk PRIMARY KEY (tenant_id, id),
-  constraint directory_conflict_user_name_key_uq UNIQUE (tenant_id, identity_provider_id, user_name_key),
+  constraint directory_conflict_user_id_uq UNIQUE (tenant_id, identity_provider_id, user_id),
   constraint directory_conflict_identity_provider_id_fk FOREIGN KEY (tenant_id, identity_provider_id) REFERENCES identity_provider(tenant_id, id) ON DELETE CASCADE,
   constraint directory_conflict_kept_apart_by_fk FOREIGN KEY (tenant_id, kept_apart_by) REFERENCES tenant_user(tenant_id, id),
   constraint directory_conflict_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
@@ -498,7 +497,7 @@ create policy tenant_wall on directory_conflict
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on directory_conflict to sallyport_app;
-grant update (resource, user_id, kept_apart_by, kept_apart_at, seen_at) on directory_conflict to sallyport_app;
+grant update (resource, kept_apart_by, kept_apart_at, seen_at) on directory_conflict to sallyport_app;
 
 create table directory_group (
   tenant_id uuid not null,

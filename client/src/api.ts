@@ -2080,6 +2080,46 @@ export interface paths {
         patch: operations["updateIdentityProvider"];
         trace?: never;
     };
+    "/v1/identity-providers/{id}/conflicts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the users of a directory whose address somebody else has
+         * @description Needs the scope `users:read`.
+         */
+        get: operations["listConflicts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/identity-providers/{id}/conflicts/{conflict_id}/settle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decide who a user of a directory is here
+         * @description Needs the scope `users:write`.
+         */
+        post: operations["settleConflict"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/provisioners": {
         parameters: {
             query?: never;
@@ -2867,6 +2907,31 @@ export interface components {
             factor: components["schemas"]["SecondFactor"];
             /** @description each signs in once in place of the second factor; they are shown only here */
             recovery_codes?: string[];
+        };
+        Conflict: {
+            /** Format: uuid */
+            id: string;
+            /** @description the `userName` in the directory */
+            user_name: string;
+            external_id: string | null;
+            /** @description the address that both have */
+            email: string;
+            /** @description the name in the directory */
+            name: string;
+            /**
+             * Format: uuid
+             * @description the user here who has the address
+             */
+            user_id: string;
+            /** @description a person said that the two are not the same */
+            kept_apart: boolean;
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description when the directory last sent the user
+             */
+            seen_at: string;
         };
         /** @description how the holder connects; it never contains a secret */
         Connect: {
@@ -4996,6 +5061,10 @@ export interface components {
             value: string;
             /** Format: date-time */
             updated_at?: string;
+        };
+        SettledConflict: {
+            /** Format: uuid */
+            user_id: string | null;
         };
         SetupLink: {
             tenant: {
@@ -12899,6 +12968,97 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IdentityProvider"];
+                };
+            };
+            /** @description what is wrong, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listConflicts: {
+        parameters: {
+            query?: {
+                /** @description items per page; 50 when absent; more than 200 count as 200 */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description the id of the request in the log */
+                    "X-Request-Id"?: string;
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Conflict"][];
+                        next_cursor?: string;
+                        has_more: boolean;
+                    };
+                };
+            };
+            /** @description what is wrong, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    settleConflict: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                conflict_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description the user whom the directory manages from now on; null: nobody, they are kept apart
+                     */
+                    user_id: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description the id of the request in the log */
+                    "X-Request-Id"?: string;
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettledConflict"];
                 };
             };
             /** @description what is wrong, and what to do */

@@ -133,7 +133,6 @@ create table directory_conflict (
   tenant_id uuid not null constraint directory_conflict_tenant_id_fk references tenant (id),
   id uuid not null,
   identity_provider_id uuid not null,
-  user_name_key text collate "C" not null,
   -- What the directory said last.
   resource jsonb not null,
   -- The user who has the address.
@@ -149,7 +148,7 @@ create table directory_conflict (
   constraint directory_conflict_user_id_fk foreign key (tenant_id, user_id) references tenant_user (tenant_id, id),
   constraint directory_conflict_kept_apart_by_fk foreign key (tenant_id, kept_apart_by) references tenant_user (tenant_id, id),
   constraint directory_conflict_kept_apart_ck check ((kept_apart_by is null) = (kept_apart_at is null)),
-  constraint directory_conflict_user_name_key_uq unique (tenant_id, identity_provider_id, user_name_key)
+  constraint directory_conflict_user_id_uq unique (tenant_id, identity_provider_id, user_id)
 );
 create index directory_conflict_user_id_ix on directory_conflict (tenant_id, user_id);
 create index directory_conflict_kept_apart_by_ix on directory_conflict (tenant_id, kept_apart_by) where kept_apart_by is not null;
@@ -159,4 +158,4 @@ create policy tenant_wall on directory_conflict
   using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid)
   with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid);
 grant select, insert, delete on directory_conflict to sallyport_app;
-grant update (resource, user_id, kept_apart_by, kept_apart_at, seen_at) on directory_conflict to sallyport_app;
+grant update (resource, kept_apart_by, kept_apart_at, seen_at) on directory_conflict to sallyport_app;

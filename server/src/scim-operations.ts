@@ -31,7 +31,7 @@ export const scimOperations: Readonly<Record<string, ScimOperation>> = {
   scimListSchemas: listSchemas,
   scimGetSchema: getSchema,
   scimSearchAll: searchAll,
-  scimCreateUser: createUser,
+  scimCreateUser: createUser(parts),
   scimListUsers: listUsers,
   scimSearchUsers: searchUsers,
   scimGetUser: getUser,

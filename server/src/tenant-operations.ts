@@ -1,4 +1,4 @@
-import { driverTypes } from './app.ts'
+import { driverTypes, endAccessAndInvitations } from './app.ts'
 import { exportAuditEvents } from './audit/export-audit-events.ts'
 import { listAuditEvents } from './audit/list-audit-events.ts'
 import { listCloudAccounts } from './cloud/list-cloud-accounts.ts'
@@ -47,6 +47,8 @@ import { getRehearsal } from './rehearsal/get-rehearsal.ts'
 import { goLiveWith } from './rehearsal/go-live.flow.ts'
 import { goLive } from './rehearsal/go-live.ts'
 import { endAccessOfAll } from './requests/transition-store.ts'
+import { listConflicts } from './scim/conflicts/list-conflicts.ts'
+import { settleConflict } from './scim/conflicts/settle-conflict.ts'
 import { getAiProvider } from './settings/get-ai-provider.ts'
 import { getAiProviderDefault } from './settings/get-ai-provider-default.ts'
 import { getSetting } from './settings/get-setting.ts'
@@ -90,6 +92,8 @@ export const tenantOperations: Record<string, Operation> = {
   getIdentityProvider,
   updateIdentityProvider,
   deleteIdentityProvider,
+  listConflicts,
+  settleConflict: settleConflict(endAccessAndInvitations),
   createProvisioner: createProvisioner(driverTypes, goLiveNow),
   listProvisioners,
   getProvisioner,

@@ -70,7 +70,7 @@ export const changedRecords: Readonly<Record<EventType, RecordType | null>> = {
   'user.deactivated': 'user',
   'user.reactivated': 'user',
   'user.suspended': 'user',
-  'user.removal_refused': 'user',
+  'user.removal_refused': null,
   'user.unsuspended': 'user',
   'user.refresh_token_reused': null,
   'user.deleted': 'user',

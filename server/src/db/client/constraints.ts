@@ -49,6 +49,7 @@ const constraintErrors: Record<string, { code: ErrorCode; message: string }> = {
     code: 'forbidden',
     message: 'a person of the rehearsal keeps their address, and never owns the tenant or signs in with a provider',
   },
+  directory_user_pk: directoryMoved,
   directory_user_user_name_key_uq: directoryMoved,
   directory_user_external_id_uq: directoryMoved,
   directory_group_external_id_uq: directoryMoved,

@@ -2,7 +2,7 @@ import { sql } from '../../db/sql.ts'
 import { emit, type NewEvent } from '../../events/emit.ts'
 import type { DirectoryCtx } from '../../http/scim-operation.ts'
 import type { Statement, Tx } from '../../kernel/context.ts'
-import { addressKeys, emailKey } from '../../kernel/email-address.ts'
+import { addressKeys, emailKey, mailDomainOf } from '../../kernel/email-address.ts'
 import { readUuid } from '../../kernel/id.ts'
 import { searchedText } from '../filter.ts'
 import type { Person } from '../person.ts'
@@ -30,12 +30,15 @@ export async function findDirectoryUser(ctx: DirectoryCtx, id: string): Promise<
   return found
 }
 
+/** `is_meant`: the operator gave the tenant the mail domain, and the account was made for the provider by which the directory's users sign in. */
+export type Holder = { id: string; email: string; in_directory: boolean; is_meant: boolean }
+
 /** Who has what a new user of the directory needs for themselves. */
 export type Holders = {
   /** A user of this directory has the user name or the external id. */
   is_known: boolean
-  /** Users who are not of this directory, and who have the address or one like it. */
-  holders: { id: string; in_directory: boolean }[]
+  /** Users who have the address or one like it. */
+  holders: Holder[]
 }
 
 export async function findHolders(
@@ -48,11 +51,20 @@ export async function findHolders(
       exists (select from directory_user d where d.tenant_id = ${tx.tenant_id}::uuid
         and d.identity_provider_id = ${identity_provider_id}::uuid and d.user_id is distinct from ${except}::uuid
         and (d.user_name_key = ${keyOf(user_name)} or d.external_id = ${external_id}::text)) as is_known,
-      (select coalesce(jsonb_agg(jsonb_build_object('id', u.id, 'in_directory', d.user_id is not null)), '[]')
+      (select coalesce(jsonb_agg(jsonb_build_object('id', u.id, 'email', u.email, 'in_directory', d.user_id is not null,
+          'is_meant', ${isMeant(ctx, email)})), '[]')
         from tenant_user u left join directory_user d on d.tenant_id = u.tenant_id and d.user_id = u.id
         where u.tenant_id = ${tx.tenant_id}::uuid and u.email_key = any(${addressKeys(email)}::text[])
           and u.deleted_at is null and u.id is distinct from ${except}::uuid) as holders`)
   return found ?? { is_known: false, holders: [] }
+}
+
+/** Whether the user `u` was made for the provider by which the users of the directory sign in, with an address of a domain of the tenant. */
+function isMeant({ tx, identity_provider_id }: DirectoryCtx, email: string): Statement {
+  return sql`(u.auth_provider = 'oidc' and exists (select from tenant_mail_domain m
+      where m.tenant_id = u.tenant_id and m.domain = ${mailDomainOf(email) ?? null})
+    and exists (select from sign_in_setting s where s.tenant_id = ${tx.tenant_id}::uuid
+      and s.identity_provider_id = ${identity_provider_id}::uuid and (u.issuer is null or u.issuer = s.issuer)))`
 }
 
 const keyOf = (user_name: string) => searchedText({ caseExact: false }, user_name)
@@ -120,6 +132,24 @@ function reportsFollow(
     where d.tenant_id = ${tx.tenant_id}::uuid and d.identity_provider_id = ${identity_provider_id}::uuid
       and d.manager_key = ${external_id}::text and u.tenant_id = d.tenant_id and u.id = d.user_id
       and u.id <> ${id}::uuid and u.manager_id is distinct from ${id}::uuid`
+}
+
+/** Gives a user of the tenant to the directory, which has said nothing of them yet. @throws Problem 409 `version_conflict` */
+export async function linkDirectoryUser(
+  ctx: DirectoryCtx,
+  id: string,
+  { user_name, external_id }: Person,
+): Promise<DirectoryUser> {
+  const { tx, identity_provider_id } = ctx
+  const [[linked]] = await tx.write([
+    sql<DirectoryUser>`with d as (
+        insert into directory_user (tenant_id, user_id, identity_provider_id, external_id, user_name_key, resource)
+        values (${tx.tenant_id}::uuid, ${id}::uuid, ${identity_provider_id}::uuid, ${external_id}, ${keyOf(user_name)},
+          '{}') returning *)
+      select ${userColumns} from d join tenant_user u on u.tenant_id = d.tenant_id and u.id = d.user_id`,
+  ])
+  if (linked === undefined) throw new Error('a user was given to a directory and not returned')
+  return linked
 }
 
 /** A change of a user: from what was read, to what it becomes, and the events of it. */

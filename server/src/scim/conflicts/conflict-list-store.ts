@@ -1,0 +1,56 @@
+import { sql } from '../../db/sql.ts'
+import { emit } from '../../events/emit.ts'
+import type { Tx, WorkCtx } from '../../kernel/context.ts'
+import type { PageRequest } from '../../kernel/page.ts'
+import type { Resource } from '../read-resource.ts'
+
+/** A conflict as stored. */
+export type StoredConflict = {
+  id: string
+  resource: Resource
+  user_id: string
+  kept_apart: boolean
+  created_at: string
+  seen_at: string
+}
+
+const columns = sql`c.id, c.resource, c.user_id, c.kept_apart_at is not null as kept_apart, c.created_at, c.seen_at`
+
+/** One page of the conflicts of a directory, in the order in which they were found. */
+export function listConflictsPage(tx: Tx, identity_provider_id: string, page: PageRequest): Promise<StoredConflict[]> {
+  const after = page.after === undefined ? sql`` : sql` and c.id > ${page.after[0]}::uuid`
+  return tx.read(sql<StoredConflict>`select ${columns} from directory_conflict c
+    where c.tenant_id = ${tx.tenant_id} and c.identity_provider_id = ${identity_provider_id}${after}
+    order by c.id limit ${page.limit + 1}`)
+}
+
+/** Locks a conflict until the transaction ends; only inside `interactive`. */
+export async function lockConflict(
+  tx: Tx,
+  identity_provider_id: string,
+  id: string,
+): Promise<StoredConflict | undefined> {
+  const [found] = await tx.read(sql<StoredConflict>`select ${columns} from directory_conflict c
+    where c.tenant_id = ${tx.tenant_id} and c.identity_provider_id = ${identity_provider_id} and c.id = ${id} for update`)
+  return found
+}
+
+/** Ends a locked conflict: with a user, or by keeping the two apart; and emits the event. */
+export async function saveSettlement(
+  ctx: WorkCtx,
+  identity_provider_id: string,
+  { id, user_id }: { id: string; user_id: string | null },
+): Promise<void> {
+  const { tx, actor } = ctx
+  const data = { conflict_id: id, user_id }
+  const about = { subject_type: 'identity_provider', subject_id: identity_provider_id } as const
+  const event = { type: 'identity_provider.conflict_settled', ...about, data } as const
+  const which = sql`tenant_id = ${tx.tenant_id} and id = ${id}`
+  await tx.write([
+    user_id === null
+      ? sql`update directory_conflict set kept_apart_by = ${actor.user_id}, kept_apart_at = clock_timestamp()
+          where ${which}`
+      : sql`delete from directory_conflict where ${which}`,
+    emit(ctx, event),
+  ])
+}

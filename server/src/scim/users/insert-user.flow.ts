@@ -1,0 +1,58 @@
+import type { DirectoryCtx } from '../../http/scim-operation.ts'
+import { notUnique } from '../../http/scim-problem.ts'
+import { sameAddress } from '../../kernel/email-address.ts'
+import { Problem } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/id.ts'
+import { lockUserAlone } from '../../users/lifecycle-store.ts'
+import { adoptUser } from './adopt-user.flow.ts'
+import type { ChangeParts } from './change-user.flow.ts'
+import { keepConflict } from './conflict-store.ts'
+import type { DirectoryUser } from './directory-user.ts'
+import { findHolders, type Holder, insertDirectoryUser, type UserContent } from './directory-user-store.ts'
+
+const maxAttempts = 3
+
+/**
+ * Makes a user of the directory. Of concurrent calls for one person the database lets one in, and the others then find the user.
+ * @throws ScimProblem 409
+ */
+export async function insertUser(ctx: DirectoryCtx, parts: ChangeParts, content: UserContent): Promise<DirectoryUser> {
+  for (let attempt = 1; ; attempt += 1) {
+    const { is_known, holders } = await findHolders(ctx, content.person)
+    if (is_known) throw notUnique('a user of this directory has the `userName` or the `externalId`')
+    try {
+      if (holders.length > 0) return await settleAddress(ctx, parts, content, holders)
+      return await insertDirectoryUser(ctx, newId(), content)
+    } catch (error) {
+      const isRace = error instanceof Problem && (error.code === 'user_exists' || error.code === 'version_conflict')
+      if (!isRace || attempt === maxAttempts) throw error
+    }
+  }
+}
+
+/**
+ * INVARIANT: an address alone makes nobody a user of a directory: else who controls the directory would take over an account here.
+ * @throws ScimProblem 409 where a person has to settle who the user is
+ */
+async function settleAddress(
+  ctx: DirectoryCtx,
+  parts: ChangeParts,
+  content: UserContent,
+  holders: readonly Holder[],
+): Promise<DirectoryUser> {
+  const [holder, ...others] = holders
+  if (holder === undefined || others.length > 0 || holder.in_directory) {
+    throw notUnique('another user has the e-mail address, or one like it')
+  }
+  const { id, email, is_meant } = holder
+  if (!is_meant || !sameAddress(email, content.person.email)) {
+    await keepConflict(ctx, id, content.resource)
+    throw notUnique(
+      'a user whom no directory manages has the e-mail address: an administrator has to settle who they are',
+    )
+  }
+  return ctx.tx.interactive(async (tx) => {
+    await lockUserAlone(tx, id)
+    return adoptUser({ ...ctx, tx }, parts, id, content)
+  })
+}
