@@ -1,12 +1,15 @@
 /** The filters of lists and of paths (RFC 7644, section 3.4.2.2), read against the attributes of a kind of resource. */
-import { type AttrExp, type Filter as ParsedFilter, parse } from 'scim2-parse-filter'
-import { ScimProblem } from '../http/scim-problem.ts'
+import { readMoment } from '../kernel/moment.ts'
 import type { Attribute, ResourceKind } from './attribute.ts'
 import { findAttribute } from './attribute.ts'
 import { readPath } from './attribute-path.ts'
-
-export const comparisons = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'] as const
-export type Comparison = (typeof comparisons)[number]
+import {
+  type Comparison,
+  invalidFilter,
+  type ParsedComparison,
+  type ParsedFilter,
+  parseFilter,
+} from './filter-grammar.ts'
 
 /** `path`: the name of the attribute and of its part, as `emails.value`. A text is in lower case where case does not count. */
 export type Leaf = { op: Comparison; path: string; type: Attribute['type']; value: string } | { op: 'pr'; path: string }
@@ -20,78 +23,41 @@ export type Filter =
   /** For an attribute that is not kept: nobody has it. */
   | { op: 'nothing' }
 
-/** Bytes are few, and comparisons fewer: one filter never costs as much as a list of all. */
-export const maxFilterLength = 2_000
+/** One filter never costs as much as a list of all. */
 const maxComparisons = 50
 
 /** @throws ScimProblem 400 `invalidFilter` */
 export function readFilter(kind: ResourceKind, text: string): Filter {
-  const parsed = parseText(text)
-  const state = { kind, left: maxComparisons, mergesSubs: hasSubOfValues(text) }
-  return resolve(parsed, state, undefined)
+  return resolve(parseFilter(text), { kind, left: maxComparisons }, undefined)
 }
 
 /** The filter in the brackets of a path: its attributes are parts of that attribute. */
 export function readValueFilter(kind: ResourceKind, attribute: Attribute, text: string): Filter {
-  return resolve(parseText(text), { kind, left: maxComparisons, mergesSubs: false }, attribute)
+  return resolve(parseFilter(text), { kind, left: maxComparisons }, attribute)
 }
 
-const invalid = (message: string) => new ScimProblem(400, message, 'invalidFilter')
-
-function parseText(text: string): ParsedFilter {
-  if (text.length > maxFilterLength) throw invalid(`the filter is longer than ${maxFilterLength} characters`)
-  // The parser knows JSON's words alone; Entra ID sends `True`.
-  const spelled = text.replaceAll(
-    /("(?:[^"\\]|\\.)*")|\b(true|false|null)\b/gi,
-    (word, quoted) => quoted ?? word.toLowerCase(),
-  )
-  try {
-    return parse(spelled)
-  } catch {
-    throw invalid('the filter is not one of RFC 7644, such as `userName eq "ada@example.com"`')
-  }
-}
-
-/** `emails[type eq "work"].value eq "x"`: both conditions are about one value, which the parser does not say. */
-function hasSubOfValues(text: string): boolean {
-  return /\]\s*\.\s*\w/.test(text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""'))
-}
-
-type State = { kind: ResourceKind; left: number; readonly mergesSubs: boolean }
+type State = { readonly kind: ResourceKind; left: number }
 
 function resolve(parsed: ParsedFilter, state: State, within: Attribute | undefined): Filter {
   if (parsed.op === 'not') return { op: 'not', filter: resolve(parsed.filter, state, within) }
   if (parsed.op === 'and' || parsed.op === 'or') {
-    const filters = parsed.filters.map((one) => resolve(one, state, within))
-    return { op: parsed.op, filters: parsed.op === 'and' && state.mergesSubs ? merged(filters) : filters }
+    return { op: parsed.op, filters: parsed.filters.map((one) => resolve(one, state, within)) }
   }
-  state.left -= 1
-  if (state.left < 0) throw invalid(`the filter has more than ${maxComparisons} comparisons`)
-  if (parsed.op === '[]') {
-    const found = within === undefined ? readPath(state.kind, parsed.attrPath) : 'unknown'
+  if (parsed.op === 'of') {
+    const found = within === undefined ? readPath(state.kind, parsed.path) : 'unknown'
     if (found === 'ignored') return { op: 'nothing' }
-    if (found === 'unknown' || !found.attribute.multiValued) throw unknownAttribute(parsed.attrPath)
-    return { op: 'of', attribute: found.attribute.name, filter: resolve(parsed.valFilter, state, found.attribute) }
+    if (found === 'unknown' || found.sub !== undefined || !found.attribute.multiValued) {
+      throw unknownAttribute(parsed.path)
+    }
+    return { op: 'of', attribute: found.attribute.name, filter: resolve(parsed.filter, state, found.attribute) }
   }
-  return comparisonOf(parsed as AttrExp, state.kind, within)
-}
-
-function comparisonOf(parsed: AttrExp, kind: ResourceKind, within: Attribute | undefined): Filter {
-  const place = within === undefined ? placeOf(kind, parsed.attrPath) : partOf(within, parsed.attrPath)
+  const place = within === undefined ? placeOf(state.kind, parsed.path) : partOf(within, parsed.path)
   if (place === 'ignored') return { op: 'nothing' }
-  return leavesOf(place, parsed.op, parsed.op === 'pr' ? undefined : parsed.compValue)
-}
-
-/** Joins each condition on a part to the one before it on the values of its list. */
-function merged(filters: readonly Filter[]): readonly Filter[] {
-  const joined: Filter[] = []
-  for (const next of filters) {
-    const before = joined.at(-1)
-    if (before?.op === 'of' && 'path' in next && next.path.startsWith(`${before.attribute}.`)) {
-      joined[joined.length - 1] = { ...before, filter: { op: 'and', filters: [before.filter, next] } }
-    } else joined.push(next)
-  }
-  return joined
+  const filter =
+    constantOf(state.kind, place, parsed) ?? leavesOf(place, parsed.op, parsed.op === 'pr' ? undefined : parsed.value)
+  state.left -= filter.op === 'or' ? filter.filters.length : 1
+  if (state.left < 0) throw invalidFilter(`the filter has more than ${maxComparisons} comparisons`)
+  return filter
 }
 
 type Place = { path: string; attribute: Attribute }
@@ -110,7 +76,16 @@ function partOf(within: Attribute, name: string): Place {
   return { path: `${within.name}.${attribute.name}`, attribute }
 }
 
-const unknownAttribute = (text: string) => invalid(`\`${text.slice(0, 100)}\` is not an attribute that can be searched`)
+/** What is the same for every resource of a kind, or only said in answers, is in no table. */
+function constantOf(kind: ResourceKind, { path }: Place, parsed: ParsedComparison): Filter | undefined {
+  if (parsed.op === 'pr' || !path.startsWith('meta.')) return undefined
+  if (path === 'meta.location' || path === 'meta.version') throw unknownAttribute(path)
+  if (path !== 'meta.resourceType') return undefined
+  return compares[parsed.op](kind.name, String(parsed.value)) ? { op: 'pr', path: 'id' } : { op: 'nothing' }
+}
+
+const unknownAttribute = (text: string) =>
+  invalidFilter(`\`${text.slice(0, 100)}\` is not an attribute that can be searched`)
 
 /** A comparison with a complex attribute means its `value`; it is present where one of its parts is. */
 function leavesOf({ path, attribute }: Place, op: Comparison | 'pr', value: unknown): Filter {
@@ -118,14 +93,14 @@ function leavesOf({ path, attribute }: Place, op: Comparison | 'pr', value: unkn
     const parts = attribute.subAttributes.map((part) => ({ path: `${path}.${part.name}`, attribute: part }))
     if (op === 'pr') return { op: 'or', filters: parts.map((part) => ({ op: 'pr', path: part.path })) }
     const ofValue = parts.find((part) => part.attribute.name === 'value')
-    if (ofValue === undefined) throw invalid(`\`${path}\` has parts: compare one of them`)
+    if (ofValue === undefined) throw invalidFilter(`\`${path}\` has parts: compare one of them`)
     return leavesOf(ofValue, op, value)
   }
   if (op === 'pr') return { op, path }
   if (value === null) {
     if (op === 'eq') return { op: 'not', filter: { op: 'pr', path } }
     if (op === 'ne') return { op: 'pr', path }
-    throw invalid('only `eq` and `ne` compare with null')
+    throw invalidFilter('only `eq` and `ne` compare with null')
   }
   return { op, path, type: attribute.type, value: comparedText(attribute, op, value) }
 }
@@ -134,12 +109,13 @@ function leavesOf({ path, attribute }: Place, op: Comparison | 'pr', value: unkn
 function comparedText(attribute: Attribute, op: Comparison, value: unknown): string {
   const text = String(value)
   if (attribute.type === 'dateTime') {
-    if (Number.isNaN(Date.parse(text))) throw invalid(`\`${attribute.name}\` is compared with a date and time`)
-    return new Date(text).toISOString()
+    const moment = readMoment(text)
+    if (moment !== undefined) return moment.toISOString()
+    throw invalidFilter(`\`${attribute.name}\` is compared with a date and time, such as 2026-01-31T09:00:00Z`)
   }
   if (attribute.type === 'boolean') {
     if (!/^(true|false)$/i.test(text) || (op !== 'eq' && op !== 'ne')) {
-      throw invalid(`\`${attribute.name}\` is compared with \`eq\` or \`ne\`, and true or false`)
+      throw invalidFilter(`\`${attribute.name}\` is compared with \`eq\` or \`ne\`, and true or false`)
     }
   }
   return searchedText(attribute, text)
@@ -184,8 +160,11 @@ const compares: Record<Comparison, (text: string, other: string) => boolean> = {
   co: (text, other) => text.includes(other),
   sw: (text, other) => text.startsWith(other),
   ew: (text, other) => text.endsWith(other),
-  gt: (text, other) => text > other,
-  ge: (text, other) => text >= other,
-  lt: (text, other) => text < other,
-  le: (text, other) => text <= other,
+  gt: (text, other) => inOrder(text, other) > 0,
+  ge: (text, other) => inOrder(text, other) >= 0,
+  lt: (text, other) => inOrder(text, other) < 0,
+  le: (text, other) => inOrder(text, other) <= 0,
 }
+
+/** As the database orders texts: by their characters, not by the halves of them. */
+const inOrder = (text: string, other: string) => Buffer.compare(Buffer.from(text), Buffer.from(other))

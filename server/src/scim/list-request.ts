@@ -2,6 +2,7 @@ import { ScimProblem } from '../http/scim-problem.ts'
 import type { ResourceKind } from './attribute.ts'
 import { readPath } from './attribute-path.ts'
 import { type Filter, readFilter } from './filter.ts'
+import { invalidFilter } from './filter-grammar.ts'
 import { readSelection, type Selection } from './shown-resource.ts'
 
 /** Which resources of a kind are listed: `start` is the place of the first one, from 1 on. */
@@ -22,12 +23,19 @@ const maxStart = 1_000_000
 export function readListRequest(kind: ResourceKind, query: Readonly<Record<string, unknown>>): ListRequest {
   const { filter, sortBy, sortOrder, startIndex, count } = query
   return {
-    filter: typeof filter === 'string' && filter.trim() !== '' ? readFilter(kind, filter) : undefined,
+    filter: filterOf(kind, filter),
     sort: readSort(kind, sortBy, sortOrder),
     start: Math.min(Math.max(wholeNumber('startIndex', startIndex) ?? 1, 1), maxStart),
     count: Math.min(Math.max(wholeNumber('count', count) ?? pageSizes.usual, 0), pageSizes.max),
     selection: readSelection(kind, query),
   }
+}
+
+/** A filter that is none is refused: without it, everybody would be found. */
+function filterOf(kind: ResourceKind, sent: unknown): Filter | undefined {
+  if (sent === undefined || sent === null) return undefined
+  if (typeof sent !== 'string') throw invalidFilter('`filter` must be one text')
+  return sent.trim() === '' ? undefined : readFilter(kind, sent)
 }
 
 function wholeNumber(name: string, sent: unknown): number | undefined {

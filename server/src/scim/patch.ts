@@ -1,15 +1,14 @@
 /** Changes of a part of a resource (RFC 7644, section 3.5.2), as directories send them. Pure: it knows no table. */
-
 import { ScimProblem } from '../http/scim-problem.ts'
-import { type Attribute, enterpriseSchema, type ResourceKind } from './attribute.ts'
+import { type Attribute, enterpriseSchema, findAttribute, type ResourceKind } from './attribute.ts'
 import { type AttributePath, isExtension, readPath } from './attribute-path.ts'
-import { chooses, type Filter, readValueFilter } from './filter.ts'
-import { isObject, type Resource, readValue } from './read-resource.ts'
+import { chooses, type Filter, readValueFilter, searchedText } from './filter.ts'
+import { isObject, type Resource, readValue, withoutHollow } from './read-resource.ts'
 
 export type PatchOperation = { op: 'add' | 'remove' | 'replace'; path: AttributePath; value: unknown }
 
-/** The operations of one call: as many as a group of a large directory may need at once. */
-const maxOperations = 5_000
+/** The operations of one call: as many as a group of a large directory may need at once, and as many as a person has attributes. */
+const maxOperations: Readonly<Record<ResourceKind['name'], number>> = { Group: 5_000, User: 500 }
 
 /**
  * Reads the body of a PATCH: each operation with one path. An operation without a path becomes one for each attribute that it names; what is
@@ -18,8 +17,9 @@ const maxOperations = 5_000
  */
 export function readPatch(kind: ResourceKind, body: unknown): PatchOperation[] {
   const operations = isObject(body) ? fieldOf(body, 'operations') : undefined
-  if (!Array.isArray(operations) || operations.length === 0 || operations.length > maxOperations) {
-    throw new ScimProblem(400, `\`Operations\` must be a list of 1 to ${maxOperations} operations`, 'invalidSyntax')
+  const most = maxOperations[kind.name]
+  if (!Array.isArray(operations) || operations.length === 0 || operations.length > most) {
+    throw new ScimProblem(400, `\`Operations\` must be a list of 1 to ${most} operations`, 'invalidSyntax')
   }
   return operations.flatMap((operation) => readOperation(kind, operation))
 }
@@ -45,6 +45,9 @@ function readOperation(kind: ResourceKind, operation: unknown): PatchOperation[]
     return Object.entries(value).flatMap(([name, one]) => atPath(kind, op, name, one))
   }
   if (typeof path !== 'string') throw new ScimProblem(400, 'a `path` must be a text', 'invalidPath')
+  if (value === undefined && op !== 'remove') {
+    throw new ScimProblem(400, 'an operation that adds or replaces needs a `value`', 'invalidValue')
+  }
   return atPath(kind, op, path, value)
 }
 
@@ -69,7 +72,8 @@ function atExtension(kind: ResourceKind, op: PatchOperation['op'], uri: string, 
 
 /** The resource after the operations, in their order. @throws ScimProblem 400 for what an attribute cannot hold */
 export function patched(kind: ResourceKind, before: Resource, operations: readonly PatchOperation[]): Resource {
-  return operations.reduce((resource, operation) => apply(kind, resource, operation), before)
+  const after = operations.reduce((resource, operation) => apply(kind, resource, operation), before)
+  return withoutHollow(kind, after)
 }
 
 function apply(kind: ResourceKind, resource: Resource, operation: PatchOperation): Resource {
@@ -94,91 +98,100 @@ function changed(kind: ResourceKind, resource: Resource, { op, path, value }: Pa
     return changedValues(path, { op, value, chosen, present: listOf(present) })
   }
   if (attribute.multiValued) return changedList(attribute, sub, { op, value, present: listOf(present) })
+  const inside = isObject(present) ? present : {}
   if (sub !== undefined) {
-    const parts = withValue(
-      isObject(present) ? present : {},
-      sub.name,
-      op === 'remove' ? undefined : readValue(sub, value),
-    )
-    return readValue(attribute, parts)
+    return readValue(attribute, withValue(inside, sub.name, op === 'remove' ? undefined : readValue(sub, value)))
   }
-  if (op === 'remove') {
-    if (attribute.required) throw new ScimProblem(400, `\`${attribute.name}\` cannot be removed`, 'mutability')
-    return undefined
+  const read = op === 'remove' ? undefined : changedOne(attribute, inside, value)
+  if (read === undefined && attribute.required) {
+    throw new ScimProblem(400, `\`${attribute.name}\` cannot be removed`, 'mutability')
   }
-  const read = readValue(attribute, value)
-  return isObject(read) && isObject(present) ? { ...present, ...read } : read
+  return read
 }
 
-type Values = Record<string, unknown>[]
-const listOf = (present: unknown): Values => (Array.isArray(present) ? present : [])
+/** Of an object, the parts that the value names, in whatever case, and the others as they were. */
+function changedOne(attribute: Attribute, inside: Resource, value: unknown): unknown {
+  if (!isObject(value) || attribute.type !== 'complex' || Object.keys(value).length === 0) {
+    const read = readValue(attribute, value)
+    return isObject(read) ? { ...inside, ...read } : read
+  }
+  const named = attribute.subAttributes.filter(
+    ({ name, mutability }) => mutability !== 'readOnly' && fieldOf(value, name.toLowerCase()) !== undefined,
+  )
+  const others = named.reduce((left, { name }) => withValue(left, name, undefined), inside)
+  return readValue(attribute, { ...others, ...(readValue(attribute, value) as Resource | undefined) })
+}
 
-type ListChange = { op: PatchOperation['op']; value: unknown; present: Values }
+type Value = Record<string, unknown>
+const listOf = (present: unknown): Value[] => (Array.isArray(present) ? present : [])
+
+type ListChange = { op: PatchOperation['op']; value: unknown; present: Value[] }
 
 /** A change of a whole list, or of a part of each of its values. */
 function changedList(attribute: Attribute, sub: Attribute | undefined, { op, value, present }: ListChange): unknown {
   if (sub !== undefined) {
     const read = op === 'remove' ? undefined : readValue(sub, value)
+    const changed = present.length === 0 && op !== 'remove' ? [{}] : present
     return readValue(
       attribute,
-      present.map((one) => withValue(one, sub.name, read)),
+      changed.map((one) => withValue(one, sub.name, read)),
     )
   }
-  const given = value === undefined ? undefined : listOf(readValue(attribute, value))
-  if (op === 'replace') return readValue(attribute, given ?? [])
-  if (op === 'add') return readValue(attribute, [...present, ...(given ?? [])])
-  if (given === undefined) return undefined
+  const given = listOf(readValue(attribute, value))
+  if (op === 'replace') return readValue(attribute, given)
+  if (op === 'add') return readValue(attribute, [...present, ...given])
+  if (value === undefined || value === null) return undefined
   return readValue(
     attribute,
-    present.filter((one) => !given.some((gone) => isLike(one, gone))),
+    present.filter((one) => !given.some((gone) => isLike(attribute, one, gone))),
   )
 }
 
 /** Whether the value has everything that the other one names. */
-function isLike(value: Record<string, unknown>, other: Record<string, unknown>): boolean {
-  return Object.entries(other).every(([name, part]) => value[name] === part)
+function isLike({ subAttributes }: Attribute, value: Value, other: Value): boolean {
+  return Object.entries(other).every(([name, part]) => {
+    const sub = findAttribute(subAttributes, name)
+    return sub !== undefined && value[name] !== undefined && searched(sub, value[name]) === searched(sub, part)
+  })
 }
+
+const searched = (attribute: Attribute, value: unknown) => searchedText(attribute, String(value))
 
 /** A change of the values that a filter chooses. Where none is, directories expect one to be made of what the filter says. */
 function changedValues(
   { attribute, sub }: AttributePath,
   { op, value, present, chosen }: ListChange & { chosen: Filter },
 ): unknown {
-  const isChosen = (one: Record<string, unknown>) => chooses(chosen, attribute, one)
+  const isChosen = (one: Value) => chooses(chosen, attribute, one)
   if (op === 'remove') {
-    if (sub === undefined)
-      return readValue(
-        attribute,
-        present.filter((one) => !isChosen(one)),
-      )
-    return readValue(
-      attribute,
-      present.map((one) => (isChosen(one) ? withValue(one, sub.name, undefined) : one)),
-    )
+    const left = present.flatMap((one) => {
+      if (!isChosen(one)) return [one]
+      return sub === undefined ? [] : [withValue(one, sub.name, undefined)]
+    })
+    return readValue(attribute, left)
   }
-  const change = (one: Record<string, unknown>) => {
-    if (sub !== undefined) return withValue(one, sub.name, readValue(sub, value))
-    const [read] = listOf(readValue(attribute, value))
-    return op === 'replace' ? { ...read } : { ...one, ...read }
-  }
-  if (present.some(isChosen))
-    return readValue(
-      attribute,
-      present.map((one) => (isChosen(one) ? change(one) : one)),
-    )
-  const made = madeOf(chosen, attribute)
-  if (made === undefined)
-    throw new ScimProblem(400, `no value of \`${attribute.name}\` is one that the path chooses`, 'noTarget')
-  return readValue(attribute, [...present, change(made)])
+  const read = sub === undefined ? listOf(readValue(attribute, value))[0] : { [sub.name]: readValue(sub, value) }
+  const change = (one: Value): Value => (op === 'replace' && sub === undefined ? { ...read } : { ...one, ...read })
+  const says = read !== undefined && Object.values(read).some((part) => part !== undefined)
+  if (!says && !present.some(isChosen)) return readValue(attribute, present)
+  const made = present.some(isChosen) ? undefined : change(madeOf(chosen, attribute))
+  const after = present.map((one) => {
+    if (isChosen(one)) return change(one)
+    // The one that the operation makes primary is, wherever it stands.
+    return read?.primary === true && one.primary === true ? { ...one, primary: false } : one
+  })
+  return readValue(attribute, made === undefined ? after : [...after, made])
 }
 
-/** The value that a filter of `eq` alone describes; undefined for any other filter. */
-function madeOf(filter: Filter, attribute: Attribute): Record<string, unknown> | undefined {
-  if (filter.op === 'and') {
-    const parts = filter.filters.map((one) => madeOf(one, attribute))
-    return parts.includes(undefined) ? undefined : Object.assign({}, ...parts)
+/** The parts that say which of the values of a list one is, rather than what it is. */
+const kinds: readonly string[] = ['type', 'primary']
+
+/** The value that a filter describes, of which only `eq` says something. @throws ScimProblem 400 `noTarget` for any other filter */
+function madeOf(filter: Filter, attribute: Attribute): Value {
+  if (filter.op === 'and') return Object.assign({}, ...filter.filters.map((one) => madeOf(one, attribute)))
+  const name = 'path' in filter ? filter.path.slice(attribute.name.length + 1) : ''
+  if (filter.op !== 'eq' || !kinds.includes(name)) {
+    throw new ScimProblem(400, `no value of \`${attribute.name}\` is one that the path chooses`, 'noTarget')
   }
-  if (filter.op !== 'eq') return undefined
-  const name = filter.path.slice(attribute.name.length + 1)
   return { [name]: filter.type === 'boolean' ? filter.value === 'true' : filter.value }
 }

@@ -16,7 +16,7 @@ const maxValues = 100
  */
 export function readResource(kind: ResourceKind, sent: unknown): Resource {
   if (!isObject(sent)) throw new ScimProblem(400, 'the body must be an object', 'invalidSyntax')
-  const core = readAttributes(writableAttributes(kind), sent)
+  const core = withoutHollow(kind, readAttributes(writableAttributes(kind), sent))
   if (kind.extension === undefined) return core
   const { schema, attributes } = kind.extension
   const key = Object.keys(sent).find((name) => name.toLowerCase() === schema.toLowerCase())
@@ -25,6 +25,23 @@ export function readResource(kind: ResourceKind, sent: unknown): Resource {
   if (!isObject(inside)) throw invalidValue(`\`${schema}\` must be an object`)
   const extension = readAttributes(attributes, inside)
   return Object.keys(extension).length === 0 ? core : { ...core, [schema]: extension }
+}
+
+/**
+ * The resource without the entries of lists that have a kind but no value: nobody can be reached by a telephone without a number. Only once
+ * everything is read, since a patch may set the kind before the value.
+ */
+export function withoutHollow(kind: ResourceKind, resource: Resource): Resource {
+  const lists = kind.attributes.filter(
+    ({ name, multiValued, subAttributes }) =>
+      multiValued && name !== 'members' && findAttribute(subAttributes, 'value') !== undefined,
+  )
+  const kept = Object.entries(resource).flatMap(([name, value]) => {
+    if (!Array.isArray(value) || !lists.some((one) => one.name === name)) return [[name, value] as const]
+    const full = value.filter((one) => isObject(one) && one.value !== undefined)
+    return full.length === 0 ? [] : [[name, full] as const]
+  })
+  return Object.fromEntries(kept)
 }
 
 function readAttributes(attributes: readonly Attribute[], sent: Record<string, unknown>): Resource {
@@ -64,7 +81,8 @@ function readOne(attribute: Attribute, sent: unknown): unknown {
   if (attribute.type === 'boolean') return readBoolean(attribute, value)
   const text = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
   if (typeof text !== 'string') throw invalidValue(`\`${attribute.name}\` must be a text`)
-  if (text.length > maxValueLength) {
+  // Searched in its normal form, which can be longer.
+  if (text.length > maxValueLength || text.normalize('NFC').length > maxValueLength) {
     throw invalidValue(`\`${attribute.name}\` is longer than ${maxValueLength} characters`)
   }
   return text
@@ -87,8 +105,16 @@ function readComplex(attribute: Attribute, value: unknown): Resource | undefined
   return Object.keys(read).length === 0 ? undefined : read
 }
 
+/** A value is there once for each kind of it: what is said of it later counts, and stands at the place of the last. */
 function withoutRepeats(values: unknown[]): unknown[] {
-  const byText = new Map(values.map((value) => [JSON.stringify(value), value]))
+  const byText = new Map<string, unknown>()
+  for (const value of values) {
+    const isValue = isObject(value) && value.value !== undefined
+    const key = JSON.stringify(isValue ? [value.value, value.type] : value)
+    const before = byText.get(key)
+    byText.delete(key)
+    byText.set(key, isObject(before) && isObject(value) ? { ...before, ...value } : value)
+  }
   return [...byText.values()]
 }
 

@@ -6,11 +6,11 @@ import { isObject, type Resource } from './read-resource.ts'
 /** One value of a resource as filters search it. `element`: the place of the value in its list. */
 export type SearchedValue = { path: string; key: string; element: number }
 
-/** Everything by which a resource can be found, but its id and its moments. */
+/** Everything by which a resource can be found, but its id and its moments. Who is not said to be stopped is found as active. */
 export function searchedValues(kind: ResourceKind, resource: Resource): SearchedValue[] {
   const inExtension = kind.extension === undefined ? undefined : resource[kind.extension.schema]
   return [
-    ...valuesIn(writableAttributes(kind), resource),
+    ...valuesIn(writableAttributes(kind), kind.name === 'User' ? { active: true, ...resource } : resource),
     ...(isObject(inExtension) ? valuesIn(kind.extension?.attributes ?? [], inExtension) : []),
   ]
 }

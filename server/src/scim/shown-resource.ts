@@ -55,13 +55,18 @@ function isWanted(path: readonly string[], { only, without }: Selection): boolea
 }
 
 function pick(value: unknown, selection: Selection, path: readonly string[]): unknown {
-  if (Array.isArray(value)) return value.map((one) => pick(one, selection, path))
+  if (Array.isArray(value)) return value.map((one) => pick(one, selection, path)).filter((one) => !isEmpty(one))
   if (!isObject(value)) return value
   const kept = Object.entries(value).flatMap(([name, part]) => {
     const wanted = isWanted([...path, name], selection)
     if (wanted === false) return []
     const inside = wanted === 'parts' ? pick(part, selection, [...path, name]) : part
-    return isObject(inside) && Object.keys(inside).length === 0 ? [] : [[name, inside]]
+    return isEmpty(inside) ? [] : [[name, inside]]
   })
   return Object.fromEntries(kept)
+}
+
+function isEmpty(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0
+  return isObject(value) && Object.keys(value).length === 0
 }

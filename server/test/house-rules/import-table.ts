@@ -267,5 +267,4 @@ export const libraryEntryPoints: Readonly<Record<string, readonly string[]>> = {
   'prom-client': ['metrics'],
   pino: ['log'],
   commander: ['commands'],
-  'scim2-parse-filter': ['scim'],
 }

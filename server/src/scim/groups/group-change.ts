@@ -1,4 +1,5 @@
 import { invalidValue, notUnique, ScimProblem } from '../../http/scim-problem.ts'
+import { readUuid } from '../../kernel/id.ts'
 import { groupKind } from '../attribute.ts'
 import type { Filter } from '../filter.ts'
 import { readValueFilter } from '../filter.ts'
@@ -47,58 +48,67 @@ export function memberIds(members: unknown): string[] {
   if (named.some(({ type }) => typeof type === 'string' && type.toLowerCase() === 'group')) {
     throw invalidValue('a member must be a user: send the members of a group in the group instead')
   }
-  return [...new Set(named.map(({ value }) => String(value ?? '')))]
+  return [...new Set(named.map(({ value }) => idOf(String(value ?? ''))))]
 }
+
+/** In one spelling, so that an operation finds what one before it named. */
+const idOf = (text: string) => readUuid(text) ?? text
 
 /** The change that operations make, one after another. @throws ScimProblem 400 */
 export function groupChangeOf(operations: readonly PatchOperation[]): GroupChange {
-  const change: GroupChange = { members: { all: false, added: [], removed: [] } }
+  const members: Members = { all: false, added: new Set(), removed: new Set() }
+  const change: Partial<GroupChange> = {}
   for (const operation of operations) {
     const { attribute } = operation.path
-    if (attribute.name === 'members') change.members = withMembers(change.members, operation)
+    if (attribute.name === 'members') changeMembers(members, operation)
     else if (attribute.name === 'displayName') change.display_name = requireName(written(operation))
     else if (attribute.name === 'externalId') change.external_id = (written(operation) as string | undefined) ?? null
   }
-  return change
+  return { ...change, members: { all: members.all, added: [...members.added], removed: [...members.removed] } }
 }
+
+/** What operations have come to so far: thousands of them change it in place. */
+type Members = { all: boolean; added: Set<string>; removed: Set<string> }
 
 function written({ op, path, value }: PatchOperation): unknown {
   return op === 'remove' ? undefined : readValue(path.attribute, value)
 }
 
-function withMembers(before: MemberChange, { op, path, value }: PatchOperation): MemberChange {
+function changeMembers(members: Members, { op, path, value }: PatchOperation): void {
   const { attribute, filter, sub } = path
-  const named = value === undefined || value === null ? undefined : memberIds(readValue(attribute, value))
+  const isEmpty = value === undefined || value === null
+  const named = isEmpty ? undefined : memberIds(readValue(attribute, value))
+  if (sub !== undefined) throw unchanging()
   if (filter !== undefined) {
     const chosen = idsIn(readValueFilter(groupKind, attribute, filter))
-    if (op === 'remove' && sub === undefined) return without(before, chosen)
+    if (op !== 'add') remove(members, chosen)
     // An entry is its id: to replace one is to name another.
-    if (sub === undefined && named !== undefined)
-      return withMore(op === 'replace' ? without(before, chosen) : before, named)
-  }
-  if (filter !== undefined || sub !== undefined) {
-    throw new ScimProblem(400, 'the parts of a member do not change: add or remove the member', 'mutability')
-  }
-  if (op === 'add') return withMore(before, named ?? [])
-  if (op === 'replace') return { all: true, added: named ?? [], removed: [] }
-  return named === undefined ? { all: true, added: [], removed: [] } : without(before, named)
+    if (op !== 'remove') add(members, named ?? [])
+  } else if (op === 'add') add(members, named ?? [])
+  else if (op === 'remove' && named !== undefined) remove(members, named)
+  else Object.assign(members, { all: true, added: new Set(named), removed: new Set() })
 }
 
-const withMore = ({ all, added, removed }: MemberChange, ids: readonly string[]): MemberChange => ({
-  all,
-  added: [...new Set([...added, ...ids])],
-  removed: removed.filter((id) => !ids.includes(id)),
-})
+const unchanging = () =>
+  new ScimProblem(400, 'the parts of a member do not change: add or remove the member', 'mutability')
 
-const without = ({ all, added, removed }: MemberChange, ids: readonly string[]): MemberChange => ({
-  all,
-  added: added.filter((id) => !ids.includes(id)),
-  removed: all ? [] : [...new Set([...removed, ...ids])],
-})
+function add({ added, removed }: Members, ids: readonly string[]): void {
+  for (const id of ids) {
+    added.add(id)
+    removed.delete(id)
+  }
+}
+
+function remove({ all, added, removed }: Members, ids: readonly string[]): void {
+  for (const id of ids) {
+    added.delete(id)
+    if (!all) removed.add(id)
+  }
+}
 
 /** The ids that a filter of the form `value eq "…" or value eq "…"` names. */
 function idsIn(filter: Filter): string[] {
   if (filter.op === 'or') return filter.filters.flatMap(idsIn)
-  if (filter.op === 'eq' && filter.path === 'members.value') return [filter.value]
+  if (filter.op === 'eq' && filter.path === 'members.value') return [idOf(filter.value)]
   throw new ScimProblem(400, 'members are chosen by `members[value eq "…"]`', 'invalidPath')
 }

@@ -1,7 +1,6 @@
 import { allOf, isoMoment, sql } from '../../db/sql.ts'
 import type { DirectoryCtx } from '../../http/scim-operation.ts'
 import type { Statement } from '../../kernel/context.ts'
-import { readUuid } from '../../kernel/id.ts'
 import type { Filter, Leaf } from '../filter.ts'
 import type { ListRequest } from '../list-request.ts'
 import { versionOf } from '../users/directory-user-store.ts'
@@ -16,7 +15,7 @@ export async function listDirectoryGroups(
   ctx: DirectoryCtx,
   { filter, sort, start, count }: ListRequest,
 ): Promise<{ total: number; groups: ListedGroup[] }> {
-  const condition = filter === undefined ? sql`true` : groupCondition(filter)
+  const condition = filter === undefined ? sql`true` : groupCondition(ctx, filter)
   const [row] = await ctx.tx.read(sql<{ total: number; groups: ListedGroup[] }>`select
       (select count(*)::integer from ${directoryGroups(ctx)} and ${condition}) as total,
       to_jsonb(array(select jsonb_build_object('id', d.group_id, 'display_name', d.display_name,
@@ -44,54 +43,68 @@ function orderOf(sort: ListRequest['sort']): Statement {
 }
 
 /** The condition of a filter on `d`, a row of directory_group. */
-function groupCondition(filter: Filter): Statement {
+function groupCondition(ctx: DirectoryCtx, filter: Filter): Statement {
+  return joined(filter, (one) => groupCondition(ctx, one)) ?? groupLeaf(ctx, filter as Leaf | OfMembers)
+}
+
+type OfMembers = Extract<Filter, { op: 'of' }>
+
+/** The parts of a filter joined; undefined for one that has no parts. */
+function joined(filter: Filter, conditionOf: (part: Filter) => Statement): Statement | undefined {
   switch (filter.op) {
     case 'and':
-      return sql`(${allOf(filter.filters.map(groupCondition))})`
+      return sql`(${allOf(filter.filters.map(conditionOf))})`
     case 'or':
-      return filter.filters.map(groupCondition).reduce((all, next) => sql`(${all} or ${next})`)
+      return filter.filters.map(conditionOf).reduce((all, next) => sql`(${all} or ${next})`)
     case 'not':
-      return sql`(${groupCondition(filter.filter)}) is not true`
+      return sql`(${conditionOf(filter.filter)}) is not true`
     case 'nothing':
       return sql`false`
-    case 'of':
-      // The one list of a group is that of its members.
-      return groupCondition(filter.filter)
     default:
-      return leafCondition(filter)
+      return undefined
   }
 }
 
-function leafCondition(leaf: Leaf): Statement {
-  switch (leaf.path) {
+function groupLeaf(ctx: DirectoryCtx, filter: Leaf | OfMembers): Statement {
+  // The one list of a group is that of its members.
+  if (filter.op === 'of') return hasMember(memberCondition(ctx, filter.filter))
+  switch (filter.path) {
     case 'id':
-      return idCondition(leaf, sql`d.group_id`)
+      return idCondition(filter, sql`d.group_id`)
     case 'meta.created':
-      return momentCondition(sql`d.created_at`, leaf)
+      return momentCondition(sql`d.created_at`, filter)
     case 'meta.lastModified':
-      return momentCondition(sql`d.updated_at`, leaf)
+      return momentCondition(sql`d.updated_at`, filter)
     case 'displayName':
-      return ofColumn(sql`d.display_name_key`, leaf)
+      return ofColumn(sql`d.display_name_key`, filter)
     case 'externalId':
-      return ofColumn(sql`d.external_id`, leaf)
-    case 'members.value':
-      return ofMember(leaf)
+      return ofColumn(sql`d.external_id`, filter)
     default:
-      return leaf.op === 'pr' && leaf.path.startsWith('meta.') ? sql`true` : sql`false`
+      if (filter.path.startsWith('meta.')) return sql`true`
+      // A group without members differs from each value.
+      if (filter.op === 'ne') return sql`not ${hasMember(memberCondition(ctx, { ...filter, op: 'eq' }))}`
+      return hasMember(memberCondition(ctx, filter))
   }
+}
+
+const hasMember = (condition: Statement) => sql`exists (select from group_member m
+  where m.tenant_id = d.tenant_id and m.group_id = d.group_id and ${condition})`
+
+/** The condition of a filter on the member `m` of a group. */
+function memberCondition(ctx: DirectoryCtx, filter: Filter): Statement {
+  return joined(filter, (one) => memberCondition(ctx, one)) ?? memberLeaf(ctx, filter)
+}
+
+function memberLeaf({ base_url }: DirectoryCtx, filter: Filter): Statement {
+  if (filter.op === 'pr') return sql`true`
+  if (!('path' in filter)) return sql`false`
+  if (filter.path === 'members.value') return idCondition(filter, sql`m.user_id`)
+  if (filter.path === 'members.type') return textCondition(sql`'user'`, filter)
+  return textCondition(sql`(${`${base_url}/Users/`}::text || m.user_id::text)`, filter)
 }
 
 function ofColumn(column: Statement, leaf: Leaf): Statement {
   if (leaf.op === 'pr') return sql`${column} is not null`
   if (leaf.op === 'ne') return sql`${column} is distinct from ${leaf.value}`
   return textCondition(column, leaf)
-}
-
-function ofMember(leaf: Leaf): Statement {
-  const members = sql`select from group_member m where m.tenant_id = d.tenant_id and m.group_id = d.group_id`
-  if (leaf.op === 'pr') return sql`exists (${members})`
-  const id = readUuid(leaf.value) ?? null
-  if (leaf.op === 'eq') return sql`exists (${members} and m.user_id = ${id}::uuid)`
-  if (leaf.op === 'ne') return sql`not exists (${members} and m.user_id = ${id}::uuid)`
-  return sql`exists (${members} and ${textCondition(sql`m.user_id::text`, leaf)})`
 }

@@ -13,7 +13,7 @@ export const searchAll = scimOperation({
   async run(ctx, { body }) {
     const query = isObject(body) ? body : {}
     const [ofUsers, ofGroups] = [userKind, groupKind].map((kind) => requestFor(kind, query))
-    const { start, count } = ofUsers ?? ofGroups ?? readListRequest(userKind, { ...query, filter: undefined })
+    const { start, count } = ofUsers ?? ofGroups ?? readListRequest(userKind, query)
     const users = await page(ctx, ofUsers, listUserResources)
     const behind = Math.max(start - users.total, 1)
     const left = count - users.resources.length

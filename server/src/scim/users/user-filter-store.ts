@@ -36,7 +36,7 @@ function leafCondition(ctx: DirectoryCtx, leaf: Leaf): Statement {
   if (leaf.path === 'id') return idCondition(leaf)
   if (leaf.path === 'meta.created') return momentCondition(sql`d.created_at`, leaf)
   if (leaf.path === 'meta.lastModified') return momentCondition(sql`d.updated_at`, leaf)
-  if (leaf.path.startsWith('meta.')) return leaf.op === 'pr' ? sql`true` : sql`false`
+  if (leaf.path.startsWith('meta.')) return sql`true`
   // Who has no value differs from every value.
   if (leaf.op === 'ne') return sql`not ${leafCondition(ctx, { ...leaf, op: 'eq' })}`
   return sql`d.user_id in (select v.user_id from ${valuesOf(ctx)} and ${valueCondition(sql`v`, leaf)})`

@@ -1,6 +1,7 @@
 import { isoMoment, sql } from '../../db/sql.ts'
 import type { DirectoryCtx } from '../../http/scim-operation.ts'
 import type { Statement } from '../../kernel/context.ts'
+import { findAttribute, userAttributes } from '../attribute.ts'
 import type { ListRequest } from '../list-request.ts'
 import type { DirectoryUser } from './directory-user.ts'
 import { directoryUsers, versionOf } from './directory-user-store.ts'
@@ -36,6 +37,12 @@ function sortedBy(tenant_id: string, path: string): Statement {
   if (path === 'id') return sql`d.user_id`
   if (path === 'meta.created') return sql`d.created_at`
   if (path === 'meta.lastModified') return sql`d.updated_at`
-  return sql`(select min(s.key) from directory_value s where s.tenant_id = ${tenant_id}::uuid
-    and s.user_id = d.user_id and s.path = ${path})`
+  const [name = ''] = path.split('.', 1)
+  const values = sql`directory_value s where s.tenant_id = ${tenant_id}::uuid and s.user_id = d.user_id
+    and s.path = ${path}`
+  if (!findAttribute(userAttributes, name)?.multiValued) return sql`(select s.key from ${values})`
+  // Of a list the primary value counts, else the first.
+  return sql`(select s.key from ${values} order by exists (select from directory_value p where p.tenant_id = s.tenant_id
+      and p.user_id = s.user_id and p.path = ${`${name}.primary`} and p.element = s.element and p.key = 'true') desc,
+    s.element limit 1)`
 }
