@@ -126,6 +126,7 @@ function readValue(written: string): string | number | boolean | null {
   } catch {
     throw malformed()
   }
+  if (typeof value === 'object' && value !== null) throw malformed()
   if (typeof value !== 'string') return value as number | boolean | null
   if (value.includes('\0') || !value.isWellFormed()) {
     throw invalidFilter('the filter compares with a text that no attribute can hold: NUL, or half a character')
