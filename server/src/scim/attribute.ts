@@ -155,13 +155,18 @@ export const externalId = attribute('externalId', 'the id of the resource in the
 export const commonAttributes: readonly Attribute[] = [
   externalId,
   attribute('id', 'the id of the resource here', { caseExact: true, mutability: 'readOnly' }),
-  complex('meta', 'facts about the resource', [
-    attribute('resourceType', 'its kind', { caseExact: true, mutability: 'readOnly' }),
-    attribute('created', 'when it was made', { type: 'dateTime', mutability: 'readOnly' }),
-    attribute('lastModified', 'when it was last changed', { type: 'dateTime', mutability: 'readOnly' }),
-    attribute('location', 'its address', { type: 'reference', caseExact: true, mutability: 'readOnly' }),
-    attribute('version', 'its version', { caseExact: true, mutability: 'readOnly' }),
-  ]),
+  complex(
+    'meta',
+    'facts about the resource',
+    [
+      attribute('resourceType', 'its kind', { caseExact: true, mutability: 'readOnly' }),
+      attribute('created', 'when it was made', { type: 'dateTime', mutability: 'readOnly' }),
+      attribute('lastModified', 'when it was last changed', { type: 'dateTime', mutability: 'readOnly' }),
+      attribute('location', 'its address', { type: 'reference', caseExact: true, mutability: 'readOnly' }),
+      attribute('version', 'its version', { caseExact: true, mutability: 'readOnly' }),
+    ],
+    { mutability: 'readOnly' },
+  ),
 ]
 
 /** A kind of resource: its schema, and the attributes that a client may write, each under its name. */
