@@ -53,7 +53,11 @@ export function personOf(resource: Resource): Person {
 
 function addressOf(resource: Resource, user_name: string): string {
   const emails = (Array.isArray(resource.emails) ? resource.emails : []).filter(isObject)
-  const inOrder = [emails.find((one) => one.primary === true), emails.find((one) => one.type === 'work'), ...emails]
+  const inOrder = [
+    emails.find((one) => one.primary === true),
+    emails.find((one) => textAt(one, 'type')?.toLowerCase() === 'work'),
+    ...emails,
+  ]
   const sent = inOrder.map((one) => one && textAt(one, 'value')).find((text) => typeof text === 'string')
   const email = readEmail(sent ?? user_name)
   if (email !== undefined) return email
