@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import { crc32 } from 'node:zlib'
 import { openHouse, type Reply, type TestTenant } from '../../test/support/house.ts'
-import { findSyncedScopes } from '../groups/group-member-store.ts'
+import { findDirectoryScopes } from '../groups/group-member-store.ts'
 import { newId } from '../kernel/id.ts'
 import { insertScimKey } from './api-key-store.ts'
 
@@ -99,17 +99,28 @@ suite('a caller who creates a SCIM key', () => {
     return house.call({ method: 'POST', url: '/v1/api-keys', token, tenant_id: desk.tenant_id, body })
   }
 
-  /** A group of this source that gives these scopes. */
-  async function group(source: string, ...scopes: string[]): Promise<string> {
+  /** A group that this directory manages, or nobody does, and that gives these scopes. */
+  async function group(manager: string | undefined, ...scopes: string[]): Promise<string> {
     const id = newId()
-    await house.asSuperuser('insert into tenant_group (tenant_id, id, name, source) values ($1, $2, $3, $3)', [
-      ...[desk.tenant_id, id, source],
-    ])
+    await insertGroup(desk.tenant_id, id, manager)
     const role_ids = [await role(...scopes)]
     const mapped = await as(desk, 'PUT', `/v1/groups/${id}/role-mappings`, { role_ids })
     assert.equal(mapped.status, 200, mapped.text)
     return id
   }
+
+  async function insertGroup(tenant_id: string, id: string, manager: string | undefined): Promise<void> {
+    await house.asSuperuser('insert into tenant_group (tenant_id, id, name, source) values ($1, $2, $3, $4)', [
+      ...[tenant_id, id, 'a group', manager === undefined ? 'local' : 'scim'],
+    ])
+    if (manager === undefined) return
+    await house.asSuperuser(
+      `insert into directory_group (tenant_id, group_id, identity_provider_id, display_name, display_name_key, external_id)
+        values ($1, $2, $3, 'a group', 'a group', $4)`,
+      [tenant_id, id, manager, id],
+    )
+  }
+
   const giveNothing = (id: string) => as(desk, 'PUT', `/v1/groups/${id}/role-mappings`, { role_ids: [] })
 
   const count = async () => {
@@ -148,26 +159,24 @@ suite('a caller who creates a SCIM key', () => {
     assert.equal((await tryWith(needed.slice(1))).status, 403)
   })
 
-  for (const source of ['scim', 'identity_provider']) {
-    test(`needs every scope that a group of the source ${source} gives, since the key can give it (P9)`, async () => {
-      const id = await group(source, 'policies:write', 'roles:read', 'users:write')
-      const before = await count()
-      await requireRefused(await tryWith(needed), ['policies:write', 'roles:read'])
-      await requireRefused(await tryWith(['api_keys:write', 'groups:write', 'roles:read']), [
-        ...['identity_providers:write', 'users:write', 'policies:write'],
-      ])
-      assert.deepEqual(await count(), before)
-      assert.equal((await tryWith([...needed, 'policies:write', 'roles:read'])).status, 201)
-      await giveNothing(id)
-      assert.equal((await tryWith(needed)).status, 201)
-    })
-  }
-
-  test('needs no scope of a local group, nor of another tenant’s', async () => {
-    const id = await group('local', 'policies:write')
-    await house.asSuperuser(`insert into tenant_group (tenant_id, id, name, source) values ($1, $2, 'g', 'scim')`, [
-      ...[acme.tenant_id, id],
+  test('needs every scope that a group of the directory gives, since the key can give it (P9)', async () => {
+    const id = await group(directory, 'policies:write', 'roles:read', 'users:write')
+    const before = await count()
+    await requireRefused(await tryWith(needed), ['policies:write', 'roles:read'])
+    await requireRefused(await tryWith(['api_keys:write', 'groups:write', 'roles:read']), [
+      ...['identity_providers:write', 'users:write', 'policies:write'],
     ])
+    assert.deepEqual(await count(), before)
+    assert.equal((await tryWith([...needed, 'policies:write', 'roles:read'])).status, 201)
+    await giveNothing(id)
+    assert.equal((await tryWith(needed)).status, 201)
+  })
+
+  test('needs no scope of a local group, of another directory’s, nor of another tenant’s', async () => {
+    await group(undefined, 'policies:write')
+    await group(await makeProvider(desk), 'policies:write')
+    const id = newId()
+    await insertGroup(acme.tenant_id, id, provider)
     const body = { role_ids: ['admin'] }
     assert.equal((await as(acme, 'PUT', `/v1/groups/${id}/role-mappings`, body)).status, 200)
     assert.equal((await tryWith(needed)).status, 201)
@@ -178,8 +187,8 @@ suite('a caller who creates a SCIM key', () => {
     const ctx = { tx: house.database.tenant(desk.tenant_id), actor, request_id: 'test' }
     const key = { name: 'scim', secret_hash: Buffer.alloc(32), scopes: [], created_by: desk.owner.user_id }
     const insert = () => insertScimKey(ctx, { ...key, id: newId(), expires_at: null, identity_provider_id: directory })
-    assert.deepEqual(await findSyncedScopes(ctx.tx), [])
-    const id = await group('scim', 'settings:write')
+    assert.deepEqual(await findDirectoryScopes(ctx.tx, directory), [])
+    const id = await group(directory, 'settings:write')
     const before = await count()
     assert.equal(await insert(), undefined)
     assert.deepEqual(await count(), before)
