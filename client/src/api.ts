@@ -2908,31 +2908,6 @@ export interface components {
             /** @description each signs in once in place of the second factor; they are shown only here */
             recovery_codes?: string[];
         };
-        Conflict: {
-            /** Format: uuid */
-            id: string;
-            /** @description the `userName` in the directory */
-            user_name: string;
-            external_id: string | null;
-            /** @description the address that both have */
-            email: string;
-            /** @description the name in the directory */
-            name: string;
-            /**
-             * Format: uuid
-             * @description the user here who has the address
-             */
-            user_id: string;
-            /** @description a person said that the two are not the same */
-            kept_apart: boolean;
-            /** Format: date-time */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description when the directory last sent the user
-             */
-            seen_at: string;
-        };
         /** @description how the holder connects; it never contains a secret */
         Connect: {
             /**
@@ -3090,6 +3065,31 @@ export interface components {
             description: string;
             /** Format: date-time */
             updated_at: string;
+        };
+        DirectoryConflict: {
+            /** Format: uuid */
+            id: string;
+            /** @description the `userName` in the directory */
+            user_name: string;
+            external_id: string | null;
+            /** @description the address that both have */
+            email: string;
+            /** @description the name in the directory */
+            name: string;
+            /**
+             * Format: uuid
+             * @description the user here who has the address
+             */
+            user_id: string;
+            /** @description a person said that the two are not the same */
+            kept_apart: boolean;
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description when the directory last sent the user
+             */
+            seen_at: string;
         };
         DiscoveredTenant: {
             /** Format: uuid */
@@ -13008,7 +13008,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Conflict"][];
+                        data: components["schemas"]["DirectoryConflict"][];
                         next_cursor?: string;
                         has_more: boolean;
                     };

@@ -115,7 +115,8 @@ suite('a caller who creates a SCIM key', () => {
     ])
     if (manager === undefined) return
     await house.asSuperuser(
-      `insert into directory_group (tenant_id, group_id, identity_provider_id, display_name, display_name_key, external_id)
+      `insert into directory_group
+          (tenant_id, group_id, identity_provider_id, display_name, display_name_key, external_id)
         values ($1, $2, $3, 'a group', 'a group', $4)`,
       [tenant_id, id, manager, id],
     )

@@ -34,6 +34,7 @@ const fresh = [
   ...['createIdentityProvider', 'updateIdentityProvider', 'deleteIdentityProvider', 'updateSignInSettings'],
   ...['createProvisioner', 'updateProvisioner', 'deleteProvisioner', 'rotateProvisionerSecret', 'testProvisioner'],
   'refreshInventory',
+  'settleConflict',
 ]
 
 suite('a sign-in that is older than an hour', () => {
@@ -48,6 +49,8 @@ suite('a sign-in that is older than an hour', () => {
     )
     const more = [
       ...['setUserRoles', 'setGroupRoleMappings', 'updateSignInSettings', 'resetSecondFactors'],
+      // It gives a user to whoever controls the directory.
+      'settleConflict',
       // They give roles, or give them back.
       ...['createUser', 'createInvitation', 'inviteUser', 'addGroupMember', 'unsuspendUser'],
     ]

@@ -19,6 +19,7 @@ export async function seedTenant(db: Db, name: string): Promise<{ tenant_id: str
   await insert('setting', { key: 'a', value: 'true', updated_at: '2026-01-02T03:04:05.678901Z' })
   const people = await seedPeople(insert, name)
   await seedProviders(insert)
+  await seedDirectory(insert, people)
   await seedClaims(insert, people)
   return { tenant_id, request_id: await seedAccess(insert, people) }
 }
@@ -126,6 +127,19 @@ async function seedClaims(insert: Insert, { anna, ben }: People): Promise<void> 
   const given = { given_at: '2026-01-02T03:04:05.678901Z', expires_at: '2100-01-01Z', mapping_id, added_by: ben }
   await insert('group_member', { group_id, user_id: anna, membership_source: source, ...given })
   await insert('claimed_groups', { id: anna, next_look_at: '2100-01-01Z', generation: '7' })
+}
+
+async function seedDirectory(insert: Insert, { anna: user_id, ben }: People): Promise<void> {
+  const [identity_provider_id, group_id] = [newId(), newId()]
+  await insert('identity_provider', { id: identity_provider_id, name: 'd', provider_type: 'custom_scim' })
+  const known = { identity_provider_id, external_id: '☃ "' }
+  const resource = trickyJson
+  await insert('directory_user', { user_id, ...known, user_name_key: 'anna', resource, manager_key: 'ben' })
+  await insert('directory_value', { user_id, identity_provider_id, path: 'userName', key: 'anna ☃', element: 0 })
+  await insert('tenant_group', { id: group_id, name: 'd', source: 'scim' })
+  await insert('directory_group', { group_id, ...known, display_name: 'D ☃', display_name_key: 'd ☃' })
+  await insert('directory_removal', { id: newId(), identity_provider_id, size: 7 })
+  await insert('directory_conflict', { id: newId(), identity_provider_id, resource, user_id: ben })
 }
 
 async function seedProviders(insert: Insert): Promise<void> {

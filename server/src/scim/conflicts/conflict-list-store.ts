@@ -24,6 +24,12 @@ export function listConflictsPage(tx: Tx, identity_provider_id: string, page: Pa
     order by c.id limit ${page.limit + 1}`)
 }
 
+/** Whether the tenant has this identity provider. */
+export async function hasProvider(tx: Tx, id: string): Promise<boolean> {
+  const found = await tx.read(sql`select from identity_provider where tenant_id = ${tx.tenant_id} and id = ${id}`)
+  return found.length > 0
+}
+
 /** Locks a conflict until the transaction ends; only inside `interactive`. */
 export async function lockConflict(
   tx: Tx,
@@ -31,7 +37,8 @@ export async function lockConflict(
   id: string,
 ): Promise<StoredConflict | undefined> {
   const [found] = await tx.read(sql<StoredConflict>`select ${columns} from directory_conflict c
-    where c.tenant_id = ${tx.tenant_id} and c.identity_provider_id = ${identity_provider_id} and c.id = ${id} for update`)
+    where c.tenant_id = ${tx.tenant_id} and c.identity_provider_id = ${identity_provider_id} and c.id = ${id}
+    for update`)
   return found
 }
 

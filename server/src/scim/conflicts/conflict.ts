@@ -15,7 +15,7 @@ export const Conflict = Type.Object(
     created_at: DateTime,
     seen_at: Type.String({ ...DateTime, description: 'when the directory last sent the user' }),
   },
-  { title: 'Conflict' },
+  { title: 'DirectoryConflict' },
 )
 export type Conflict = Static<typeof Conflict>
 

@@ -1,9 +1,10 @@
 import { Type } from 'typebox'
 import { operation } from '../../http/operation.ts'
 import { IdParams, PageOf, pageQuery } from '../../http/schema.ts'
+import { notFound } from '../../kernel/errors.ts'
 import { personOf } from '../person.ts'
 import { Conflict } from './conflict.ts'
-import { listConflictsPage, type StoredConflict } from './conflict-list-store.ts'
+import { hasProvider, listConflictsPage, type StoredConflict } from './conflict-list-store.ts'
 
 /** Lists the users whom a directory sent, and who are not made because somebody else has their address. */
 export const listConflicts = operation({
@@ -15,9 +16,10 @@ export const listConflicts = operation({
   params: IdParams,
   query: Type.Object(pageQuery, { additionalProperties: false }),
   replies: { 200: PageOf(Conflict) },
-  errors: [],
+  errors: ['not_found'],
   async run({ tx }, { params, page }) {
     const rows = await listConflictsPage(tx, params.id, page)
+    if (rows.length === 0 && !(await hasProvider(tx, params.id))) throw notFound('identity provider')
     return page.of(rows.map(shownConflict), ({ id }) => [id])
   },
 })
