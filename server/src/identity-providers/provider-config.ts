@@ -26,6 +26,7 @@ export type ProviderType = (typeof providerTypes)[number]
 
 const everywhere = {
   schedule: textField,
+  mass_removals: textField,
   dry_run: flagField,
   sync_users: flagField,
   sync_groups: flagField,

@@ -31,7 +31,8 @@ export async function openScimStage() {
   }
 }
 
-async function makeDirectory(house: House, { tenant_id, owner }: TestTenant): Promise<Directory> {
+/** A directory of a tenant, with a key that its owner made. */
+export async function makeDirectory(house: House, { tenant_id, owner }: TestTenant): Promise<Directory> {
   const { api_key } = owner
   const made = async (url: string, body: object) => {
     const reply = await house.call({ method: 'POST', url, api_key, tenant_id, body })

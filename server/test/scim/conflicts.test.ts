@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { newId } from '../../src/kernel/id.ts'
+import { openScimStage } from '../support/scim-stage.ts'
+
+/** Somebody here has the address of a user of the directory. */
+const { house, acme, makeDirectory } = await openScimStage()
+const { tenant_id, owner, people } = acme
+
+const call = (method: string, url: string, body?: unknown, api_key = owner.api_key) =>
+  house.call({ method, url, api_key, tenant_id, ...(body !== undefined && { body }) })
+const makeUser = async (more: object) =>
+  String((await call('POST', '/v1/users', { name: 'Bob', roles: ['user'], auth_provider: 'oidc', ...more })).body.id)
+const events = (type: string, subject_id: string) =>
+  house.asSuperuser<{ data: Record<string, unknown> }>(
+    'select data from event where tenant_id = $1 and type = $2 and subject_id = $3 order by seq',
+    [tenant_id, type, subject_id],
+  )
+
+suite('a user of a directory whose address somebody here has', async () => {
+  const directory = await makeDirectory()
+  const user_id = await makeUser({ email: 'bob@example.com' })
+  const sent = { userName: 'bob', externalId: 'b-1', emails: [{ value: 'bob@example.com' }], title: 'Engineer' }
+  const conflictsUrl = `/v1/identity-providers/${directory.id}/conflicts`
+  const conflicts = async () => (await call('GET', conflictsUrl)).body.data as Record<string, unknown>[]
+
+  test('is not made, is kept once, and nobody here changes (T16)', async () => {
+    const before = await call('GET', `/v1/users/${user_id}`)
+    for (let times = 0; times < 2; times += 1) {
+      const reply = await directory.call('POST', '/Users', sent)
+      assert.deepEqual([reply.status, reply.body.scimType], [409, 'uniqueness'], reply.text)
+    }
+    const [conflict, ...others] = await conflicts()
+    const { id, created_at, seen_at, ...rest } = conflict ?? {}
+    assert.deepEqual(
+      [rest, others],
+      [
+        {
+          user_name: 'bob',
+          external_id: 'b-1',
+          email: 'bob@example.com',
+          name: 'bob',
+          user_id,
+          kept_apart: false,
+        },
+        [],
+      ],
+    )
+    assert.ok(String(seen_at) > String(created_at))
+    assert.deepEqual((await events('identity_provider.conflict_found', directory.id)).length, 1)
+    assert.equal((await call('GET', `/v1/users/${user_id}`)).text, before.text)
+    assert.equal((await directory.call('GET', '/Users')).body.totalResults, 0)
+    assert.equal(typeof id, 'string')
+  })
+
+  test('needs a caller with every scope that the person holds', async () => {
+    const [conflict] = await conflicts()
+    const url = `${conflictsUrl}/${conflict?.id}/settle`
+    const role = await call('POST', '/v1/roles', { name: 'desk', scopes: ['users:write', 'users:read'] })
+    await call('PUT', `/v1/users/${people.auditor.user_id}/roles`, { roles: [role.body.id] })
+    await call('PUT', `/v1/users/${user_id}/roles`, { roles: ['approver'] })
+    const desk = await house.person(tenant_id, people.auditor.user_id)
+    const asDesk = (body: object) => house.call({ method: 'POST', url, token: desk.token, tenant_id, body })
+    const reply = await asDesk({ user_id })
+    assert.equal(reply.status, 403, reply.text)
+    assert.ok((reply.body.details as { scopes: string[] }).scopes.includes('requests:approve'))
+    assert.equal((await call('POST', url, { user_id: newId() })).status, 422)
+    assert.equal((await call('POST', `${conflictsUrl}/${newId()}/settle`, { user_id })).status, 404)
+  })
+
+  test('can be kept apart, and is still not made', async () => {
+    const [conflict] = await conflicts()
+    const reply = await call('POST', `${conflictsUrl}/${conflict?.id}/settle`, { user_id: null })
+    assert.deepEqual([reply.status, reply.body], [200, { user_id: null }], reply.text)
+    assert.equal((await directory.call('POST', '/Users', sent)).status, 409)
+    assert.equal((await conflicts())[0]?.kept_apart, true)
+  })
+
+  test('becomes the user here, whom the directory manages from then on', async () => {
+    const [conflict] = await conflicts()
+    const reply = await call('POST', `${conflictsUrl}/${conflict?.id}/settle`, { user_id })
+    assert.deepEqual([reply.status, reply.body], [200, { user_id }], reply.text)
+    assert.deepEqual(await conflicts(), [])
+    const user = (await call('GET', `/v1/users/${user_id}`)).body
+    const { identity_provider_id, title, roles, email } = user
+    assert.deepEqual(
+      { identity_provider_id, title, roles, email },
+      { identity_provider_id: directory.id, title: 'Engineer', roles: ['approver'], email: 'bob@example.com' },
+    )
+    const found = await directory.call('GET', '/Users?filter=externalId%20eq%20%22b-1%22')
+    const [seen] = found.body.Resources as Record<string, unknown>[]
+    assert.deepEqual([seen?.id, seen?.userName, seen?.title], [user_id, 'bob', 'Engineer'])
+    const settled = await events('identity_provider.conflict_settled', directory.id)
+    assert.deepEqual(
+      settled.map(({ data }) => data.user_id),
+      [null, user_id],
+    )
+  })
+})
+
+suite('the mail domain of a user is given to the tenant by the operator', async () => {
+  const directory = await makeDirectory()
+  await house.asSuperuser('insert into tenant_mail_domain (tenant_id, domain) values ($1, $2)', [
+    tenant_id,
+    'corp.example',
+  ])
+  const nameDirectory = (id: string | null) =>
+    call('PUT', '/v1/settings/sign-in', {
+      enabled: false,
+      issuer: 'https://id.example.com',
+      client_id: 'sallyport',
+      redirect_uris: ['https://app.example.com/back'],
+      identity_provider_id: id,
+    })
+
+  const cases: [string, { auth_provider: string; address: string; names: boolean }, boolean][] = [
+    ['becomes theirs', { auth_provider: 'oidc', address: 'meant@corp.example', names: true }, true],
+    ['of another domain does not', { auth_provider: 'oidc', address: 'meant@other.example', names: true }, false],
+    [
+      'of an account with a password does not',
+      { auth_provider: 'local', address: 'pw@corp.example', names: true },
+      false,
+    ],
+    [
+      'does not while the sign-in names no directory',
+      { auth_provider: 'oidc', address: 'un@corp.example', names: false },
+      false,
+    ],
+  ]
+  for (const [name, { auth_provider, address, names }, isTheirs] of cases) {
+    test(`an account with an address of it ${name}`, async () => {
+      assert.equal((await nameDirectory(names ? directory.id : null)).status, 200)
+      const password = auth_provider === 'local' ? { password: 'four random words here' } : {}
+      const user_id = await makeUser({ email: address, auth_provider, ...password })
+      const reply = await directory.call('POST', '/Users', { userName: address })
+      assert.deepEqual([reply.status, reply.body.id === user_id], isTheirs ? [201, true] : [409, false], reply.text)
+    })
+  }
+})
+
+test('an identity provider that does not exist has no conflicts: 404', async () => {
+  assert.equal((await call('GET', `/v1/identity-providers/${newId()}/conflicts`)).status, 404)
+})
