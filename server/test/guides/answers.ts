@@ -18,7 +18,8 @@ export function checkOutcome({ place, words, said }: Block, { failed, output, ca
     `${place}: refused:\n${refused.map(({ command, status, body }) => `${command.split(' -H ', 1)[0]}: ${status} ${body}`).join('\n')}`,
   )
   for (const { status, body } of refused) {
-    const named = `${status} \`${JSON.parse(body).code}\``
+    const { code, scimType = code } = JSON.parse(body)
+    const named = `${status} \`${scimType}\``
     assert.ok(said.includes(named), `${place}: the page does not say “${named}” before or after the block`)
   }
   assert.doesNotMatch(
