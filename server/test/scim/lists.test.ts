@@ -149,7 +149,7 @@ suite('a search', () => {
 
   test('of all finds users, and then groups', async () => {
     assert.deepEqual(namesOf(await search({}, '')), [...inOrder, 'Ops', 'desk', 'Board'])
-    const names = []
+    const names: unknown[] = []
     for (let startIndex = 1; startIndex <= 8; startIndex += 3) {
       const page = await search({ startIndex, count: 3 }, '')
       assert.deepEqual([page.totalResults, page.startIndex], [8, startIndex])
