@@ -27,7 +27,7 @@ export type StoredFacts = { department: string | null; title: string | null; man
 export type FactChange = { [fact in keyof StoredFacts]?: string | null | undefined }
 
 /**
- * The facts of a change that differ from the present ones, as they are stored: in NFC and without spaces around them, so that rules find
+ * The facts of a change that differ from the present ones, as they are stored: in NFC, so that rules find
  * what they name.
  * @throws Problem 400 naming each faulty field
  */
@@ -50,7 +50,7 @@ export function readFactChange(user: StoredFacts & { id: string }, change: FactC
 type Sent = string | null | undefined
 
 function textOf(sent: Sent): Sent {
-  return sent?.normalize('NFC').trim() ?? sent
+  return sent?.normalize('NFC') ?? sent
 }
 
 function idOf(sent: Sent): Sent {

