@@ -27,8 +27,7 @@ export type StoredFacts = { department: string | null; title: string | null; man
 export type FactChange = { [fact in keyof StoredFacts]?: string | null | undefined }
 
 /**
- * The facts of a change that differ from the present ones, as they are stored: in NFC, so that rules find
- * what they name.
+ * The facts of a change that differ from the present ones, as they are stored: in NFC, so that rules find what they name.
  * @throws Problem 400 naming each faulty field
  */
 export function readFactChange(user: StoredFacts & { id: string }, change: FactChange): Partial<StoredFacts> {
