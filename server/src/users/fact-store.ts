@@ -10,8 +10,8 @@ export function managerOf(user: Statement): Statement {
 
 /** The manager with their name, as one value. */
 export function managerAsJson(user: Statement): Statement<{ id: string; name: string } | null> {
-  return sql`(select jsonb_build_object('id', m.id, 'name', m.name) from tenant_user m
-    where m.tenant_id = ${user}.tenant_id and m.id = ${user}.manager_id and m.deleted_at is null)`
+  return sql`(select case when m.deleted_at is null then jsonb_build_object('id', m.id, 'name', m.name) end
+    from tenant_user m where m.tenant_id = ${user}.tenant_id and m.id = ${user}.manager_id)`
 }
 
 /** @throws Problem 422 where a change names a manager who is no user of the tenant */
@@ -55,6 +55,8 @@ function countingValue(tx: Tx, user: Statement, { name, column }: Fact, discount
       order by v.number desc limit 1) end`
 }
 
+/** The condition is no part of the `where`: with it, an index of all users who were not deleted would seem to do. */
 function managerNamed(user: Statement, id: Statement, condition: Statement): Statement {
-  return sql`(select m.id from tenant_user m where m.tenant_id = ${user}.tenant_id and m.id = ${id} and ${condition})`
+  return sql`(select case when ${condition} then m.id end from tenant_user m
+    where m.tenant_id = ${user}.tenant_id and m.id = ${id})`
 }
