@@ -1,5 +1,6 @@
 import { newId } from '../../src/kernel/id.ts'
 import type { House, TestTenant } from './house.ts'
+import { conflictPaths, makeConflicts } from './sample-conflicts.ts'
 import { makeInventory } from './sample-inventory.ts'
 
 const policyCase = {
@@ -196,22 +197,7 @@ const makers: readonly Maker[] = [
   maker(['/v1/identity-providers/{id}'], async ({ create }) => [
     { id: await create('/v1/identity-providers', sampleBodies.createIdentityProvider) },
   ]),
-  maker(
-    ['/v1/identity-providers/{id}/conflicts', '/v1/identity-providers/{id}/conflicts/{conflict_id}'],
-    async ({ create, house, tenant: { tenant_id, people } }) => {
-      const id = await create('/v1/identity-providers', sampleBodies.createIdentityProvider)
-      const conflict_ids = [newId(), newId()]
-      const resource = JSON.stringify({ userName: 'user@example.com' })
-      for (const [place, { user_id }] of [people.user, people.approver].entries()) {
-        await house.asSuperuser(
-          `insert into directory_conflict (tenant_id, id, identity_provider_id, resource, user_id)
-            values ($1, $2, $3, $4, $5)`,
-          [tenant_id, conflict_ids[place], id, resource, user_id],
-        )
-      }
-      return [{ id }, { id, conflict_id: String(conflict_ids[0]) }]
-    },
-  ),
+  maker(conflictPaths, ({ house, tenant }) => makeConflicts(house, tenant)),
   maker(['/v1/provisioners/{id}'], async ({ create }) => [
     { id: await create('/v1/provisioners', sampleBodies.createProvisioner) },
   ]),

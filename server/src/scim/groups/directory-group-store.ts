@@ -7,7 +7,7 @@ import { versionOf } from '../users/directory-user-store.ts'
 import type { DirectoryGroup, DirectoryMember } from './directory-group.ts'
 import { type GroupChange, type GroupContent, groupName, type MemberChange } from './group-change.ts'
 
-export const groupColumns = sql`d.group_id as id, d.display_name, d.external_id, d.created_at, d.updated_at,
+const groupColumns = sql`d.group_id as id, d.display_name, d.external_id, d.created_at, d.updated_at,
   ${versionOf(sql`d`)} as version`
 
 /** The groups of the directory, `d`. */

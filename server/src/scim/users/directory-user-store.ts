@@ -14,7 +14,7 @@ export const versionOf = (row: Statement): Statement =>
   sql`(extract(epoch from ${row}.updated_at) * 1000000)::bigint::text`
 
 /** The columns of `d`, a row of directory_user, and `u`, of tenant_user. */
-export const userColumns = sql`d.user_id as id, d.resource, u.active, u.is_owner, d.created_at, d.updated_at,
+const userColumns = sql`d.user_id as id, d.resource, u.active, u.is_owner, d.created_at, d.updated_at,
   ${versionOf(sql`d`)} as version`
 
 /** The users of the directory, `d` and `u`. */
