@@ -27,7 +27,7 @@ const mediaType = 'application/scim+json; charset=utf-8'
 const base = '/scim/v2/:identity_provider_id'
 
 /** The base address of a directory's SCIM service. */
-export const scimUrl = (public_url: string, identity_provider_id: string): string =>
+const scimUrl = (public_url: string, identity_provider_id: string): string =>
   `${public_url}/scim/v2/${identity_provider_id}`
 
 /** Serves the operations, each under its name. */

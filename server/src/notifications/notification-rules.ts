@@ -78,9 +78,9 @@ export type Rule<To extends Audience, Facts> = {
 }
 
 export const channelEvent = 'notification_channel.disabled' satisfies EventType
-export const suspensionEvent = 'user.suspended' satisfies EventType
-export const theftEvent = 'user.refresh_token_reused' satisfies EventType
-export const keptOwnerEvent = 'user.removal_refused' satisfies EventType
+const suspensionEvent = 'user.suspended' satisfies EventType
+const theftEvent = 'user.refresh_token_reused' satisfies EventType
+const keptOwnerEvent = 'user.removal_refused' satisfies EventType
 export const massRemovalEvent = 'identity_provider.mass_removal' satisfies EventType
 
 /** The events of a user that somebody is notified of. */

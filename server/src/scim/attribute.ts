@@ -113,7 +113,7 @@ export const userAttributes: readonly Attribute[] = [
   ),
 ]
 
-export const enterpriseAttributes: readonly Attribute[] = [
+const enterpriseAttributes: readonly Attribute[] = [
   attribute('employeeNumber', 'the number of the employee'),
   attribute('costCenter', 'the cost center'),
   attribute('organization', 'the organization'),
@@ -131,7 +131,7 @@ export const enterpriseAttributes: readonly Attribute[] = [
   ]),
 ]
 
-export const groupAttributes: readonly Attribute[] = [
+const groupAttributes: readonly Attribute[] = [
   attribute('displayName', 'the name that people see', { required: true }),
   complex(
     'members',
