@@ -1,7 +1,13 @@
 import { findKeyStatus, findScimKeyStatus, findTenantOfKey, touchApiKey } from '../api-keys/api-key-store.ts'
 import { readKeyText, sameHash } from '../api-keys/api-key-text.ts'
 import type { Database } from '../db/transaction.ts'
-import type { Authenticate, AuthenticateDirectory, PresentedCredential, Prove } from '../http/admission.ts'
+import type {
+  Authenticate,
+  AuthenticateDirectory,
+  PresentedCredential,
+  Prove,
+  ProveDirectory,
+} from '../http/admission.ts'
 import { sourceOf } from '../http/source.ts'
 import { type Limit, openBuckets, rateLimited } from '../kernel/bucket.ts'
 import type { Tx } from '../kernel/context.ts'
@@ -36,6 +42,7 @@ export function authenticateWith(options: AuthenticateOptions): {
   authenticate: Authenticate
   authenticateDirectory: AuthenticateDirectory
   prove: Prove
+  proveDirectory: ProveDirectory
 } {
   const { database, confirming, admissions } = options
   const recordUse = useRecorder(options)
@@ -78,7 +85,9 @@ export function authenticateWith(options: AuthenticateOptions): {
     admitSecret('scim_key', key, address, () => proveScimKey(key, { database, tokens: options.tokens, recordUse }))
   const prove: Prove = async (presented) =>
     (await proofOf(presented, { database: confirming, tokens: options.tokens }))?.admission
-  return { authenticate, authenticateDirectory, prove }
+  const proveDirectory: ProveDirectory = async (key) =>
+    (await proveScimKey(key, { database: confirming, tokens: options.tokens }))?.admission
+  return { authenticate, authenticateDirectory, prove, proveDirectory }
 }
 
 type ProveNow = () => Promise<Proof | undefined>

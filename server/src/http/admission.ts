@@ -52,6 +52,8 @@ export type Authenticate = (presented: PresentedCredential, address: string) => 
 
 /** The same for the text of a SCIM key, which is no credential anywhere else. */
 export type AuthenticateDirectory = (key: string, address: string) => Promise<Admission | undefined>
+/** The same as `Prove`, for a SCIM key that was admitted. */
+export type ProveDirectory = (key: string) => Promise<Admission | undefined>
 
 /** The same from the database at this moment, never from a cache, and not counted: for a credential that was admitted. */
 export type Prove = (presented: PresentedCredential) => Promise<Admission | undefined>

@@ -1,10 +1,17 @@
 /** Serves SCIM below `/scim/v2/{id}`: its own credential, its own errors, its own media type. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Database } from '../db/transaction.ts'
-import type { Problem } from '../kernel/errors.ts'
+import { Problem } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/id.ts'
-import { type Admission, type AuthenticateDirectory, findTenantHeader, requireSingleHeaders } from './admission.ts'
+import {
+  type Admission,
+  type AuthenticateDirectory,
+  findTenantHeader,
+  type ProveDirectory,
+  requireSingleHeaders,
+} from './admission.ts'
 import { logCaller } from './caller.ts'
+import { confirmedTx, lossOf } from './confirmed-tx.ts'
 import { problemOf } from './error-reply.ts'
 import { requireRoom } from './in-flight.ts'
 import { setRetryHeaders } from './limits.ts'
@@ -16,6 +23,7 @@ import { callerAddress } from './source.ts'
 export type ScimParts = {
   database: Pick<Database, 'tenant'>
   authenticateDirectory: AuthenticateDirectory
+  proveDirectory: ProveDirectory
   public_url: string
   /** Drops the cached rights of a tenant's users. */
   dropAdmissions(tenant_id: string): void
@@ -67,7 +75,7 @@ function serveOperation(server: HttpServer, parts: ScimParts, operationId: strin
       const ctx = callers.get(request)
       if (ctx === undefined) throw new Error('a SCIM operation ran without admission')
       try {
-        return send(reply, await operation.run(ctx, callOf(request)))
+        return send(reply, await operation.run(confirmed(parts, operation, ctx, request), callOf(request)))
       } finally {
         if (operation.changes === 'authority') parts.dropAdmissions(ctx.tx.tenant_id)
         if (operation.method !== 'GET') parts.afterWrite()
@@ -101,6 +109,24 @@ async function admit(
   }
 }
 
+/** Before a change commits, the key is proved again: whoever revokes it, or switches the provider off, ends what is under way too. */
+function confirmed(
+  { proveDirectory }: ScimParts,
+  { method, path }: ScimOperation,
+  ctx: DirectoryCtx,
+  request: FastifyRequest,
+): DirectoryCtx {
+  if (method === 'GET' || path.endsWith('/.search')) return ctx
+  const findLoss = async () => {
+    const now = await proveDirectory(keyIn(request) ?? '')
+    const isOff = now?.directory?.enabled === false
+    return isOff ? new Problem('forbidden', switchedOff) : lossOf(new Set(), now)
+  }
+  return { ...ctx, tx: confirmedTx(ctx.tx, { findLoss, recordLoss: async () => undefined }) }
+}
+
+const switchedOff = 'this identity provider is switched off; switch it on first'
+
 /** On these paths alone a bearer token is a key. */
 function keyIn({ headers }: FastifyRequest): string | undefined {
   const { authorization, 'x-api-key': key } = headers
@@ -122,7 +148,7 @@ function requireOwn(request: FastifyRequest, { tenant_id, tenant_suspended, dire
   if (readUuid(identity_provider_id) !== directory?.id) {
     throw new ScimProblem(403, 'the key is that of another identity provider than the one in the address')
   }
-  if (!directory?.enabled) throw new ScimProblem(403, 'this identity provider is switched off; switch it on first')
+  if (!directory?.enabled) throw new ScimProblem(403, switchedOff)
 }
 
 function callOf(request: FastifyRequest) {
