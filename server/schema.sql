@@ -930,7 +930,7 @@ create policy tenant_wall on identity_provider
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on identity_provider to sallyport_app;
-grant update (name, config, sealed_secrets, enabled, updated_at, mass_removal_at) on identity_provider to sallyport_app;
+grant update (name, config, sealed_secrets, enabled, last_synced_at, sync_status, sync_error, updated_at, mass_removal_at) on identity_provider to sallyport_app;
 CREATE TRIGGER identity_provider_authority AFTER UPDATE ON identity_provider FOR EACH ROW WHEN (old.enabled IS DISTINCT FROM new.enabled) EXECUTE FUNCTION authority_changed();
 
 create table inventory_group (

@@ -3481,7 +3481,10 @@ export interface components {
             enabled: boolean;
             /** Format: date-time */
             last_synced_at: string | null;
-            /** @enum {string} */
+            /**
+             * @description of a directory that pushes: `synced` once it has called
+             * @enum {string}
+             */
             sync_status: "pending" | "syncing" | "synced" | "failed";
             sync_error: string | null;
             /** Format: date-time */
@@ -12944,7 +12947,10 @@ export interface operations {
                     provider_type?: "cloud_identity_center" | "directory_a" | "directory_b" | "directory_c" | "chat_service" | "code_hosting" | "incident_service" | "custom_scim";
                     /** Format: date-time */
                     last_synced_at?: string | null;
-                    /** @enum {string} */
+                    /**
+                     * @description of a directory that pushes: `synced` once it has called
+                     * @enum {string}
+                     */
                     sync_status?: "pending" | "syncing" | "synced" | "failed";
                     sync_error?: string | null;
                     /** Format: date-time */

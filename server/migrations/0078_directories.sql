@@ -126,7 +126,7 @@ create policy tenant_wall on directory_removal
 grant select, insert, delete on directory_removal to sallyport_app;
 -- When the owners were last notified that a directory removes many users.
 alter table identity_provider add column mass_removal_at timestamptz;
-grant update (mass_removal_at) on identity_provider to sallyport_app;
+grant update (mass_removal_at, last_synced_at, sync_status, sync_error) on identity_provider to sallyport_app;
 
 -- Users whom a directory sent and who are not made: somebody else has their address, and a person decides who they are.
 create table directory_conflict (

@@ -157,6 +157,19 @@ export async function findScimKeyStatus(tx: Tx, id: string): Promise<ScimKeyStat
   return status
 }
 
+/** Records the use of a SCIM key, and that its directory is in touch, at most once a minute. */
+export async function touchScimKey(tx: Tx, id: string): Promise<void> {
+  await tx.write([
+    sql`with used as (
+        update api_key set last_used_at = clock_timestamp()
+        where tenant_id = ${tx.tenant_id} and id = ${id}
+          and (last_used_at is null or last_used_at < clock_timestamp() - interval '1 minute')
+        returning identity_provider_id)
+      update identity_provider i set last_synced_at = clock_timestamp(), sync_status = 'synced', sync_error = null
+      from used where i.tenant_id = ${tx.tenant_id} and i.id = used.identity_provider_id`,
+  ])
+}
+
 /** Records the use of a key, at most once a minute. */
 export async function touchApiKey(tx: Tx, id: string): Promise<void> {
   await tx.write([

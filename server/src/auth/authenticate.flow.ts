@@ -1,4 +1,10 @@
-import { findKeyStatus, findScimKeyStatus, findTenantOfKey, touchApiKey } from '../api-keys/api-key-store.ts'
+import {
+  findKeyStatus,
+  findScimKeyStatus,
+  findTenantOfKey,
+  touchApiKey,
+  touchScimKey,
+} from '../api-keys/api-key-store.ts'
 import { readKeyText, sameHash } from '../api-keys/api-key-text.ts'
 import type { Database } from '../db/transaction.ts'
 import type {
@@ -201,7 +207,7 @@ async function proveScimKey(text: string, { database, recordUse }: Proving): Pro
   const tenant_id = (await findTenantOfKey(database.work, key.id)) ?? newId()
   const status = await findScimKeyStatus(database.tenant(tenant_id), key.id)
   if (status === undefined || !sameHash(status.secret_hash, key.secret_hash)) return undefined
-  if (status.unused_lately) recordUse?.(touchApiKey, tenant_id, key.id)
+  if (status.unused_lately) recordUse?.(touchScimKey, tenant_id, key.id)
   const { created_by, tenant_suspended, identity_provider_id, enabled } = status
   const scopes = new Set(status.key_scopes)
   const actor = { kind: 'api_key', user_id: created_by, api_key_id: key.id, scopes } as const

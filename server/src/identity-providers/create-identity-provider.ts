@@ -1,8 +1,7 @@
-import { recordTag } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { newId } from '../kernel/id.ts'
 import { replaceConfig } from '../secrets/sealed-config.ts'
-import { IdentityProvider, NewIdentityProvider } from './identity-provider.ts'
+import { IdentityProvider, NewIdentityProvider, providerTag } from './identity-provider.ts'
 import { insertProvider, placeOfSecrets } from './identity-provider-store.ts'
 import { shownFieldsOf } from './provider-config.ts'
 
@@ -18,7 +17,7 @@ export const createIdentityProvider = operation({
   replies: { 201: IdentityProvider },
   location: ({ id }) => `/v1/identity-providers/${id}`,
   errors: ['unprocessable'],
-  etag: recordTag,
+  etag: providerTag,
   async run(ctx, { body }) {
     const { name, provider_type, config = {}, enabled = true } = body
     const id = newId()

@@ -1,9 +1,10 @@
 import { revokeKeysOfProvider } from '../api-keys/api-key-store.ts'
 import { releaseDirectoryGroups } from '../groups/group-store.ts'
-import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
+import { readIfMatch, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
+import { providerTag } from './identity-provider.ts'
 import { deleteLockedProvider, lockProvider } from './identity-provider-store.ts'
 
 /** Deletes a provider with its secrets and revokes its SCIM keys. Its users and groups stay, and are managed here from then on. */
@@ -24,7 +25,7 @@ export const deleteIdentityProvider = operation({
       // Lock the provider first: a concurrent creation of a key for it waits, and then finds no provider.
       const before = await lockProvider(tx, params.id)
       if (before === undefined) throw notFound('identity provider')
-      requireMatch(tags, recordTag(before.shown))
+      requireMatch(tags, providerTag(before.shown))
       await revokeKeysOfProvider({ ...ctx, tx }, params.id)
       await releaseDirectoryGroups({ ...ctx, tx }, params.id)
       await deleteLockedProvider({ ...ctx, tx }, params.id)

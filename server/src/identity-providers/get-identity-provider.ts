@@ -1,8 +1,7 @@
-import { recordTag } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
-import { IdentityProvider } from './identity-provider.ts'
+import { IdentityProvider, providerTag } from './identity-provider.ts'
 import { findProvider } from './identity-provider-store.ts'
 
 /** Returns a provider without reading its secrets. */
@@ -15,7 +14,7 @@ export const getIdentityProvider = operation({
   params: IdParams,
   replies: { 200: IdentityProvider },
   errors: ['not_found'],
-  etag: recordTag,
+  etag: providerTag,
   async run(ctx, { params }) {
     const provider = await findProvider(ctx.tx, params.id)
     if (provider === undefined) throw notFound('identity provider')

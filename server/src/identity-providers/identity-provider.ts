@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { recordTag } from '../http/if-match.ts'
 import { AnyObject, Body, DateTime, Name, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { providerTypes } from './provider-config.ts'
 
@@ -20,7 +21,9 @@ export const IdentityProvider = Type.Object(
     config: AnyObject,
     enabled: Type.Boolean(),
     last_synced_at: Nullable(DateTime),
-    sync_status: OneOf(['pending', 'syncing', 'synced', 'failed']),
+    sync_status: OneOf(['pending', 'syncing', 'synced', 'failed'], {
+      description: 'of a directory that pushes: `synced` once it has called',
+    }),
     sync_error: Nullable(Type.String()),
     created_at: DateTime,
     updated_at: DateTime,
@@ -28,6 +31,11 @@ export const IdentityProvider = Type.Object(
   { title: 'IdentityProvider' },
 )
 export type IdentityProvider = Static<typeof IdentityProvider>
+
+/** The `ETag` of a provider. When it was last synced is no part of its state: a directory that pushes moves that every minute. */
+export function providerTag(provider: IdentityProvider): string {
+  return recordTag(provider, 'last_synced_at', 'sync_status', 'sync_error')
+}
 
 export const NewIdentityProvider = Body({
   name: ProviderName,

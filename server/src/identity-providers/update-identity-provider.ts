@@ -1,11 +1,11 @@
-import { readIfMatch, recordTag, requireMatch } from '../http/if-match.ts'
+import { readIfMatch, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { changeIn, SentBack } from '../http/sent-back.ts'
 import type { Ctx } from '../kernel/context.ts'
 import { notFound } from '../kernel/errors.ts'
 import { replaceConfig } from '../secrets/sealed-config.ts'
-import { IdentityProvider, IdentityProviderChange } from './identity-provider.ts'
+import { IdentityProvider, IdentityProviderChange, providerTag } from './identity-provider.ts'
 import { type LockedProvider, lockProvider, placeOfSecrets, saveProvider } from './identity-provider-store.ts'
 import { shownFieldsOf } from './provider-config.ts'
 
@@ -24,14 +24,14 @@ export const updateIdentityProvider = operation({
   body: SentBack(IdentityProviderChange, IdentityProvider),
   replies: { 200: IdentityProvider },
   errors: ['not_found'],
-  etag: recordTag,
+  etag: providerTag,
   takesIfMatch: true,
   run(ctx, { params, body, header }) {
     const tags = readIfMatch(header('if-match'))
     return ctx.tx.interactive(async (tx) => {
       const before = await lockProvider(tx, params.id)
       if (before === undefined) throw notFound('identity provider')
-      requireMatch(tags, recordTag(before.shown))
+      requireMatch(tags, providerTag(before.shown))
       return change({ ...ctx, tx }, before, changeIn(IdentityProviderChange, body, before.shown))
     })
   },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { Reply } from '../support/house.ts'
 import { openScimStage } from '../support/scim-stage.ts'
+import { until } from '../support/wait.ts'
 
 /** What a directory manages changes there alone, until its identity provider is deleted. */
 const { house, acme, makeDirectory } = await openScimStage()
@@ -116,4 +117,16 @@ test('users and groups of a deleted provider are managed here, with what they ha
   assert.equal((await asOwner('PATCH', `/v1/users/${member}`, { name: 'Linus' })).status, 200)
   assert.equal((await asOwner('DELETE', `/v1/groups/${group}/members/${member}`)).status, 204)
   assert.equal((await directory.call('GET', '/Users')).status, 401)
+})
+
+test('an identity provider says when its directory last called, which is no part of its version', async () => {
+  const directory = await makeDirectory()
+  const read = () => asOwner('GET', `/v1/identity-providers/${directory.id}`)
+  const before = await read()
+  assert.deepEqual([before.body.sync_status, before.body.last_synced_at], ['pending', null])
+  await directory.call('GET', '/Users')
+  await until('the call is recorded', async () => (await read()).body.sync_status === 'synced')
+  const after = await read()
+  assert.notEqual(after.body.last_synced_at, null)
+  assert.equal(after.headers.etag, before.headers.etag)
 })
