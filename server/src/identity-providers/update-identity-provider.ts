@@ -19,6 +19,8 @@ export const updateIdentityProvider = operation({
   summary: 'Update an identity provider',
   credential: 'any',
   scope: 'identity_providers:write',
+  // A SCIM key of a provider that is switched off is refused from the next call on.
+  changes: 'authority',
   keyOfSession: true,
   params: IdParams,
   body: SentBack(IdentityProviderChange, IdentityProvider),
