@@ -19,9 +19,9 @@ export type Directory = {
   group(displayName: string, ids?: readonly string[]): Promise<Record<string, unknown> & { id: string }>
 }
 
-/** A house with a tenant that has a directory. */
-export async function openScimStage() {
-  const house = await openHouse()
+/** A house with a tenant that has a directory. `follows`: it keeps for moments what credentials prove. */
+export async function openScimStage({ follows = false } = {}) {
+  const house = await openHouse({}, undefined, follows)
   const acme = await house.tenant('Acme')
   return {
     house,
