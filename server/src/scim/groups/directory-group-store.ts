@@ -82,14 +82,18 @@ export async function insertDirectoryGroup(
   return made
 }
 
-/** Makes users of the directory members of the group `d` of the statement. A user who is deleted at this very moment becomes none. */
-function membersInsert({ actor }: DirectoryCtx, ids: readonly string[]): Statement {
+/**
+ * Makes users of the directory members of the group `d` of the statement. A user who is deleted at this very moment becomes none. No join of
+ * the two tables: of a directory that was just read in, the database guesses that it is small, and would compare each user with each.
+ */
+function membersInsert({ tx, actor, identity_provider_id }: DirectoryCtx, ids: readonly string[]): Statement {
   return sql`insert into group_member (tenant_id, group_id, user_id, membership_source, added_by)
     select d.tenant_id, d.group_id, u.id, 'scim', ${actor.user_id}::uuid
-    from d join directory_user m on m.tenant_id = d.tenant_id and m.identity_provider_id = d.identity_provider_id
-        and m.user_id = any(${[...ids]}::uuid[])
-      join tenant_user u on u.tenant_id = m.tenant_id and u.id = m.user_id and u.deleted_at is null
-    order by u.id for share of u
+    from d, (select u.id from tenant_user u
+      where u.tenant_id = ${tx.tenant_id}::uuid and u.id = any(${[...ids]}::uuid[]) and u.deleted_at is null
+        and (u.id in (select m.user_id from directory_user m where m.tenant_id = ${tx.tenant_id}::uuid
+          and m.identity_provider_id = ${identity_provider_id}::uuid and m.user_id = any(${[...ids]}::uuid[]))) is true
+      order by u.id for share of u) as u
     on conflict (tenant_id, group_id, user_id) do nothing
     returning group_id as id, user_id`
 }
