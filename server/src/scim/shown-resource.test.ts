@@ -84,3 +84,9 @@ test('the members of a group are read only where they are shown', () => {
     assert.equal(shows(query), false, JSON.stringify(query))
   }
 })
+
+test('an answer reads at most a hundred paths, in whatever form they come', () => {
+  for (const attributes of [Array(100_000).fill('title'), Array(90).fill(Array(90).fill('title').join())]) {
+    assert.equal(readSelection(userKind, { attributes }).only?.length, 100)
+  }
+})

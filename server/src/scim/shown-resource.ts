@@ -21,10 +21,14 @@ export function readSelection(kind: ResourceKind, query: Record<string, unknown>
 }
 
 function pathsIn(kind: ResourceKind, sent: unknown): string[] | undefined {
-  const texts = [sent].flat().filter((one) => typeof one === 'string')
+  // Cut before it is read, too: a body has room for a hundred thousand.
+  const texts = [sent]
+    .flat()
+    .slice(0, maxPaths)
+    .filter((one) => typeof one === 'string')
   const paths = texts.flatMap((text) => text.split(',', maxPaths)).filter((text) => text.trim() !== '')
   if (paths.length === 0) return undefined
-  return paths.flatMap((text) => {
+  return paths.slice(0, maxPaths).flatMap((text) => {
     if (kind.extension?.schema.toLowerCase() === text.trim().toLowerCase()) return [kind.extension.schema]
     const found = readPath(kind, text)
     if (typeof found === 'string') return []
