@@ -169,3 +169,17 @@ suite('null, and what is empty', () => {
     test(what, () => assert.deepEqual(differences(operations), result))
   }
 })
+
+test('a patch is refused as soon as the user becomes too long, however it goes on', () => {
+  const addresses = Array.from({ length: 100 }, (_, place) => ({
+    formatted: `${place}${'x'.repeat(590)}`,
+    region: 'y'.repeat(600),
+  }))
+  const operations = [
+    { op: 'add', value: { addresses } },
+    { op: 'remove', path: 'addresses' },
+  ]
+  const before = { userName: 'ada@example.com' }
+  const outcome = scimOutcome(() => patched(userKind, before, readPatch(userKind, { Operations: operations })))
+  assert.equal(outcome, '400 invalidValue')
+})

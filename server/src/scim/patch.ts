@@ -3,7 +3,7 @@ import { ScimProblem } from '../http/scim-problem.ts'
 import { type Attribute, enterpriseSchema, findAttribute, type ResourceKind } from './attribute.ts'
 import { type AttributePath, isExtension, readPath } from './attribute-path.ts'
 import { chooses, type Filter, readValueFilter, searchedText } from './filter.ts'
-import { isObject, type Resource, readValue, withoutHollow } from './read-resource.ts'
+import { isObject, type Resource, readValue, requireSize, withoutHollow } from './read-resource.ts'
 
 export type PatchOperation = { op: 'add' | 'remove' | 'replace'; path: AttributePath; value: unknown }
 
@@ -72,7 +72,11 @@ function atExtension(kind: ResourceKind, op: PatchOperation['op'], uri: string, 
 
 /** The resource after the operations, in their order. @throws ScimProblem 400 for what an attribute cannot hold */
 export function patched(kind: ResourceKind, before: Resource, operations: readonly PatchOperation[]): Resource {
-  const after = operations.reduce((resource, operation) => apply(kind, resource, operation), before)
+  const after = operations.reduce((resource, operation) => {
+    const next = apply(kind, resource, operation)
+    requireSize(next)
+    return next
+  }, before)
   return withoutHollow(kind, after)
 }
 

@@ -164,3 +164,14 @@ suite('a resource is refused', () => {
       assert.equal(read({ userName: full(character) }), '400 invalidValue')
   })
 })
+
+test('a user of whom too much is said is refused', () => {
+  const addresses = Array.from({ length: 100 }, (_, place) => ({
+    formatted: `${place}${'x'.repeat(590)}`,
+    region: 'y'.repeat(600),
+  }))
+  assert.equal(
+    scimOutcome(() => readResource(userKind, { userName: 'ada', addresses })),
+    '400 invalidValue',
+  )
+})

@@ -9,6 +9,8 @@ export type Resource = { [name: string]: unknown }
 export const maxValueLength = 600
 /** The values of one attribute that has several, other than the members of a group. */
 const maxValues = 100
+/** The longest JSON text of a user, in characters. A page has two hundred of them, and a patch reads a list anew for each operation. */
+const maxUserLength = 65_536
 
 /**
  * Reads what a client sent for a whole resource. Names count in whatever case; what the table does not have is left out.
@@ -18,6 +20,7 @@ export function readResource(kind: ResourceKind, sent: unknown): Resource {
   if (!isObject(sent)) throw new ScimProblem(400, 'the body must be an object', 'invalidSyntax')
   const core = withoutHollow(kind, readAttributes(writableAttributes(kind), sent))
   if (kind.extension === undefined) return core
+  requireSize(core)
   const { schema, attributes } = kind.extension
   const key = Object.keys(sent).find((name) => name.toLowerCase() === schema.toLowerCase())
   if (key === undefined) return core
@@ -25,6 +28,13 @@ export function readResource(kind: ResourceKind, sent: unknown): Resource {
   if (!isObject(inside)) throw invalidValue(`\`${schema}\` must be an object`)
   const extension = readAttributes(attributes, inside)
   return Object.keys(extension).length === 0 ? core : { ...core, [schema]: extension }
+}
+
+/** @throws ScimProblem 400 for a user of whom more is said than is kept */
+export function requireSize(user: Resource): void {
+  if (JSON.stringify(user).length > maxUserLength) {
+    throw invalidValue(`the user is longer than ${maxUserLength} characters: send fewer values`)
+  }
 }
 
 /**

@@ -44,8 +44,8 @@ export async function changeUser(ctx: DirectoryCtx, parts: ChangeParts, change: 
     const save: UserSave = {
       before,
       after: { person, resource, values: kept },
-      gone: valuesWithout(held, kept),
-      found: kept.filter((value) => !held.some((one) => isDeepStrictEqual(one, value))),
+      gone: without(held, kept, placeOf),
+      found: without(kept, held, (value) => `${placeOf(value)} ${value.key}`),
       events: eventsOf(ctx, before, former, person),
     }
     const stops = before.active && !person.active
@@ -64,10 +64,16 @@ async function requireUser(ctx: DirectoryCtx, { id, ifMatch }: Omit<Change, 'of'
   return found
 }
 
-/** The values of which there is none any more at their place. */
-function valuesWithout(held: readonly SearchedValue[], kept: readonly SearchedValue[]): SearchedValue[] {
-  const places = new Set(kept.map(({ path, element }) => `${path} ${element}`))
-  return held.filter(({ path, element }) => !places.has(`${path} ${element}`))
+const placeOf = ({ path, element }: SearchedValue) => `${path} ${element}`
+
+/** The values whose key none of the others has. In linear time: a user may have more than a thousand. */
+function without(
+  values: readonly SearchedValue[],
+  others: readonly SearchedValue[],
+  keyOf: (value: SearchedValue) => string,
+): SearchedValue[] {
+  const keys = new Set(others.map(keyOf))
+  return values.filter((value) => !keys.has(keyOf(value)))
 }
 
 async function requireFree(ctx: DirectoryCtx, id: string, former: Person, person: Person): Promise<void> {
