@@ -29,7 +29,7 @@ export async function insertApiKey(ctx: WorkCtx, key: ApiKeyToInsert): Promise<A
 
 /**
  * Inserts a new SCIM key and emits the event. Undefined when the actor lacks a scope that the creator of one needs: one of
- * `scimMakerScopes`, or one that the groups of the provider give at this moment.
+ * `scimMakerScopes`, or one that the groups of the provider give or its users hold at this moment.
  * @throws Problem 422 when the tenant has no such identity provider
  */
 export function insertScimKey(

@@ -94,15 +94,15 @@ export const scimMakerScopes = [
 ] as const satisfies readonly Scope[]
 
 /**
- * INVARIANT: a key gives nobody more rights than its creator has. A SCIM key can make anybody a member of a group that a directory
- * manages, and so give them the scopes of that group.
- * @param conferred the scopes that these groups give
+ * INVARIANT: a key gives nobody more rights than its creator has. A SCIM key can make anybody a member of a group that its directory
+ * manages, and so give them the scopes of that group; and it says by which account and address a user of the directory signs in.
+ * @param conferred the scopes that these groups give, and that these users hold
  * @throws Problem 403 naming all scopes that the creator lacks
  */
 export function requireMayMakeScimKey(maker: ReadonlySet<string>, conferred: readonly string[]): void {
   const why =
     'a SCIM key writes users, groups and their members, so its creator needs the scopes for that and every scope that the ' +
-    "directory's groups give"
+    "directory's groups give and its users hold"
   requireHeld(maker, [...scimMakerScopes, ...conferred], (lacking) => `${why}; you lack ${lacking}`)
 }
 

@@ -173,6 +173,36 @@ suite('a caller who creates a SCIM key', () => {
     assert.equal((await tryWith(needed)).status, 201)
   })
 
+  /** A user of the directory, or one made for a provider, who holds these scopes. */
+  async function holder(managed: boolean, ...scopes: string[]): Promise<string> {
+    const body = { email: `${newId()}@example.com`, name: 'H', roles: ['user'], auth_provider: 'oidc' }
+    const id = String((await as(desk, 'POST', '/v1/users', body)).body.id)
+    await as(desk, 'PUT', `/v1/users/${id}/roles`, { roles: [await role(...scopes)] })
+    if (!managed) return id
+    await house.asSuperuser(
+      `insert into directory_user (tenant_id, user_id, identity_provider_id, user_name_key, resource)
+        values ($1, $2, $3, 'h', '{}')`,
+      [desk.tenant_id, id, directory],
+    )
+    return id
+  }
+
+  test('needs every scope of the users of the directory, whose sign-in the key decides (P9)', async () => {
+    await holder(false, 'settings:write')
+    const id = await holder(true, 'policies:write')
+    await requireRefused(await tryWith(needed), ['policies:write'])
+    assert.equal((await tryWith([...needed, 'policies:write'])).status, 201)
+    await as(desk, 'PUT', `/v1/users/${id}/roles`, { roles: [] })
+    assert.equal((await tryWith(needed)).status, 201)
+    await house.asSuperuser(
+      `insert into sign_in_setting (tenant_id, enabled, issuer, client_id, redirect_uris, scopes, identity_provider_id)
+        values ($1, false, $2, $2, $3, $3, $4)`,
+      [desk.tenant_id, 'https://id.example.com', [], directory],
+    )
+    await requireRefused(await tryWith(needed), ['settings:write'])
+    await house.asSuperuser('delete from sign_in_setting where tenant_id = $1', [desk.tenant_id])
+  })
+
   test('needs no scope of a local group, of another directory’s, nor of another tenant’s', async () => {
     await group(undefined, 'policies:write')
     await group(await makeProvider(desk), 'policies:write')

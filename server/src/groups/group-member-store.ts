@@ -14,17 +14,28 @@ export async function findConferred(tx: Tx, group_id: string): Promise<string[]>
 }
 
 /**
- * The scopes (`scope`) that the groups of a directory give their members, to whom its key can add anybody: a select to embed in another
- * statement.
+ * The scopes (`scope`) that are in the hands of whoever has a key of a directory: those that its groups give, to which the key can add
+ * anybody, and those of its users, whose sign-in it decides. Where people sign in by the directory, accounts made for a provider may
+ * become its users. A select to embed in another statement.
  */
 export function conferredByDirectory(tx: Tx, identity_provider_id: string): Statement {
-  return sql`select distinct scope from directory_group d
-    join group_role gr on gr.tenant_id = d.tenant_id and gr.group_id = d.group_id
-    join role r on r.tenant_id = gr.tenant_id and r.id = gr.role_id, unnest(r.scopes) as scope
-    where d.tenant_id = ${tx.tenant_id}::uuid and d.identity_provider_id = ${identity_provider_id}::uuid`
+  const users = sql`select d.user_id from directory_user d
+      where d.tenant_id = ${tx.tenant_id}::uuid and d.identity_provider_id = ${identity_provider_id}::uuid
+    union select u.id from sign_in_setting s join tenant_user u on u.tenant_id = s.tenant_id
+      where s.tenant_id = ${tx.tenant_id}::uuid and s.identity_provider_id = ${identity_provider_id}::uuid
+        and u.auth_provider = 'oidc' and u.deleted_at is null`
+  const roles = sql`select gr.role_id from directory_group d
+      join group_role gr on gr.tenant_id = d.tenant_id and gr.group_id = d.group_id
+      where d.tenant_id = ${tx.tenant_id}::uuid and d.identity_provider_id = ${identity_provider_id}::uuid
+    union select ur.role_id from user_role ur where ur.tenant_id = ${tx.tenant_id}::uuid and ur.user_id in (${users})
+    union select gr.role_id from group_member m
+      join group_role gr on gr.tenant_id = m.tenant_id and gr.group_id = m.group_id
+      where m.tenant_id = ${tx.tenant_id}::uuid and m.user_id in (${users}) and ${isCurrent(sql`m`)}`
+  return sql`select distinct scope from role r, unnest(r.scopes) as scope
+    where r.tenant_id = ${tx.tenant_id}::uuid and r.id in (${roles})`
 }
 
-/** The scopes that the groups of a directory give their members now. */
+/** The scopes that are in the hands of whoever has a key of a directory now. */
 export async function findDirectoryScopes(tx: Tx, identity_provider_id: string): Promise<string[]> {
   const rows = await tx.read(sql<{ scope: string }>`${conferredByDirectory(tx, identity_provider_id)} order by scope`)
   return rows.map(({ scope }) => scope)
