@@ -7,6 +7,7 @@ import { groupsHeld } from '../roles/holding-store.ts'
 import { isActive } from '../users/active-store.ts'
 import { neverJoined } from '../users/joined-store.ts'
 import type { EndAccess } from '../users/lifecycle.ts'
+import { directoryOf } from '../users/managed-store.ts'
 import { scopesAsArray } from '../users/user-store.ts'
 import {
   type Invitable,
@@ -17,10 +18,13 @@ import {
   type StoredInvitation,
 } from './invitation.ts'
 
-/** The person can join as `u`: with a password as a local user, or by the tenant's own provider. A user of a provider gets no password. */
+/**
+ * The person can join as `u`: with a password as a local user, or by the tenant's own provider. A user of a provider gets no password, and
+ * a user of a directory no link: the directory may have changed the address since, and says itself who they are.
+ */
 export function hasWayIn(u: Statement): Statement {
-  return sql`(${u}.auth_provider = 'local' or exists (select from sign_in_setting s
-    where s.tenant_id = ${u}.tenant_id and s.enabled))`
+  return sql`(${directoryOf(u)} is null and (${u}.auth_provider = 'local' or exists (select from sign_in_setting s
+    where s.tenant_id = ${u}.tenant_id and s.enabled)))`
 }
 
 const u = sql`u`

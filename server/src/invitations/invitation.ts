@@ -112,7 +112,7 @@ export function requireMayInvite(user: Invitable, inviter: ReadonlySet<string>):
   if (!user.has_way_in) {
     throw new Problem(
       'unprocessable',
-      'this user signs in by a provider, and the tenant has none enabled: enable it first',
+      'a directory manages this user, or they sign in by a provider and the tenant has none enabled: enable it first',
     )
   }
 }
