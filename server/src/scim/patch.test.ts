@@ -8,7 +8,9 @@ import {
   patchedAda,
   workOfAda as work,
 } from '../../test/support/scim-ada.ts'
-import { enterpriseSchema, userSchema } from './attribute.ts'
+import { scimOutcome } from '../../test/support/scim-fault.ts'
+import { enterpriseSchema, userKind, userSchema } from './attribute.ts'
+import { patched, readPatch } from './patch.ts'
 
 type Case = [string, unknown[], unknown]
 

@@ -136,6 +136,48 @@ suite('the mail domain of a user is given to the tenant by the operator', async 
       assert.deepEqual([reply.status, reply.body.id === user_id], isTheirs ? [201, true] : [409, false], reply.text)
     })
   }
+
+  test('an account that was deactivated here does not come back by the directory', async () => {
+    assert.equal((await nameDirectory(directory.id)).status, 200)
+    const user_id = await makeUser({ email: 'stopped@corp.example' })
+    assert.equal((await call('PATCH', `/v1/users/${user_id}`, { active: false })).status, 200)
+    assert.equal((await directory.call('POST', '/Users', { userName: 'stopped@corp.example' })).status, 409)
+    assert.equal((await call('GET', `/v1/users/${user_id}`)).body.active, false)
+  })
+})
+
+suite('a person whom a directory got by a settlement', async () => {
+  const directory = await makeDirectory()
+  const conflictsUrl = `/v1/identity-providers/${directory.id}/conflicts`
+  const settle = async (address: string, user_id: string) => {
+    assert.equal((await directory.call('POST', '/Users', { userName: address })).status, 409)
+    const [conflict] = (await call('GET', conflictsUrl)).body.data as { id: string }[]
+    assert.equal((await call('POST', `${conflictsUrl}/${conflict?.id}/settle`, { user_id })).status, 200)
+  }
+
+  test('keeps no proof of an address that is only like theirs (O20)', async () => {
+    const user_id = await makeUser({ email: 'strasse@example.com' })
+    await house.asSuperuser('update tenant_user set email_verified = true where tenant_id = $1 and id = $2', [
+      tenant_id,
+      user_id,
+    ])
+    await settle('strasse@example.com', user_id)
+    const verified = async (value: string) => {
+      const operations = [{ op: 'replace', path: 'userName', value }]
+      assert.equal((await directory.call('PATCH', `/Users/${user_id}`, { Operations: operations })).status, 200)
+      return (await call('GET', `/v1/users/${user_id}`)).body.email_verified
+    }
+    assert.equal(await verified('Strasse@example.com'), true)
+    assert.equal(await verified('straße@example.com'), false)
+  })
+
+  test('joins by no invitation any more, which proved another address', async () => {
+    const invited = await call('POST', '/v1/invitations', { email: 'ivy@example.com', name: 'Ivy', roles: ['user'] })
+    assert.equal(invited.status, 201, invited.text)
+    const user_id = String(invited.body.user_id)
+    await settle('ivy@example.com', user_id)
+    assert.equal((await call('POST', `/v1/users/${user_id}/invitations`)).status, 422)
+  })
 })
 
 test('an identity provider that does not exist has no conflicts: 404', async () => {

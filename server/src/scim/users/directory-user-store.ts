@@ -59,9 +59,12 @@ export async function findHolders(
   return found ?? { is_known: false, holders: [] }
 }
 
-/** Whether the user `u` was made for the provider by which the users of the directory sign in, with an address of a domain of the tenant. */
+/**
+ * Whether the user `u` was made for the provider by which the users of the directory sign in, with an address of a domain of the tenant. Not
+ * one who was deactivated here: the directory would bring them back.
+ */
 function isMeant({ tx, identity_provider_id }: DirectoryCtx, email: string): Statement {
-  return sql`(u.auth_provider = 'oidc' and exists (select from tenant_mail_domain m
+  return sql`(u.active and u.auth_provider = 'oidc' and exists (select from tenant_mail_domain m
       where m.tenant_id = u.tenant_id and m.domain = ${mailDomainOf(email) ?? null})
     and exists (select from sign_in_setting s where s.tenant_id = ${tx.tenant_id}::uuid
       and s.identity_provider_id = ${identity_provider_id}::uuid and (u.issuer is null or u.issuer = s.issuer)))`
@@ -185,7 +188,8 @@ export async function saveDirectoryUser(
         returning *),
       u as (
         update tenant_user u set email = ${person.email}, email_key = ${emailKey(person.email)}, name = ${person.name},
-          email_verified = u.email_verified and u.email_key = ${emailKey(person.email)},
+          -- Case of ASCII letters alone: the key takes other people's addresses for this one.
+          email_verified = u.email_verified and lower(u.email collate "C") = lower(${person.email} collate "C"),
           first_name = ${person.first_name}, last_name = ${person.last_name}, display_name = ${person.display_name},
           active = ${person.active}, department = f.department, title = f.title, manager_id = f.manager_id,
           facts_set_by = case when (u.department, u.title, u.manager_id)

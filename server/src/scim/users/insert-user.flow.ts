@@ -30,6 +30,10 @@ export async function insertUser(ctx: DirectoryCtx, parts: ChangeParts, content:
   }
 }
 
+/** Tried again by `insertUser`. */
+const changedMeanwhile = () =>
+  new Problem('version_conflict', 'the account with the address is changing; send it again')
+
 /**
  * INVARIANT: an address alone makes nobody a user of a directory: else who controls the directory would take over an account here.
  * @throws ScimProblem 409 where a person has to settle who the user is
@@ -52,7 +56,11 @@ async function settleAddress(
     )
   }
   return ctx.tx.interactive(async (tx) => {
+    const inside = { ...ctx, tx }
     await lockUserAlone(tx, id)
-    return adoptUser({ ...ctx, tx }, parts, id, content)
+    // Again, under the lock: the account may have been deactivated, deleted or linked meanwhile.
+    const [still, ...more] = (await findHolders(inside, content.person)).holders
+    if (still?.id !== id || !still.is_meant || more.length > 0) throw changedMeanwhile()
+    return adoptUser(inside, parts, id, content)
   })
 }
