@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { Bench } from './bench.ts'
 import { deliveries } from './deliveries.ts'
+import { directory } from './directory.ts'
 import { drafts } from './drafts.ts'
 import { endpoints } from './endpoints.ts'
 import { floods } from './floods.ts'
@@ -11,7 +12,17 @@ import { replays } from './replays.ts'
 import { asMarkdown, writeReport } from './report.ts'
 
 /** Every bench, by its name. */
-const benches: Record<string, Bench> = { endpoints, grants, policy, replays, deliveries, floods, drafts, interactions }
+const benches: Record<string, Bench> = {
+  endpoints,
+  grants,
+  policy,
+  replays,
+  deliveries,
+  floods,
+  drafts,
+  interactions,
+  directory,
+}
 
 const options = {
   rounds: { type: 'string', default: '4' },

@@ -1,0 +1,142 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { connectAlone } from '../server/src/db/client/connect.ts'
+import type { Bench, Effort } from './bench.ts'
+import { dispatchedAfter, seedAccess } from './directory-access.ts'
+import { type Directory, importPeople, makeDirectory, type Person } from './directory-people.ts'
+import { embeddedTarget } from './embedded.ts'
+import { type Database, spread } from './ends.ts'
+import { type Caller, callerOf } from './meanwhile.ts'
+import { gather, startService } from './sallyport.ts'
+
+/** A client that imports sends this many calls at once; one that removes everybody at once has this many connections. */
+const [importsAtOnce, connections] = [8, 256]
+
+/** How many people leave at once, one time after another. */
+const sizes = ({ isMiniature }: Effort) =>
+  isMiniature ? { people: 120, groups: 10, leaving: [5, 20] } : { people: 10_000, groups: 1_000, leaving: [300, 1_000] }
+
+/**
+ * A directory of many people, on the real service with the embedded database and the sandbox: its import, its searches, and people who
+ * leave at once while requests are approved. Each leaver has a session and a live grant.
+ */
+export const directory: Bench = {
+  summary:
+    '10,000 people by SCIM: their import, searches, and the delay of revocations when 300 and 1,000 leave at once',
+  async run(effort, say) {
+    const { people, groups, leaving } = sizes(effort)
+    const folder = await mkdtemp(join(tmpdir(), 'sallyport-bench-'))
+    const service = await startService({ DATA_DIR: folder, LOG_LEVEL: 'warn' })
+    try {
+      const { tenant_id, owner, approver } = await gather(service.base_url, folder)
+      const caller = { tenant_id, token: owner.token }
+      const scim = await makeDirectory(service, caller, connections)
+      const imported = await importPeople(scim, { people, groups, atOnce: importsAtOnce }, say)
+      const database = await connectAlone(await embeddedTarget(folder))
+      const rows = await searches(scim, effort)
+      const approvals = approvalsOf(service.base_url, { requester: caller, approver: { ...caller, ...approver } })
+      const left = imported.people.values()
+      await approvals.during(pause(effort.seconds * 500))
+      const quiet = await approvals.during(pause(effort.seconds * 5_000))
+      rows.push(['an approval, quiet', ...spread(quiet)])
+      for (const count of leaving) {
+        const leavers = left.take(count).toArray()
+        await seedAccess(database, tenant_id, leavers)
+        say(`${count} people leave`)
+        rows.push(...(await leaveAtOnce({ scim, database, approvals }, leavers)))
+      }
+      await database.end()
+      const notes = [
+        `The import, ${importsAtOnce} calls at once: ${people} people in ${imported.peopleSeconds.toFixed(1)} s, ` +
+          `${groups} groups of 20 members in ${imported.groupsSeconds.toFixed(1)} s.`,
+        'Dispatched: from the moment at which all of them were to leave until the sandbox records the call that revokes the grant of one. ' +
+          `The calls go over ${connections} connections. Approved meanwhile: 10 requests a second, whose grants are begun as well.`,
+      ]
+      return { columns: ['ms', 'p50', 'p90', 'p99', 'max', 'count'], rows, notes }
+    } finally {
+      await service.stop()
+      await rm(folder, { recursive: true, force: true })
+    }
+  },
+}
+
+type Parts = { scim: Directory; database: Database; approvals: ReturnType<typeof approvalsOf> }
+
+async function leaveAtOnce({ scim, database, approvals }: Parts, leavers: readonly Person[]): Promise<string[][]> {
+  const answered: number[] = []
+  const instant = new Date().toISOString()
+  const began = performance.now()
+  const leave = async ({ id }: Person) => {
+    await scim.call('PATCH', `/Users/${id}`, { Operations: [{ op: 'Replace', path: 'active', value: 'False' }] })
+    answered.push(performance.now() - began)
+  }
+  const all = Promise.all(leavers.map(leave)).then(() => dispatchedAfter(database, leavers, instant))
+  const approved = await approvals.during(all)
+  const count = leavers.length
+  return [
+    [`${count} leave at once: answered`, ...spread(answered)],
+    [`${count} leave at once: dispatched`, ...spread(await all)],
+    [`${count} leave at once: an approval meanwhile`, ...spread(approved)],
+  ]
+}
+
+/** Requests that are made and approved, ten a second; milliseconds of each approval. */
+function approvalsOf(base_url: string, { requester, approver }: { requester: Caller; approver: Caller }) {
+  const call = callerOf(base_url)
+  const body = {
+    resource: { type: 'cloud_account', id: '111122223333' },
+    action: 'ReadOnlyAccess',
+    reason: 'a look at the logs',
+    duration_seconds: 3_600,
+  }
+  return {
+    async during(work: Promise<unknown>): Promise<number[]> {
+      const took: number[] = []
+      const calls: Promise<void>[] = []
+      const approve = async () => {
+        const { id } = await call<{ id: string }>(requester, 'POST', '/v1/requests', body)
+        const began = performance.now()
+        await call(approver, 'POST', `/v1/requests/${id}/approve`, {})
+        took.push(performance.now() - began)
+      }
+      const approving = setInterval(() => calls.push(approve()), 100)
+      await work.finally(() => clearInterval(approving))
+      await Promise.all(calls)
+      return took
+    },
+  }
+}
+
+const filters = [
+  'userName eq "p000042@directory.example"',
+  'userName sw "p0000"',
+  'userName pr',
+  'userName co "0042"',
+  'userName ew "42@directory.example"',
+  'userName ne "p000042@directory.example"',
+  'not (userName eq "p000042@directory.example")',
+  'userName eq "p000042@directory.example" or externalId eq "e000043"',
+  'userName co "0042" or title ew "7"',
+  'emails[type eq "work" and value eq "p000042@directory.example"]',
+  'active eq true',
+]
+
+/** Milliseconds of searches, one after another. */
+async function searches({ call }: Directory, { isMiniature }: Effort): Promise<string[][]> {
+  const rows: string[][] = []
+  for (const filter of filters) {
+    const query = new URLSearchParams({ filter, count: '100' })
+    const took: number[] = []
+    let total = 0
+    for (let times = 0; times < (isMiniature ? 3 : 30); times += 1) {
+      const began = performance.now()
+      const found = await call('GET', `/Users?${query}`)
+      took.push(performance.now() - began)
+      total = Number(found.totalResults)
+    }
+    rows.push([`\`${filter}\`, ${total} found`, ...spread(took)])
+  }
+  return rows
+}
