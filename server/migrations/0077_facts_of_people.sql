@@ -23,8 +23,6 @@ alter table tenant_user
     references tenant_user (tenant_id, id) on delete set null (manager_id) deferrable,
   add constraint tenant_user_facts_set_by_fk foreign key (tenant_id, facts_set_by)
     references tenant_user (tenant_id, id) on delete set null (facts_set_by) deferrable;
-create index tenant_user_manager_id_ix on tenant_user (tenant_id, manager_id) where manager_id is not null;
-create index tenant_user_facts_set_by_ix on tenant_user (tenant_id, facts_set_by) where facts_set_by is not null;
 
 -- What a person, and not the user's directory, has said about a user: each value that a fact has had since, the latest with the highest
 -- number, and before them, as number 0, the value that counted then. What a requester wrote does not count for their request, and the value

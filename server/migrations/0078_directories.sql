@@ -102,8 +102,6 @@ alter table sign_in_setting
   add column identity_provider_id uuid,
   add constraint sign_in_setting_identity_provider_id_fk foreign key (tenant_id, identity_provider_id)
     references identity_provider (tenant_id, id) on delete set null (identity_provider_id);
-create index sign_in_setting_identity_provider_id_ix on sign_in_setting (tenant_id, identity_provider_id)
-  where identity_provider_id is not null;
 grant update (identity_provider_id) on sign_in_setting to sallyport_app;
 
 -- Users whom a directory deactivated or deleted within the last hour. `size`: its active users when the first of them went.

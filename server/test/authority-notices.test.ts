@@ -7,6 +7,7 @@ import { firstOwnerEmail } from '../src/users/owner-store.ts'
 import { listenToAuthority } from './support/authority-notices.ts'
 import { openHouse, operations } from './support/house.ts'
 import { browserOf, presentedTo } from './support/presented.ts'
+import { makeConflicts } from './support/sample-conflicts.ts'
 import { addressed, makeRecords, sampleBodies } from './support/samples.ts'
 
 /**
@@ -138,6 +139,15 @@ const changing: Record<string, () => Promise<() => ReturnType<typeof call>>> = {
     await aColleague('POST', `/v1/users/me/second-factors/${begun.body.id}/confirm`, { totp: codeFor(begun) })
     return () => call('DELETE', `/v1/users/${people.approver.user_id}/second-factors`)
   },
+  settleConflict: async () => {
+    const [, { id, conflict_id } = {}] = await makeConflicts(house, tenant)
+    // Whom the directory says to be stopped.
+    await house.asSuperuser(`update directory_conflict set resource = resource || '{"active": false}' where id = $1`, [
+      conflict_id,
+    ])
+    const url = `/v1/identity-providers/${id}/conflicts/${conflict_id}/settle`
+    return () => call('POST', url, { user_id: people.user.user_id })
+  },
   upsertSetting: async () => () => call('PUT', '/v1/settings/auth.second_factor_required', { value: 'false' }),
   updateSignInSettings: async () => {
     // Disabled, so that no issuer is tried.
@@ -266,7 +276,7 @@ test('requests, approvals and their results send no notice: a notice would make 
       where f.proname in ('authority_changed', 'tenant_authority_changed') order by 1`,
   )
   const users = ['group_member', 'group_role', 'role', 'second_factor', 'setting', 'tenant', 'tenant_user', 'user_role']
-  const tables = ['api_key', ...users, 'user_session']
+  const tables = ['api_key', ...users, 'user_session', 'identity_provider'].sort()
   assert.deepEqual(
     triggers.map(({ name }) => name),
     tables,

@@ -14,6 +14,6 @@ export function requireVersion(header: string | undefined, version: string): voi
 
 /** Whether a list of tags names the version, or any. */
 export function namesVersion(header: string, version: string): boolean {
-  const tags = header.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
-  return tags.includes('*') || tags.includes(`"${version}"`)
+  const listed = header.split(',').map((one) => one.trim().replace(/^W\//, ''))
+  return listed.includes('*') || listed.includes(`"${version}"`)
 }

@@ -57,6 +57,7 @@ function comparable(text: string): string {
     .replaceAll(/"(priority|ordinal|version)":\d+/g, '"$1":0')
     .replaceAll(/"(key|token|secret|next_cursor)":"[^"]*"/g, '"$1":"<made>"')
     .replaceAll(/secret=[A-Z2-7]+/g, 'secret=<made>')
+    .replaceAll(/#k=[\w-]+/g, '#k=<made>')
 }
 
 async function send(operationId: string, operation: Operation, where: 'query' | 'body', way: Way, text: string) {
