@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { sql } from '../../src/db/sql.ts'
+import { openDatabase } from '../../src/db/transaction.ts'
 import { newId } from '../../src/kernel/id.ts'
 import { areMany } from '../../src/scim/users/removal.ts'
-import { type Directory, openScimStage } from '../support/scim-stage.ts'
+import { aLockIsWaitedFor } from '../support/lock.ts'
+import { type Directory, openScimStage, type ScimReply } from '../support/scim-stage.ts'
 
 /** A directory that removes users: the last owner stays, and many at once are reported. */
 const { house, acme, makeDirectory } = await openScimStage()
@@ -75,6 +78,22 @@ test('many removals are refused where the tenant wants that, by deactivation and
   assert.equal((await events(tenant_id, 'user.deactivated')).length, 4)
 })
 
+test('many removals at the same moment are refused as those one after another', async () => {
+  const { directory, ids } = await tenantWith({ mass_removals: 'refuse' })
+  const replies = await Promise.all(ids.map((id) => stop(directory, id)))
+  const stopped = replies.filter(({ status }) => status === 200)
+  assert.equal(stopped.length, 4, replies.map(({ text }) => text).join('\n'))
+})
+
+test('the deletion of a user who was stopped before counts as no removal', async () => {
+  const { tenant_id, directory, ids } = await tenantWith({ mass_removals: 'refuse' })
+  for (const id of ids.slice(0, 4)) {
+    assert.equal((await stop(directory, id)).status, 200)
+    assert.equal((await directory.call('DELETE', `/Users/${id}`)).status, 204)
+  }
+  assert.equal((await events(tenant_id, 'identity_provider.mass_removal')).length, 0)
+})
+
 test('a change that stops nobody counts as no removal', async () => {
   const { tenant_id, directory, ids } = await tenantWith({ mass_removals: 'refuse' })
   for (const id of ids) {
@@ -117,4 +136,21 @@ suite('the last owner of a tenant, whom a directory manages', async () => {
     await own(owner.user_id, true)
     assert.equal((await stop(directory, id)).status, 200)
   })
+})
+
+test('a user who becomes the last owner while their directory stops them stays', async () => {
+  const { tenant_id, owner } = await house.tenant('Changing hands')
+  const directory = await makeDirectory({ ...acme, tenant_id, owner })
+  const { id } = await directory.user({ userName: 'heir@example.com' })
+  const beside = openDatabase(house.service, { writes: 1, long: 1 })
+  let reply: Promise<ScimReply> | undefined
+  await beside.tenant(tenant_id).interactive(async (inside) => {
+    await inside.write([sql`select from tenant_user where tenant_id = ${tenant_id} and id = ${id} for update`])
+    reply = stop(directory, id)
+    await aLockIsWaitedFor(house, inside)
+    await inside.write([sql`update tenant_user set is_owner = id = ${id} where tenant_id = ${tenant_id}`])
+  })
+  await beside.close()
+  assert.equal((await reply)?.status, 409)
+  assert.equal((await directory.call('GET', `/Users/${id}`)).body.active, true)
 })

@@ -112,7 +112,7 @@ function eventsOf(ctx: DirectoryCtx, before: DirectoryUser, former: Person, pers
 }
 
 function stopUser(ctx: DirectoryCtx, parts: ChangeParts, save: UserSave): Promise<DirectoryUser | undefined> {
-  return guardRemoval(ctx, save.before.id, async (inside) => {
+  return guardRemoval(ctx, save.before, async (inside) => {
     await lockToStop(inside, save.before)
     const saved = await saveDirectoryUser(inside, save)
     if (saved !== undefined) await leave(inside, saved, parts.endAccess, 'its holder was deactivated in the directory')
@@ -120,10 +120,15 @@ function stopUser(ctx: DirectoryCtx, parts: ChangeParts, save: UserSave): Promis
   })
 }
 
-/** Locks a user who is to be stopped, and of an owner also the others. @throws Problem 409 `last_owner` */
-async function lockToStop({ tx }: DirectoryCtx, { id, is_owner }: DirectoryUser): Promise<void> {
+/**
+ * Locks a user who is to be stopped, and of an owner also the others.
+ * @throws Problem 409 `last_owner`, ScimProblem 409 for one who became an owner meanwhile: the others are locked first then
+ */
+async function lockToStop(inside: DirectoryCtx, { id, is_owner }: DirectoryUser): Promise<void> {
+  const { tx } = inside
   if (!is_owner) {
     await lockUserAlone(tx, id)
+    if ((await findDirectoryUser(inside, id))?.is_owner) throw changing()
     return
   }
   const locked = await lockUser(tx, id)
@@ -137,9 +142,9 @@ export async function removeUser(
   { id, ifMatch }: Omit<Change, 'of'>,
 ): Promise<void> {
   const before = await requireUser(ctx, { id, ifMatch })
-  await guardRemoval(ctx, id, async (inside) => {
+  await guardRemoval(ctx, before, async (inside) => {
     await lockToStop(inside, before)
-    if ((await findDirectoryUser(inside, id)) === undefined) throw noResource('User')
+    await requireUser(inside, { id, ifMatch })
     await deleteDirectoryUser(inside, id)
     await saveUserDeletion(inside, { id })
     await leave(inside, { id }, parts.endAccess, 'its holder was deleted in the directory')

@@ -9,6 +9,17 @@ import type { Removals } from './removal.ts'
 const anHour = sql`interval '1 hour'`
 
 /**
+ * Where the tenant wants many removals refused, lets one after another in: each counts those before it. Before the lock of the user, in the
+ * order in which a deletion of the provider locks.
+ */
+export async function lockRemovals({ tx, identity_provider_id }: DirectoryCtx): Promise<void> {
+  await tx.write([
+    sql`select from identity_provider where tenant_id = ${tx.tenant_id} and id = ${identity_provider_id}
+      and config ->> 'mass_removals' = 'refuse' for no key update`,
+  ])
+}
+
+/**
  * Counts a removal, after the user was stopped, in the transaction that stops them. `refuses`: the tenant wants such removals refused. The size
  * of the directory is counted at the first removal of an hour alone.
  */
