@@ -135,13 +135,14 @@ export async function releaseDirectoryGroups(ctx: WorkCtx, identity_provider_id:
     and d.identity_provider_id = ${identity_provider_id}::uuid)`
   const event = { type: 'group.updated', subject_type: 'group', data: { fields: ['source'] } } as const
   await tx.write([
-    sql`update group_member set membership_source = 'local'
-      where tenant_id = ${tx.tenant_id} and group_id in ${theirs}`,
     sql`with changed as (
         update tenant_group set source = 'local', updated_at = clock_timestamp()
         where tenant_id = ${tx.tenant_id}::uuid and id in ${theirs} returning id, '{}'::jsonb as facts),
       emitted as (${emitWithFacts(ctx, event, sql`changed`)})
       select id from changed`,
+    // After the lock of the groups, so that it sees the members whom a call under way has added.
+    sql`update group_member set membership_source = 'local'
+      where tenant_id = ${tx.tenant_id} and group_id in ${theirs}`,
   ])
 }
 

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { sql } from '../../src/db/sql.ts'
+import { openDatabase } from '../../src/db/transaction.ts'
 import type { Reply } from '../support/house.ts'
+import { aLockIsWaitedFor } from '../support/lock.ts'
 import { openScimStage } from '../support/scim-stage.ts'
 import { until } from '../support/wait.ts'
 
@@ -129,4 +132,28 @@ test('an identity provider says when its directory last called, which is no part
   const after = await read()
   assert.notEqual(after.body.last_synced_at, null)
   assert.equal(after.headers.etag, before.headers.etag)
+})
+
+test('a member whom a call under way adds is managed here too, once the provider is deleted', async () => {
+  const directory = await makeDirectory()
+  const { id: member } = await directory.user({ userName: 'late@example.com' })
+  const { id: group } = await directory.group('Late')
+  const beside = openDatabase(house.service, { writes: 1, long: 1 })
+  let deletion: Promise<Reply> | undefined
+  await beside.tenant(tenant_id).interactive(async (inside) => {
+    await inside.write([
+      sql`select from tenant_group where tenant_id = ${tenant_id} and id = ${group} for no key update`,
+      sql`insert into group_member (tenant_id, group_id, user_id, membership_source)
+        values (${tenant_id}, ${group}, ${member}, 'scim')`,
+    ])
+    deletion = asOwner('DELETE', `/v1/identity-providers/${directory.id}`)
+    await aLockIsWaitedFor(house, inside)
+  })
+  await beside.close()
+  assert.equal((await deletion)?.status, 204)
+  const [{ membership_source } = {}] = (await asOwner('GET', `/v1/groups/${group}/members`)).body.data as Record<
+    string,
+    unknown
+  >[]
+  assert.equal(membership_source, 'local')
 })
