@@ -3,6 +3,7 @@ import { beforeEach, suite, test } from 'node:test'
 import { whoMayDecide } from '../../src/requests/possible-approvers.flow.ts'
 import { openHouse, type Person } from '../support/house.ts'
 import { requestStage } from '../support/request-stage.ts'
+import { callScim } from '../support/scim-stage.ts'
 
 /**
  * What a requester, or whom they made an administrator, writes about people after the request does not count for deciding it: the value
@@ -177,4 +178,19 @@ suite('the manager of a requester', () => {
     assert.equal(await mayDecide(id), false)
     assert.equal(await mayDecide(await ask()), true)
   })
+})
+
+test('what the key of a requester says of a new user of its directory does not count (directories)', async () => {
+  await rule('permit', `when { ${is('Director')} }`)
+  const provider = { name: 'Directory', provider_type: 'custom_scim' }
+  const id = String((await done(requester, 'POST', '/v1/identity-providers', provider)).id)
+  const { key } = await done(requester, 'POST', '/v1/api-keys', { name: 'scim', identity_provider_id: id })
+  const request = await ask()
+  const body = { userName: 'new@example.com', title: 'Director' }
+  const made = await callScim(house, { id, key: String(key) }, { method: 'POST', path: '/Users', body })
+  assert.equal(made.status, 201, made.text)
+  const newcomer = await house.person(tenant_id, String(made.body.id))
+  await setRoles(owner, newcomer, ['approver'])
+  assert.equal(await mayDecide(request, newcomer), false)
+  assert.equal(await mayDecide(await ask(), newcomer), true)
 })

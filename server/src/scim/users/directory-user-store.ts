@@ -92,10 +92,9 @@ export async function insertDirectoryUser(
   const [[made]] = await tx.write([
     sql<DirectoryUser>`with u as (
         insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider, active, first_name, last_name,
-          display_name, department, title, manager_id, facts_set_by)
+          display_name)
         values (${tx.tenant_id}::uuid, ${id}::uuid, ${person.email}, ${emailKey(person.email)}, ${person.name}, 'oidc',
-          ${person.active}, ${person.first_name}, ${person.last_name}, ${person.display_name}, ${person.department},
-          ${person.title}, ${managerOf(ctx, person, id)}, ${actor.user_id}::uuid)
+          ${person.active}, ${person.first_name}, ${person.last_name}, ${person.display_name})
         returning *),
       d as (
         insert into directory_user (tenant_id, user_id, identity_provider_id, external_id, user_name_key, resource,
@@ -109,6 +108,10 @@ export async function insertDirectoryUser(
         select u.tenant_id, u.id, role_id, ${actor.user_id}::uuid from u, unnest(${roles}::text[]) as role_id),
       emitted as (${emit(ctx, event, sql`u`)})
       select ${userColumns} from d join u on u.id = d.user_id`,
+    // By an update, which keeps who wrote them and when: of a new user, too, a requester's word does not count.
+    sql`update tenant_user u set department = ${person.department}, title = ${person.title},
+        manager_id = ${managerOf(ctx, person, id)}, facts_set_by = ${actor.user_id}::uuid
+      where u.tenant_id = ${tx.tenant_id} and u.id = ${id}`,
     reportsFollow(ctx, id, person.external_id),
   ])
   if (made === undefined) throw new Error('a user of a directory was inserted and not returned')
