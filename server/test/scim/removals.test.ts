@@ -78,6 +78,14 @@ test('many removals are refused where the tenant wants that, by deactivation and
   assert.equal((await events(tenant_id, 'user.deactivated')).length, 4)
 })
 
+test('a misspelled wish to refuse many removals refuses them', async () => {
+  for (const mass_removals of ['Refuse', true]) {
+    const { directory, ids } = await tenantWith({ mass_removals })
+    for (const id of ids.slice(0, 4)) assert.equal((await stop(directory, id)).status, 200)
+    assert.equal((await stop(directory, String(ids[4]))).status, 403)
+  }
+})
+
 test('many removals at the same moment are refused as those one after another', async () => {
   const { directory, ids } = await tenantWith({ mass_removals: 'refuse' })
   const replies = await Promise.all(ids.map((id) => stop(directory, id)))

@@ -7,6 +7,8 @@ import { isActive } from '../../users/active-store.ts'
 import type { Removals } from './removal.ts'
 
 const anHour = sql`interval '1 hour'`
+/** Whether a provider refuses many removals. A misspelled wish is for that: to let them through needs no word. */
+const refusesMany = sql`coalesce(config ->> 'mass_removals', 'notify') <> 'notify'`
 
 /**
  * Where the tenant wants many removals refused, lets one after another in: each counts those before it. Before the lock of the user, in the
@@ -15,7 +17,7 @@ const anHour = sql`interval '1 hour'`
 export async function lockRemovals({ tx, identity_provider_id }: DirectoryCtx): Promise<void> {
   await tx.write([
     sql`select from identity_provider where tenant_id = ${tx.tenant_id} and id = ${identity_provider_id}
-      and config ->> 'mass_removals' = 'refuse' for no key update`,
+      and ${refusesMany} for no key update`,
   ])
 }
 
@@ -35,7 +37,7 @@ export async function countRemoval(ctx: DirectoryCtx): Promise<Removals & { refu
           where d.tenant_id = ${tx.tenant_id}::uuid and d.identity_provider_id = ${identity_provider_id}::uuid
             and ${isActive(sql`u`)}))`,
     sql<Removals & { refuses: boolean }>`select count(*)::integer as removed, max(r.size) as size,
-        coalesce((select i.config ->> 'mass_removals' = 'refuse' from identity_provider i
+        coalesce((select ${refusesMany} from identity_provider i
           where i.tenant_id = ${tx.tenant_id}::uuid and i.id = ${identity_provider_id}::uuid), false) as refuses
       from directory_removal r where ${theirs}`,
   ])
