@@ -105,6 +105,10 @@ const changing: Record<string, () => Promise<() => ReturnType<typeof call>>> = {
     const id = await make('/v1/api-keys', sampleBodies.createApiKey)
     return () => call('DELETE', `/v1/api-keys/${id}`)
   },
+  updateIdentityProvider: async () => {
+    const id = await make('/v1/identity-providers', sampleBodies.createIdentityProvider)
+    return () => call('PATCH', `/v1/identity-providers/${id}`, { enabled: false })
+  },
   deleteIdentityProvider: async () => {
     const id = await make('/v1/identity-providers', sampleBodies.createIdentityProvider)
     await make('/v1/api-keys', { name: 'a SCIM key', identity_provider_id: id })
@@ -141,12 +145,14 @@ const changing: Record<string, () => Promise<() => ReturnType<typeof call>>> = {
   },
   settleConflict: async () => {
     const [, { id, conflict_id } = {}] = await makeConflicts(house, tenant)
+    const user_id = await someUser()
     // Whom the directory says to be stopped.
-    await house.asSuperuser(`update directory_conflict set resource = resource || '{"active": false}' where id = $1`, [
-      conflict_id,
-    ])
+    await house.asSuperuser(
+      `update directory_conflict set resource = '{"userName": "gone@example.com", "active": false}' where id = $1`,
+      [conflict_id],
+    )
     const url = `/v1/identity-providers/${id}/conflicts/${conflict_id}/settle`
-    return () => call('POST', url, { user_id: people.user.user_id })
+    return () => call('POST', url, { user_id })
   },
   upsertSetting: async () => () => call('PUT', '/v1/settings/auth.second_factor_required', { value: 'false' }),
   updateSignInSettings: async () => {
