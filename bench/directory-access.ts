@@ -50,7 +50,8 @@ export async function dispatchedAfter(
   const ids = people.map(({ id }) => id)
   for (let tries = 0; tries < 1_200; tries += 1) {
     const { rows } = await database.query<{ left: number }>(
-      `select count(*)::integer as left from access_grant where user_id = any($1) and provisioning_status <> 'deprovisioned'`,
+      `select count(*)::integer as left from access_grant
+        where user_id = any($1) and provisioning_status <> 'deprovisioned'`,
       [ids],
     )
     if (rows[0]?.left === 0) break

@@ -240,7 +240,8 @@ suite('a group that is not of the directory', () => {
     }
     const rights = await house.asSuperuser(
       `select role_id from user_role where user_id = $1
-        union all select gr.role_id from group_role gr join group_member m using (tenant_id, group_id) where m.user_id = $1`,
+        union all select gr.role_id from group_role gr join group_member m using (tenant_id, group_id)
+        where m.user_id = $1`,
       [ours],
     )
     assert.deepEqual(rights, [{ role_id: 'user' }])

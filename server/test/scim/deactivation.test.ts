@@ -50,9 +50,7 @@ for (const [what, stop] of Object.entries(ways)) {
       assert.deepEqual(await tries(), [200, 200, 200])
       assert.ok((await stop(person)).status < 300)
       assert.deepEqual(await tries(), [401, 401, 401])
-      const sessions = await house.asSuperuser('select from user_session where user_id = $1', [
-        person.user_id,
-      ])
+      const sessions = await house.asSuperuser('select from user_session where user_id = $1', [person.user_id])
       assert.deepEqual(sessions, [], 'no session waits for the user to come back')
     })
 

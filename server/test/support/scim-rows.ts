@@ -24,11 +24,13 @@ export async function insertDirectoryUsers(
           'externalId', 'x' || n, 'displayName', 'Person ' || n, 'title', 'title ' || n % 10,
           'name', jsonb_build_object('givenName', 'Given' || n % 500, 'familyName', 'Family' || n),
           'emails', jsonb_build_array(jsonb_build_object('value', address, 'type', 'work', 'primary', true)),
-          'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User', jsonb_build_object('department', 'dept ' || n % 100))
+          'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User',
+          jsonb_build_object('department', 'dept ' || n % 100))
         from person),
       v as (
         insert into directory_value (tenant_id, identity_provider_id, user_id, path, key, element)
-        select $1::uuid, $2::uuid, id, path, key, 0 from person, lateral (values ('userName', address), ('active', 'true'),
+        select $1::uuid, $2::uuid, id, path, key, 0
+        from person, lateral (values ('userName', address), ('active', 'true'),
           ('externalId', 'x' || n), ('displayName', 'person ' || n), ('title', 'title ' || n % 10),
           ('name.givenName', 'given' || n % 500), ('name.familyName', 'family' || n), ('emails.value', address),
           ('emails.type', 'work'), ('emails.primary', 'true'), ('department', 'dept ' || n % 100)) as value (path, key))
