@@ -184,6 +184,21 @@ suite('members by several calls at once', () => {
     assert.deepEqual(await membersOf(id), types.length % 2 === 0 ? [] : [ids[0]])
   })
 
+  test('that replace all by one, leave one', async () => {
+    const { id } = await directory.group('One')
+    const some = ids.slice(0, 10)
+    for (let round = 0; round < 3; round += 1) {
+      const replies = await Promise.all(
+        some.map((one) => call('PUT', `/Groups/${id}`, { displayName: 'One', members: named(one) })),
+      )
+      assert.deepEqual(
+        replies.map(({ status }) => status),
+        Array(10).fill(200),
+      )
+      assert.equal((await membersOf(id)).length, 1)
+    }
+  })
+
   test('who are deleted meanwhile, become none', async () => {
     const { id } = await directory.group('Leaving')
     const leaving = await directory.user({ userName: 'leaving@example.com' })
