@@ -475,6 +475,7 @@ create table directory_conflict (
   tenant_id uuid not null,
   id uuid not null,
   identity_provider_id uuid not null,
+  user_name_key text not null,
   resource jsonb not null,
   user_id uuid not null,
   kept_apart_by uuid,
@@ -491,13 +492,14 @@ create table directory_conflict (
 );
 CREATE INDEX directory_conflict_kept_apart_by_ix ON directory_conflict USING btree (tenant_id, kept_apart_by) WHERE kept_apart_by IS NOT NULL;
 CREATE INDEX directory_conflict_user_id_ix ON directory_conflict USING btree (tenant_id, user_id);
+CREATE INDEX directory_conflict_user_name_key_ix ON directory_conflict USING btree (tenant_id, identity_provider_id, user_name_key);
 alter table directory_conflict enable row level security;
 alter table directory_conflict force row level security;
 create policy tenant_wall on directory_conflict
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on directory_conflict to sallyport_app;
-grant update (resource, kept_apart_by, kept_apart_at, seen_at) on directory_conflict to sallyport_app;
+grant update (user_name_key, resource, kept_apart_by, kept_apart_at, seen_at) on directory_conflict to sallyport_app;
 
 create table directory_group (
   tenant_id uuid not null,

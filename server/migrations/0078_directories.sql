@@ -131,6 +131,8 @@ create table directory_conflict (
   tenant_id uuid not null constraint directory_conflict_tenant_id_fk references tenant (id),
   id uuid not null,
   identity_provider_id uuid not null,
+  -- The name of the user in the directory, as for its users.
+  user_name_key text collate "C" not null,
   -- What the directory said last.
   resource jsonb not null,
   -- The user who has the address.
@@ -148,6 +150,7 @@ create table directory_conflict (
   constraint directory_conflict_kept_apart_ck check ((kept_apart_by is null) = (kept_apart_at is null)),
   constraint directory_conflict_user_id_uq unique (tenant_id, identity_provider_id, user_id)
 );
+create index directory_conflict_user_name_key_ix on directory_conflict (tenant_id, identity_provider_id, user_name_key);
 create index directory_conflict_user_id_ix on directory_conflict (tenant_id, user_id);
 create index directory_conflict_kept_apart_by_ix on directory_conflict (tenant_id, kept_apart_by) where kept_apart_by is not null;
 alter table directory_conflict enable row level security;
@@ -156,4 +159,4 @@ create policy tenant_wall on directory_conflict
   using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid)
   with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid);
 grant select, insert, delete on directory_conflict to sallyport_app;
-grant update (resource, kept_apart_by, kept_apart_at, seen_at) on directory_conflict to sallyport_app;
+grant update (user_name_key, resource, kept_apart_by, kept_apart_at, seen_at) on directory_conflict to sallyport_app;

@@ -133,11 +133,17 @@ async function findOrCreateUser(
     const provider = providerIsStill(ctx.tx, own?.version)
     const user_id =
       'link' in decided
-        ? await linkUser(ctx, account, { id: decided.link, verifies: decided.verifies }, provider)
+        ? await linkUser(ctx, account, linkOf(decided, own?.identity_provider_id ?? null), provider)
         : await insertProviderUser(ctx, { ...account, ...decided.create }, provider)
     if (user_id !== undefined) return { user_id, verifies: false }
   }
   return { cause: 'changing' }
+}
+
+/** The user to link, and the directory that knows them by the account's subject. */
+function linkOf(decided: { link: string; verifies: boolean; by_directory: boolean }, directory: string | null) {
+  const { link: id, verifies, by_directory } = decided
+  return { id, verifies, directory_id: by_directory ? directory : null }
 }
 
 /** Whether a user is created of any address, or of verified ones alone. The setting is read only where it matters. */

@@ -4,6 +4,7 @@ import { readIfMatch, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
+import { clearDirectory } from '../scim/users/clear-directory-store.ts'
 import { providerTag } from './identity-provider.ts'
 import { deleteLockedProvider, lockProvider } from './identity-provider-store.ts'
 
@@ -28,6 +29,7 @@ export const deleteIdentityProvider = operation({
       requireMatch(tags, providerTag(before.shown))
       await revokeKeysOfProvider({ ...ctx, tx }, params.id)
       await releaseDirectoryGroups({ ...ctx, tx }, params.id)
+      await clearDirectory(tx, params.id)
       await deleteLockedProvider({ ...ctx, tx }, params.id)
       return undefined
     })

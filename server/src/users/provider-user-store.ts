@@ -45,7 +45,7 @@ export const noPrecondition: Precondition = { lock: sql`select`, holds: sql`true
 export async function linkUser(
   ctx: WorkCtx,
   account: ProviderAccount,
-  { id, verifies }: { id: string; verifies: boolean },
+  { id, verifies, directory_id }: { id: string; verifies: boolean; directory_id: string | null },
   { lock, holds }: Precondition,
 ): Promise<string | undefined> {
   const { issuer, subject, email } = account
@@ -59,6 +59,10 @@ export async function linkUser(
         updated_at = clock_timestamp()
       where tenant_id = ${ctx.tx.tenant_id} and id = ${id} and auth_provider = 'oidc' and subject is null
         and ${isActive(self)} and ${holds}
+        -- The directory may say something else of the user by now.
+        and ${directoryOf(self)} is not distinct from ${directory_id}::uuid
+        and (${directory_id}::uuid is null or exists (select from directory_user d
+          where d.tenant_id = ${ctx.tx.tenant_id} and d.user_id = ${id} and d.external_id = ${subject}))
       returning id),
     emitted as (${emit(ctx, event, sql`changed`)})
     select id from changed`,

@@ -53,7 +53,13 @@ const decisions: [
   ],
   ['is refused while its user is inactive', [{ ...known, active: false }], {}, all, { cause: 'inactive' }],
   ['is refused while its user is suspended (P35)', [{ ...known, suspended: true }], {}, all, { cause: 'suspended' }],
-  ['is linked to the user without an account who has its address', [waiting], {}, all, { link: 'u1', verifies: true }],
+  [
+    'is linked to the user without an account who has its address',
+    [waiting],
+    {},
+    all,
+    { link: 'u1', verifies: true, by_directory: false },
+  ],
   ['is never linked to a local user', [{ ...waiting, auth_provider: 'local' }], {}, all, { cause: 'address_taken' }],
   [
     'is never linked to the user of another account',
@@ -101,7 +107,7 @@ const decisions: [
     [similar, like],
     {},
     all,
-    { link: 'u2', verifies: true },
+    { link: 'u2', verifies: true, by_directory: false },
   ],
   ['is not linked if two users have the same address (O20)', [waiting, like], {}, all, { cause: 'address_taken' }],
   [
@@ -118,7 +124,7 @@ const decisions: [
     [gone, waiting],
     {},
     all,
-    { link: 'u1', verifies: true },
+    { link: 'u1', verifies: true, by_directory: false },
   ],
   [
     'is not linked by address to a user of a directory',
@@ -132,21 +138,21 @@ const decisions: [
     [{ ...synced, email: 'other@example.com' }],
     {},
     byDirectory,
-    { link: 'u1', verifies: false },
+    { link: 'u1', verifies: false, by_directory: true },
   ],
   [
     'verifies the address of that user where the provider vouches for it',
     [synced],
     {},
     byDirectory,
-    { link: 'u1', verifies: true },
+    { link: 'u1', verifies: true, by_directory: true },
   ],
   [
     'is linked to that user without an address',
     [synced],
     { email: undefined },
     byDirectory,
-    { link: 'u1', verifies: false },
+    { link: 'u1', verifies: false, by_directory: true },
   ],
   [
     'is refused for a user who has an account already',

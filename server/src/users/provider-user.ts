@@ -42,7 +42,7 @@ export type Candidate = {
 export type AccountDecision =
   /** `verifies`: the provider vouches for the address that the user has. */
   | { user_id: string; verifies: boolean }
-  | { link: string; verifies: boolean }
+  | { link: string; verifies: boolean; by_directory: boolean }
   | { create: { email: string } }
   | { cause: string }
 
@@ -57,7 +57,9 @@ export function decideAccount(candidates: readonly Candidate[], account: Account
   const entered = living.find((user) => user.is_known_there)
   if (entered !== undefined) {
     const cause = entryFault(entered) ?? inactiveCause(entered)
-    return cause === undefined ? { link: entered.id, verifies: vouchesFor(account, entered) } : { cause }
+    return cause === undefined
+      ? { link: entered.id, verifies: vouchesFor(account, entered), by_directory: true }
+      : { cause }
   }
   if (first.by_directory) return { cause: 'not_in_directory' }
   return decideByAddress(candidates, living, account, first)
@@ -81,7 +83,7 @@ function decideByAddress(
   if (holder !== undefined) {
     const cause = exact.length > 1 ? 'address_taken' : linkFault(holder, email_verified, first)
     if (cause !== undefined) return { cause }
-    return exact.length === 1 ? { link: holder.id, verifies: true } : { cause: 'address_similar' }
+    return exact.length === 1 ? { link: holder.id, verifies: true, by_directory: false } : { cause: 'address_similar' }
   }
   if (!first.mayBegin) return { cause: 'other_provider' }
   // A deleted user returns only when an administrator creates them again, not by signing in again.

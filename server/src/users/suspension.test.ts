@@ -172,7 +172,13 @@ suite('a suspended user', () => {
     const account = { issuer: 'https://id.example.com', subject: 'late', email: body.email, email_verified: true }
     const known = { user_id, verifies: false }
     const signIn = { data: {}, session: aSession(), provider: noPrecondition }
-    const link = () => linkUser(ctx, { ...account, name: undefined }, { id: user_id, verifies: true }, noPrecondition)
+    const link = () =>
+      linkUser(
+        ctx,
+        { ...account, name: undefined },
+        { id: user_id, verifies: true, directory_id: null },
+        noPrecondition,
+      )
     await suspend(user_id)
     assert.deepEqual([await link(), await noteSignIn(ctx, known, signIn)], [undefined, undefined])
     await endIn(user_id, '-1 second')

@@ -189,6 +189,8 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'notifications → tenants': 'a mail says whether the tenant rehearses',
   'notifications → users': 'only active users are notified',
   'scim/conflicts → users': 'a settled conflict gives a user to a directory',
+  'identity-providers → scim/users': 'a deleted provider says nothing of its users any more',
+  'scim/users → sessions': 'a user who gets another external id is signed out',
   'scim/users → users': 'a directory makes users, and stops them',
   'rehearsal → auth': 'a token for a person of the rehearsal is answered as a sign-in',
   'rehearsal → permissions': 'creating the rehearsal needs several scopes',

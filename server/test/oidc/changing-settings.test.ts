@@ -44,7 +44,7 @@ suite('a first sign-in', () => {
       [of.tenant_id],
     )
     return {
-      linked: await linkUser(ctx, account, { id: String(user?.id), verifies: true }, provider),
+      linked: await linkUser(ctx, account, { id: String(user?.id), verifies: true, directory_id: null }, provider),
       made: await insertProviderUser(ctx, { ...account, subject: 'ben', email: 'ben@example.com' }, provider),
     }
   }

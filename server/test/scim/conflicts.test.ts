@@ -183,3 +183,20 @@ suite('a person whom a directory got by a settlement', async () => {
 test('an identity provider that does not exist has no conflicts: 404', async () => {
   assert.equal((await call('GET', `/v1/identity-providers/${newId()}/conflicts`)).status, 404)
 })
+
+test('a conflict ends once the directory’s user is made, and is not listed once the account here is deleted', async () => {
+  const directory = await makeDirectory()
+  const url = `/v1/identity-providers/${directory.id}/conflicts`
+  const count = async () => ((await call('GET', url)).body.data as unknown[]).length
+  const user_id = await makeUser({ email: 'kim@example.com' })
+  assert.equal((await directory.call('POST', '/Users', { userName: 'kim@example.com' })).status, 409)
+  const other = await makeUser({ email: 'lee@example.com' })
+  assert.equal((await directory.call('POST', '/Users', { userName: 'lee@example.com' })).status, 409)
+  assert.equal(await count(), 2)
+  assert.equal((await call('DELETE', `/v1/users/${other}`)).status, 204)
+  assert.equal(await count(), 1)
+  const elsewhere = { userName: 'Kim@example.com', emails: [{ value: 'kim@other.example' }] }
+  assert.equal((await directory.call('POST', '/Users', elsewhere)).status, 201)
+  assert.equal(await count(), 0)
+  assert.equal((await call('GET', `/v1/users/${user_id}`)).body.email, 'kim@example.com')
+})

@@ -85,3 +85,16 @@ test('a provider cannot name a directory of another tenant, or one that does not
   const reply = await asOwner('PUT', '/v1/settings/sign-in', { ...setting, identity_provider_id: foreign.id })
   assert.deepEqual([reply.status, reply.body.code], [422, 'unprocessable'], reply.text)
 })
+
+test('a user who gets another external id is signed out, and joined by that one alone', async () => {
+  const { of, directory, signIn } = await openTenant()
+  const { id } = await directory.user({ userName: 'ada@example.com', externalId: 'mallory-at-provider' })
+  const { token } = (await signIn('mallory-at-provider', ada)).body
+  const me = () => house.call({ method: 'GET', url: '/v1/users/me', token: String(token), tenant_id: of.tenant_id })
+  assert.equal((await me()).status, 200)
+  const right = { Operations: [{ op: 'replace', path: 'externalId', value: 'ada-at-provider' }] }
+  assert.equal((await directory.call('PATCH', `/Users/${id}`, right)).status, 200)
+  assert.equal((await me()).status, 401)
+  await assertRefused(await signIn('mallory-at-provider', ada), /not_in_directory/, of)
+  assert.equal(claimsOf(await signIn('ada-at-provider', ada)).sub, id)
+})

@@ -139,7 +139,13 @@ async function seedDirectory(insert: Insert, { anna: user_id, ben }: People): Pr
   await insert('tenant_group', { id: group_id, name: 'd', source: 'scim' })
   await insert('directory_group', { group_id, ...known, display_name: 'D ☃', display_name_key: 'd ☃' })
   await insert('directory_removal', { id: newId(), identity_provider_id, size: 7 })
-  await insert('directory_conflict', { id: newId(), identity_provider_id, resource, user_id: ben })
+  await insert('directory_conflict', {
+    id: newId(),
+    identity_provider_id,
+    user_name_key: 'ben',
+    resource,
+    user_id: ben,
+  })
 }
 
 async function seedProviders(insert: Insert): Promise<void> {

@@ -17,8 +17,8 @@ export async function makeConflicts(
     [tenant_id, id],
   )
   await house.asSuperuser(
-    `insert into directory_conflict (tenant_id, id, identity_provider_id, resource, user_id)
-      select $1, c.id, $2, '{"userName": "user@example.com"}', c.user_id
+    `insert into directory_conflict (tenant_id, id, identity_provider_id, user_name_key, resource, user_id)
+      select $1, c.id, $2, 'user', '{"userName": "user@example.com"}', c.user_id
       from unnest($3::uuid[], $4::uuid[]) as c (id, user_id)`,
     [tenant_id, id, [conflict_id, other], [people.user.user_id, people.approver.user_id]],
   )

@@ -20,6 +20,7 @@ const columns = sql`c.id, c.resource, c.user_id, c.kept_apart_at is not null as 
 export function listConflictsPage(tx: Tx, identity_provider_id: string, page: PageRequest): Promise<StoredConflict[]> {
   const after = page.after === undefined ? sql`` : sql` and c.id > ${page.after[0]}::uuid`
   return tx.read(sql<StoredConflict>`select ${columns} from directory_conflict c
+    join tenant_user u on u.tenant_id = c.tenant_id and u.id = c.user_id and u.deleted_at is null
     where c.tenant_id = ${tx.tenant_id} and c.identity_provider_id = ${identity_provider_id}${after}
     order by c.id limit ${page.limit + 1}`)
 }

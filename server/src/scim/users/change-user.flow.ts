@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { NewEvent } from '../../events/emit.ts'
 import type { DirectoryCtx } from '../../http/scim-operation.ts'
 import { noResource, notUnique, ScimProblem } from '../../http/scim-problem.ts'
+import { sessionsEnd } from '../../sessions/session-store.ts'
 import { type EndAccess, requireOwnerLeft } from '../../users/lifecycle.ts'
 import { leave, lockUser, lockUserAlone, saveUserDeletion } from '../../users/lifecycle-store.ts'
 import { userKind } from '../attribute.ts'
@@ -47,9 +48,10 @@ export async function changeUser(ctx: DirectoryCtx, parts: ChangeParts, change: 
       gone: without(held, kept, placeOf),
       found: without(kept, held, (value) => `${placeOf(value)} ${value.key}`),
       events: eventsOf(ctx, before, former, person),
+      ...(former.external_id !== person.external_id && { former_external_id: former.external_id }),
     }
     const stops = before.active && !person.active
-    const saved = await (stops ? stopUser(ctx, parts, save) : saveDirectoryUser(ctx, save))
+    const saved = await (stops ? stopUser(ctx, parts, save) : saveOf(ctx, save))
     if (saved !== undefined) return saved
   }
   throw changing()
@@ -86,6 +88,7 @@ async function requireFree(ctx: DirectoryCtx, id: string, former: Person, person
 
 /** The fields of the user's record that follow from what the directory says. */
 const recordFields = {
+  external_id: 'external_id',
   email: 'email',
   name: 'name',
   first_name: 'first_name',
@@ -109,6 +112,16 @@ function eventsOf(ctx: DirectoryCtx, before: DirectoryUser, former: Person, pers
     events.push({ type, ...about, data: { identity_provider_id } })
   }
   return events
+}
+
+/** Another external id may be another person’s: sessions by the former one end, and the account that signed in by it is not theirs any more. */
+function saveOf(ctx: DirectoryCtx, save: UserSave): Promise<DirectoryUser | undefined> {
+  if (save.former_external_id == null) return saveDirectoryUser(ctx, save)
+  return ctx.tx.interactive(async (tx) => {
+    const saved = await saveDirectoryUser({ ...ctx, tx }, save)
+    if (saved !== undefined) await tx.write([sessionsEnd(tx, saved.id)])
+    return saved
+  })
 }
 
 function stopUser(ctx: DirectoryCtx, parts: ChangeParts, save: UserSave): Promise<DirectoryUser | undefined> {

@@ -1,5 +1,5 @@
 import { sql } from '../../db/sql.ts'
-import { emit, type NewEvent } from '../../events/emit.ts'
+import { emit, emitWithFacts, type NewEvent } from '../../events/emit.ts'
 import type { DirectoryCtx } from '../../http/scim-operation.ts'
 import type { Statement, Tx } from '../../kernel/context.ts'
 import { addressKeys, emailKey, mailDomainOf } from '../../kernel/email-address.ts'
@@ -70,7 +70,8 @@ function isMeant({ tx, identity_provider_id }: DirectoryCtx, email: string): Sta
       and s.identity_provider_id = ${identity_provider_id}::uuid and (u.issuer is null or u.issuer = s.issuer)))`
 }
 
-const keyOf = (user_name: string) => searchedText({ caseExact: false }, user_name)
+/** A user name as it is searched. */
+export const keyOf = (user_name: string) => searchedText({ caseExact: false }, user_name)
 
 /** What is written of a user: the person, the resource, and the values by which filters find them. */
 export type UserContent = { person: Person; resource: Resource; values: readonly SearchedValue[] }
@@ -113,6 +114,8 @@ export async function insertDirectoryUser(
         manager_id = ${managerOf(ctx, person, id)}, facts_set_by = ${actor.user_id}::uuid
       where u.tenant_id = ${tx.tenant_id} and u.id = ${id}`,
     reportsFollow(ctx, id, person.external_id),
+    sql`delete from directory_conflict where tenant_id = ${tx.tenant_id}
+      and identity_provider_id = ${identity_provider_id} and user_name_key = ${keyOf(person.user_name)}`,
   ])
   if (made === undefined) throw new Error('a user of a directory was inserted and not returned')
   return made
@@ -128,16 +131,24 @@ function managerOf({ tx, identity_provider_id }: DirectoryCtx, { manager_key: ke
 }
 
 /** Who named the user as their manager, by this external id, before there was such a user. */
-function reportsFollow(
-  { tx, actor, identity_provider_id }: DirectoryCtx,
-  id: string,
-  external_id: string | null,
-): Statement {
-  return sql`update tenant_user u set manager_id = ${id}::uuid, facts_set_by = ${actor.user_id}::uuid
-    from directory_user d
-    where d.tenant_id = ${tx.tenant_id}::uuid and d.identity_provider_id = ${identity_provider_id}::uuid
-      and d.manager_key = ${external_id}::text and u.tenant_id = d.tenant_id and u.id = d.user_id
-      and u.id <> ${id}::uuid and u.manager_id is distinct from ${id}::uuid`
+function reportsFollow(ctx: DirectoryCtx, id: string, external_id: string | null): Statement {
+  const { tx, actor, identity_provider_id } = ctx
+  const data = { fields: ['manager_id'], identity_provider_id }
+  const event = { type: 'user.updated', subject_type: 'user', data } as const
+  return sql`with reports as materialized (
+      select u.tenant_id, u.id from directory_user d
+      join tenant_user u on u.tenant_id = d.tenant_id and u.id = d.user_id and u.deleted_at is null
+      where d.tenant_id = ${tx.tenant_id}::uuid and d.identity_provider_id = ${identity_provider_id}::uuid
+        and d.manager_key = ${external_id}::text
+        and u.id <> ${id}::uuid and u.manager_id is distinct from ${id}::uuid
+      order by u.id for no key update of u),
+    followed as (
+      update tenant_user u set manager_id = ${id}::uuid, facts_set_by = ${actor.user_id}::uuid,
+        updated_at = clock_timestamp()
+      from reports r where u.tenant_id = r.tenant_id and u.id = r.id
+      returning u.id, '{}'::jsonb as facts),
+    emitted as (${emitWithFacts(ctx, event, sql`followed`)})
+    select id from followed`
 }
 
 /** Gives a user of the tenant to the directory, which has said nothing of them yet. @throws Problem 409 `version_conflict` */
@@ -162,6 +173,8 @@ export async function linkDirectoryUser(
 export type UserSave = {
   before: DirectoryUser
   after: UserContent
+  /** The external id that somebody else’s account may have signed in by: it is taken from the user. */
+  former_external_id?: string | null
   /** The values that filters no longer find. */
   gone: readonly SearchedValue[]
   /** Those that they find from now on. */
@@ -172,11 +185,12 @@ export type UserSave = {
 /** Writes a change of a user if nobody has changed them since they were read; undefined if somebody has. */
 export async function saveDirectoryUser(
   ctx: DirectoryCtx,
-  { before, after, gone, found, events }: UserSave,
+  { before, after, former_external_id = null, gone, found, events }: UserSave,
 ): Promise<DirectoryUser | undefined> {
   const { tx, actor, identity_provider_id } = ctx
   const { person, resource } = after
   const { id } = before
+  const isMoved = sql`coalesce(u.subject = ${former_external_id}::text, false)`
   const [, [saved]] = await tx.write([
     lockOf(tx, id),
     sql<DirectoryUser>`with f as materialized (
@@ -193,6 +207,8 @@ export async function saveDirectoryUser(
         update tenant_user u set email = ${person.email}, email_key = ${emailKey(person.email)}, name = ${person.name},
           -- Case of ASCII letters alone: the key takes other people's addresses for this one.
           email_verified = u.email_verified and lower(u.email collate "C") = lower(${person.email} collate "C"),
+          issuer = case when ${isMoved} then null else u.issuer end,
+          subject = case when ${isMoved} then null else u.subject end,
           first_name = ${person.first_name}, last_name = ${person.last_name}, display_name = ${person.display_name},
           active = ${person.active}, department = f.department, title = f.title, manager_id = f.manager_id,
           facts_set_by = case when (u.department, u.title, u.manager_id)

@@ -50,7 +50,7 @@ async function settleAddress(
   }
   const { id, email, is_meant } = holder
   if (!is_meant || !sameAddress(email, content.person.email)) {
-    await keepConflict(ctx, id, content.resource)
+    await keepConflict(ctx, id, content)
     throw notUnique(
       'a user whom no directory manages has the e-mail address: an administrator has to settle who they are',
     )
