@@ -108,6 +108,7 @@ export class Batch extends Query {
       return
     }
     this.#failure = error
+    this.#forgetClosed()
     const settle = () => {
       wire.off('readyForQuery', settle)
       wire.off('end', settle)
@@ -115,6 +116,13 @@ export class Batch extends Query {
     }
     wire.once('readyForQuery', settle)
     wire.once('end', settle)
+  }
+
+  /** In a transaction that has failed, the server closes a statement and does not prepare it again, though another batch had. */
+  #forgetClosed(): void {
+    for (const [index, { text }] of this.#statements.entries()) {
+      if (this.#shapes[index] === undefined) this.#prepared.forget(nameOf(text))
+    }
   }
 
   /** During a copy the server ignores the Sync that was sent with the batch, so the connection cannot recover. */

@@ -51,6 +51,17 @@ test('an error fails its own batch only, not those before and after it', async (
   assert.deepEqual(await run([readNote('before'), readNote('behind')]), [[{ said: 'yes' }], [{ said: 'yes' }]])
 })
 
+test('a statement that was in flight twice as its transaction failed is prepared again', async () => {
+  const client = await connected()
+  const asked = sql`select 'in flight twice' as text`
+  await client.run([sql`begin`])
+  await Promise.allSettled([[asked], [failing], [asked]].map((batch) => client.run(batch)))
+  await client.run([sql`rollback`])
+  await client.run([sql`begin`])
+  assert.deepEqual(await client.run([asked]), [[{ text: 'in flight twice' }]])
+  await client.run([sql`commit`])
+})
+
 test('tenants that share one connection never see each other’s rows', async () => {
   const wrong = await Promise.all(
     Array.from({ length: 600 }, async (_, index) => {

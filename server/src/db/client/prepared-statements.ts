@@ -43,6 +43,11 @@ export class PreparedStatements {
     this.#evicted.push(oldest)
   }
 
+  /** For a statement that the server may have closed. */
+  forget(name: string): void {
+    this.#shapes.delete(name)
+  }
+
   clear(): void {
     this.#shapes.clear()
   }
