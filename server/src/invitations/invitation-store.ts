@@ -192,12 +192,11 @@ export async function revokeLiveInvitation(
 export function endingInvitations(endAccess: EndAccess): EndAccess {
   return async (ctx, user_id, reasons) => {
     const event = { type: 'user.invitation_revoked', subject_type: 'user', subject_id: user_id } as const
-    await ctx.tx.write([
-      sql`with ended as (${liveEnd(ctx.tx, user_id, 'revoked')}),
-        stopped as (${mailStop(ctx.tx, sql`ended`)}),
-        left_over as (select jsonb_build_object('invitation_id', id) as facts from ended where ended_as = 'revoked')
-        ${emitWithFacts(ctx, event, sql`left_over`)}`,
-    ])
-    return endAccess(ctx, user_id, reasons)
+    const end = sql`with ended as (${liveEnd(ctx.tx, user_id, 'revoked')}),
+      stopped as (${mailStop(ctx.tx, sql`ended`)}),
+      left_over as (select jsonb_build_object('invitation_id', id) as facts from ended where ended_as = 'revoked')
+      ${emitWithFacts(ctx, event, sql`left_over`)}`
+    const [, ended] = await Promise.all([ctx.tx.write([end]), endAccess(ctx, user_id, reasons)])
+    return ended
   }
 }

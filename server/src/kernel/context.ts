@@ -33,7 +33,7 @@ export type Tx = {
   read<Row>(statement: Statement<Row>): Promise<Row[]>
   /** Statements that succeed or fail together, in one batch. */
   write<const Statements extends readonly Statement[]>(statements: Statements): Promise<RowsOf<Statements>>
-  /** A transaction that reads before it writes. A thrown error rolls it back. */
+  /** A transaction that reads before it writes. A thrown error rolls it back. Calls made at once run in their order, in one round trip. */
   interactive<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>
 }
 

@@ -228,11 +228,14 @@ function leavePending(
 
 /**
  * Ends the pending requests and the grants of a user, whom the transaction has locked before. Requests come first: where one is
- * approved at the same moment, its grants are then found.
+ * approved at the same moment, its grants are then found. The transaction runs both in this order, in one round trip.
  */
 export const endAccessOf: EndAccess = async (ctx, user_id, reasons) => {
-  const requests_cancelled = await cancelRequests(ctx, sql`requester_id = ${user_id}`, reasons.cancelled)
-  return { requests_cancelled, grants_ended: await revokeGrantsOf(ctx, user_id, reasons.revoked) }
+  const [requests_cancelled, grants_ended] = await Promise.all([
+    cancelRequests(ctx, sql`requester_id = ${user_id}`, reasons.cancelled),
+    revokeGrantsOf(ctx, user_id, reasons.revoked),
+  ])
+  return { requests_cancelled, grants_ended }
 }
 
 /**

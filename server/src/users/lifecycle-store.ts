@@ -35,11 +35,17 @@ export async function lockUser(tx: Tx, id: string): Promise<LockedUser | undefin
  * inside `interactive`.
  */
 export async function lockUserAlone(tx: Tx, id: string): Promise<boolean> {
-  const [[held]] = await tx.write([
-    sql`select u.id from tenant_user u where u.tenant_id = ${tx.tenant_id} and u.id = ${id} and u.deleted_at is null
-      for no key update`,
+  return (await lockUsersAlone(tx, [id])).length > 0
+}
+
+/** The same for several users, always in the same order. Returns those that there are. */
+export async function lockUsersAlone(tx: Tx, ids: readonly string[]): Promise<Pick<LockedUser, 'id' | 'is_owner'>[]> {
+  const [held] = await tx.write([
+    sql<Pick<LockedUser, 'id' | 'is_owner'>>`select u.id, u.is_owner from tenant_user u
+      where u.tenant_id = ${tx.tenant_id} and u.id = any(${[...ids]}::uuid[]) and u.deleted_at is null
+      order by u.id for no key update`,
   ])
-  return held !== undefined
+  return held
 }
 
 /** Emits that all access of a user who stays active was ended; nothing where there was nothing to end. */
@@ -49,15 +55,14 @@ export async function saveAccessEnd(ctx: WorkCtx, user_id: string, ended: EndedA
   await ctx.tx.write([emit(ctx, event)])
 }
 
-/** Ends the sessions of a locked user and their access: whatever ends the one ends the other. */
+/** Ends the sessions of a locked user and their access, in one round trip: whatever ends the one ends the other. */
 export async function leave(
   ctx: WorkCtx,
   { id }: Pick<LockedUser, 'id'>,
   endAccess: EndAccess,
   why: string,
 ): Promise<void> {
-  await ctx.tx.write([sessionsEnd(ctx.tx, id)])
-  await endAccess(ctx, id, { cancelled: why, revoked: why })
+  await Promise.all([ctx.tx.write([sessionsEnd(ctx.tx, id)]), endAccess(ctx, id, { cancelled: why, revoked: why })])
 }
 
 /** Writes the change of a locked user and its events. */
