@@ -33,12 +33,10 @@ export function personOf(resource: Resource): Person {
   const user_name = textAt(resource, 'userName')
   if (user_name === null) throw invalidValue('`userName` is required')
   const name = isObject(resource.name) ? resource.name : {}
-  const enterprise = isObject(resource[enterpriseSchema]) ? resource[enterpriseSchema] : {}
-  const manager = isObject(enterprise.manager) ? enterprise.manager : {}
+  const enterprise = enterpriseOf(resource)
   const email = addressOf(resource, user_name)
   return {
     user_name,
-    external_id: textAt(resource, 'externalId'),
     email,
     name: nameOf(resource, name, user_name) ?? email,
     first_name: shownText(textAt(name, 'givenName'), maxOwnNameLength),
@@ -47,8 +45,22 @@ export function personOf(resource: Resource): Person {
     active: resource.active !== false,
     department: shownText(textAt(enterprise, 'department'), maxNameLength),
     title: shownText(textAt(resource, 'title'), maxNameLength),
-    manager_key: textAt(manager, 'value'),
+    ...keysOf(resource),
   }
+}
+
+/** By what others name the person as their manager, and whom the person names. */
+export function keysOf(resource: Resource): Pick<Person, 'external_id' | 'manager_key'> {
+  const { manager } = enterpriseOf(resource)
+  return {
+    external_id: textAt(resource, 'externalId'),
+    manager_key: isObject(manager) ? textAt(manager, 'value') : null,
+  }
+}
+
+function enterpriseOf(resource: Resource): Record<string, unknown> {
+  const enterprise = resource[enterpriseSchema]
+  return isObject(enterprise) ? enterprise : {}
 }
 
 function addressOf(resource: Resource, user_name: string): string {

@@ -1,13 +1,13 @@
 import { sql } from '../../db/sql.ts'
-import { emit, emitWithFacts, type NewEvent } from '../../events/emit.ts'
+import { emit, type NewEvent } from '../../events/emit.ts'
 import type { DirectoryCtx } from '../../http/scim-operation.ts'
 import type { Statement, Tx } from '../../kernel/context.ts'
 import { addressKeys, emailKey, mailDomainOf } from '../../kernel/email-address.ts'
-import { readUuid } from '../../kernel/id.ts'
 import { searchedText } from '../filter.ts'
-import type { Person } from '../person.ts'
+import { keysOf, type Person } from '../person.ts'
 import type { Resource } from '../read-resource.ts'
 import type { SearchedValue } from '../searched-values.ts'
+import { managerLocks, managerOf, reportsFollow } from './directory-manager-store.ts'
 import type { DirectoryUser } from './directory-user.ts'
 
 export const versionOf = (row: Statement): Statement =>
@@ -90,7 +90,8 @@ export async function insertDirectoryUser(
   const roles = ['user']
   const data = { roles, auth_provider: 'oidc', is_owner: false, identity_provider_id }
   const event = { type: 'user.created', subject_type: 'user', subject_id: id, data } as const
-  const [[made]] = await tx.write([
+  const [, [made]] = await tx.write([
+    managerLocks(ctx, { named: person.external_id, names: person.manager_key }),
     sql<DirectoryUser>`with u as (
         insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider, active, first_name, last_name,
           display_name)
@@ -119,36 +120,6 @@ export async function insertDirectoryUser(
   ])
   if (made === undefined) throw new Error('a user of a directory was inserted and not returned')
   return made
-}
-
-/** The manager whom a user of the directory names by id or external id; null where the directory has none such, and for the user themselves. */
-function managerOf({ tx, identity_provider_id }: DirectoryCtx, { manager_key: key }: Person, self: string): Statement {
-  const id = key === null ? null : (readUuid(key) ?? null)
-  return sql`(select m.user_id from directory_user m where m.tenant_id = ${tx.tenant_id}::uuid
-      and m.identity_provider_id = ${identity_provider_id}::uuid and m.user_id <> ${self}::uuid
-      and (m.user_id = ${id}::uuid or m.external_id = ${key}::text)
-    order by m.user_id = ${id}::uuid desc nulls last limit 1)`
-}
-
-/** Who named the user as their manager, by this external id, before there was such a user. */
-function reportsFollow(ctx: DirectoryCtx, id: string, external_id: string | null): Statement {
-  const { tx, actor, identity_provider_id } = ctx
-  const data = { fields: ['manager_id'], identity_provider_id }
-  const event = { type: 'user.updated', subject_type: 'user', data } as const
-  return sql`with reports as materialized (
-      select u.tenant_id, u.id from directory_user d
-      join tenant_user u on u.tenant_id = d.tenant_id and u.id = d.user_id and u.deleted_at is null
-      where d.tenant_id = ${tx.tenant_id}::uuid and d.identity_provider_id = ${identity_provider_id}::uuid
-        and d.manager_key = ${external_id}::text
-        and u.id <> ${id}::uuid and u.manager_id is distinct from ${id}::uuid
-      order by u.id for no key update of u),
-    followed as (
-      update tenant_user u set manager_id = ${id}::uuid, facts_set_by = ${actor.user_id}::uuid,
-        updated_at = clock_timestamp()
-      from reports r where u.tenant_id = r.tenant_id and u.id = r.id
-      returning u.id, '{}'::jsonb as facts),
-    emitted as (${emitWithFacts(ctx, event, sql`followed`)})
-    select id from followed`
 }
 
 /** Gives a user of the tenant to the directory, which has said nothing of them yet. @throws Problem 409 `version_conflict` */
@@ -191,7 +162,11 @@ export async function saveDirectoryUser(
   const { person, resource } = after
   const { id } = before
   const isMoved = sql`coalesce(u.subject = ${former_external_id}::text, false)`
-  const [, [saved]] = await tx.write([
+  const former = keysOf(before.resource)
+  const named = person.external_id === former.external_id ? null : person.external_id
+  const names = person.manager_key === former.manager_key ? null : person.manager_key
+  const [, , [saved]] = await tx.write([
+    managerLocks(ctx, { named, names }),
     lockOf(tx, id),
     sql<DirectoryUser>`with f as materialized (
         select ${person.department}::text as department, ${person.title}::text as title,
@@ -223,7 +198,7 @@ export async function saveDirectoryUser(
       searched as (${valuesInsert(found)}),
       emitted as (${events.length === 0 ? sql`select` : emit(ctx, events, sql`u`)})
       select ${userColumns} from d join u on u.id = d.user_id`,
-    reportsFollow(ctx, id, person.external_id),
+    ...(named === null ? [] : [reportsFollow(ctx, id, named)]),
   ])
   return saved
 }
