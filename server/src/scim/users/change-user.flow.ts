@@ -2,10 +2,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { NewEvent } from '../../events/emit.ts'
 import type { DirectoryCtx } from '../../http/scim-operation.ts'
-import { noResource, notUnique, ScimProblem } from '../../http/scim-problem.ts'
+import { noResource, notUnique } from '../../http/scim-problem.ts'
 import { sessionsEnd } from '../../sessions/session-store.ts'
 import { type EndAccess, requireOwnerLeft } from '../../users/lifecycle.ts'
-import { leave, lockUser, lockUserAlone, saveUserDeletion } from '../../users/lifecycle-store.ts'
+import { leave, lockUser, saveUserDeletion } from '../../users/lifecycle-store.ts'
 import { userKind } from '../attribute.ts'
 import { type Person, personOf } from '../person.ts'
 import type { Resource } from '../read-resource.ts'
@@ -19,7 +19,7 @@ import {
   saveDirectoryUser,
   type UserSave,
 } from './directory-user-store.ts'
-import { guardRemoval } from './guard-removal.flow.ts'
+import { changedMeanwhile, guardRemoval } from './guard-removal.flow.ts'
 
 /** How often a change is tried when another comes between its read and its write. */
 const maxAttempts = 5
@@ -54,10 +54,8 @@ export async function changeUser(ctx: DirectoryCtx, parts: ChangeParts, change: 
     const saved = await (stops ? stopUser(ctx, parts, save) : saveOf(ctx, save))
     if (saved !== undefined) return saved
   }
-  throw changing()
+  throw changedMeanwhile()
 }
-
-const changing = () => new ScimProblem(409, 'other calls are changing the user; send it again', undefined)
 
 async function requireUser(ctx: DirectoryCtx, { id, ifMatch }: Omit<Change, 'of'>): Promise<DirectoryUser> {
   const found = await findDirectoryUser(ctx, id)
@@ -126,24 +124,16 @@ function saveOf(ctx: DirectoryCtx, save: UserSave): Promise<DirectoryUser | unde
 
 function stopUser(ctx: DirectoryCtx, parts: ChangeParts, save: UserSave): Promise<DirectoryUser | undefined> {
   return guardRemoval(ctx, save.before, async (inside) => {
-    await lockToStop(inside, save.before)
+    await requireMayStop(inside, save.before)
     const saved = await saveDirectoryUser(inside, save)
     if (saved !== undefined) await leave(inside, saved, parts.endAccess, 'its holder was deactivated in the directory')
     return saved
   })
 }
 
-/**
- * Locks a user who is to be stopped, and of an owner also the others.
- * @throws Problem 409 `last_owner`, ScimProblem 409 for one who became an owner meanwhile: the others are locked first then
- */
-async function lockToStop(inside: DirectoryCtx, { id, is_owner }: DirectoryUser): Promise<void> {
-  const { tx } = inside
-  if (!is_owner) {
-    await lockUserAlone(tx, id)
-    if ((await findDirectoryUser(inside, id))?.is_owner) throw changing()
-    return
-  }
+/** Locks an owner who is to be stopped, and the other owners. @throws Problem 409 `last_owner` */
+async function requireMayStop({ tx }: DirectoryCtx, { id, is_owner }: DirectoryUser): Promise<void> {
+  if (!is_owner) return
   const locked = await lockUser(tx, id)
   if (locked !== undefined) requireOwnerLeft(locked)
 }
@@ -156,7 +146,7 @@ export async function removeUser(
 ): Promise<void> {
   const before = await requireUser(ctx, { id, ifMatch })
   await guardRemoval(ctx, before, async (inside) => {
-    await lockToStop(inside, before)
+    await requireMayStop(inside, before)
     await requireUser(inside, { id, ifMatch })
     await deleteDirectoryUser(inside, id)
     await saveUserDeletion(inside, { id })

@@ -22,20 +22,24 @@ export async function lockRemovals({ tx, identity_provider_id }: DirectoryCtx): 
 }
 
 /**
- * Counts a removal, after the user was stopped, in the transaction that stops them. `refuses`: the tenant wants such removals refused. The size
- * of the directory is counted at the first removal of an hour alone.
+ * Counts removals, after the users were stopped, in the transaction that stops them. `refuses`: the tenant wants such removals refused. The
+ * size of the directory is counted at the first removal of an hour alone, user by user: after an import PostgreSQL does not know yet how many
+ * there are, and a join would take seconds.
  */
-export async function countRemoval(ctx: DirectoryCtx): Promise<Removals & { refuses: boolean }> {
+export async function countRemovals(ctx: DirectoryCtx, count: number): Promise<Removals & { refuses: boolean }> {
   const { tx, identity_provider_id } = ctx
   const theirs = sql`r.tenant_id = ${tx.tenant_id}::uuid and r.identity_provider_id = ${identity_provider_id}::uuid`
+  const ids = Array.from({ length: count }, newId)
   const [, , [counted]] = await tx.write([
     sql`delete from directory_removal r where ${theirs} and r.at < clock_timestamp() - ${anHour}`,
-    sql`insert into directory_removal (tenant_id, identity_provider_id, id, size)
-      select ${tx.tenant_id}::uuid, ${identity_provider_id}::uuid, ${newId()}::uuid, coalesce(
+    sql`with known as materialized (select coalesce(
         (select r.size from directory_removal r where ${theirs} order by r.at limit 1),
-        (select 1 + count(*) from directory_user d join tenant_user u on u.tenant_id = d.tenant_id and u.id = d.user_id
+        (select ${count}::integer + count(*) from directory_user d
           where d.tenant_id = ${tx.tenant_id}::uuid and d.identity_provider_id = ${identity_provider_id}::uuid
-            and ${isActive(sql`u`)}))`,
+            and (select ${isActive(sql`u`)} from tenant_user u where u.tenant_id = d.tenant_id and u.id = d.user_id)))
+        as size)
+      insert into directory_removal (tenant_id, identity_provider_id, id, size)
+      select ${tx.tenant_id}::uuid, ${identity_provider_id}::uuid, id, known.size from known, unnest(${ids}::uuid[]) as id`,
     sql<Removals & { refuses: boolean }>`select count(*)::integer as removed, max(r.size) as size,
         coalesce((select ${refusesMany} from identity_provider i
           where i.tenant_id = ${tx.tenant_id}::uuid and i.id = ${identity_provider_id}::uuid), false) as refuses
