@@ -41,12 +41,8 @@ export async function seedAccess(database: Database, tenant_id: string, people: 
   await database.query('vacuum analyze user_session, access_request, entitlement, access_grant, sandbox_assignment')
 }
 
-/** Waits until every grant of these people is gone at the sandbox; milliseconds after `instant` at which each revocation was called there. */
-export async function dispatchedAfter(
-  database: Database,
-  people: readonly Person[],
-  instant: string,
-): Promise<number[]> {
+/** Waits until every grant of these people is gone at the sandbox; the moment, in milliseconds since 1970, at which each revocation was called there. */
+export async function dispatchesOf(database: Database, people: readonly Person[]): Promise<Map<string, number>> {
   const ids = people.map(({ id }) => id)
   for (let tries = 0; tries < 1_200; tries += 1) {
     const { rows } = await database.query<{ left: number }>(
@@ -57,15 +53,15 @@ export async function dispatchedAfter(
     if (rows[0]?.left === 0) break
     await pause(100)
   }
-  const { rows } = await database.query<{ ms: number; sessions: number }>(
-    `select extract(epoch from min(o.created_at) - $2::timestamptz)::float8 * 1000 as ms,
-        (select count(*)::integer from user_session s where s.user_id = any($1)) as sessions
+  const { rows } = await database.query<{ id: string; ms: number; sessions: number }>(
+    `select g.user_id as id, extract(epoch from min(o.created_at))::float8 * 1000 as ms,
+        (select count(*)::integer from user_session s where s.tenant_id = g.tenant_id and s.user_id = g.user_id) as sessions
       from access_grant g join entitlement e on e.tenant_id = g.tenant_id and e.id = g.entitlement_id
       join sandbox_operation o on o.tenant_id = e.tenant_id and o.key = e.target_key and o.kind = 'delete'
-      where g.user_id = any($1) group by g.tenant_id, g.id`,
-    [ids, instant],
+      where g.user_id = any($1) group by g.tenant_id, g.user_id`,
+    [ids],
   )
   if (rows.length !== people.length) throw new Error(`${rows.length} of ${people.length} revocations were dispatched`)
   if (rows.some(({ sessions }) => sessions > 0)) throw new Error('a session outlived its user')
-  return rows.map(({ ms }) => ms)
+  return new Map(rows.map(({ id, ms }) => [id, ms]))
 }

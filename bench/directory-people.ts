@@ -91,7 +91,11 @@ function personOf(number: number): object {
 }
 
 /** Does the work for each number below `count`, at most `atOnce` of it at the same time. */
-async function inTurns<Done>(count: number, atOnce: number, work: (number: number) => Promise<Done>): Promise<Done[]> {
+export async function inTurns<Done>(
+  count: number,
+  atOnce: number,
+  work: (number: number) => Promise<Done>,
+): Promise<Done[]> {
   const done: Done[] = []
   let next = 0
   const one = async () => {

@@ -4,19 +4,37 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connectAlone } from '../server/src/db/client/connect.ts'
 import type { Bench, Effort } from './bench.ts'
-import { dispatchedAfter, seedAccess } from './directory-access.ts'
-import { type Directory, importPeople, makeDirectory, type Person } from './directory-people.ts'
+import { dispatchesOf, seedAccess } from './directory-access.ts'
+import { type Directory, importPeople, inTurns, makeDirectory, type Person } from './directory-people.ts'
 import { embeddedTarget } from './embedded.ts'
 import { type Database, spread } from './ends.ts'
 import { type Caller, callerOf } from './meanwhile.ts'
 import { gather, startService } from './sallyport.ts'
 
-/** A client that imports sends this many calls at once; one that removes everybody at once has this many connections. */
-const [importsAtOnce, connections] = [8, 256]
+/** A client sends this many calls at once. One that sends everything at the same moment has `connections`. */
+const [callsAtOnce, connections] = [8, 256]
 
-/** How many people leave at once, one time after another. */
+/** `leaving`: how many people leave, one time after another, and how many calls there are at once. */
 const sizes = ({ isMiniature }: Effort) =>
-  isMiniature ? { people: 120, groups: 10, leaving: [5, 20] } : { people: 10_000, groups: 1_000, leaving: [300, 1_000] }
+  isMiniature
+    ? {
+        people: 120,
+        groups: 10,
+        leaving: [
+          [5, 5],
+          [20, 20],
+          [10, callsAtOnce],
+        ] as const,
+      }
+    : {
+        people: 10_000,
+        groups: 1_000,
+        leaving: [
+          [300, 300],
+          [1_000, 1_000],
+          [300, callsAtOnce],
+        ] as const,
+      }
 
 /**
  * A directory of many people, on the real service with the embedded database and the sandbox: its import, its searches, and people who
@@ -33,7 +51,7 @@ export const directory: Bench = {
       const { tenant_id, owner, approver } = await gather(service.base_url, folder)
       const caller = { tenant_id, token: owner.token }
       const scim = await makeDirectory(service, caller, connections)
-      const imported = await importPeople(scim, { people, groups, atOnce: importsAtOnce }, say)
+      const imported = await importPeople(scim, { people, groups, atOnce: callsAtOnce }, say)
       const database = await connectAlone(await embeddedTarget(folder))
       const rows = await searches(scim, effort)
       const approvals = approvalsOf(service.base_url, { requester: caller, approver: { ...caller, ...approver } })
@@ -41,18 +59,19 @@ export const directory: Bench = {
       await approvals.during(pause(effort.seconds * 500))
       const quiet = await approvals.during(pause(effort.seconds * 5_000))
       rows.push(['an approval, quiet', ...spread(quiet)])
-      for (const count of leaving) {
+      for (const [count, atOnce] of leaving) {
         const leavers = left.take(count).toArray()
         await seedAccess(database, tenant_id, leavers)
-        say(`${count} people leave`)
-        rows.push(...(await leaveAtOnce({ scim, database, approvals }, leavers)))
+        say(`${count} people leave, ${atOnce} at once`)
+        rows.push(...(await leave({ scim, database, approvals }, leavers, atOnce)))
       }
       await database.end()
       const notes = [
-        `The import, ${importsAtOnce} calls at once: ${people} people in ${imported.peopleSeconds.toFixed(1)} s, ` +
+        `The import, ${callsAtOnce} calls at once: ${people} people in ${imported.peopleSeconds.toFixed(1)} s, ` +
           `${groups} groups of 20 members in ${imported.groupsSeconds.toFixed(1)} s.`,
-        'Dispatched: from the moment at which all of them were to leave until the sandbox records the call that revokes the grant of one. ' +
-          `The calls go over ${connections} connections. Approved meanwhile: 10 requests a second, whose grants are begun as well.`,
+        'Dispatched: from the start of the call that stops a user until the sandbox records the call that revokes their grant. Where all ' +
+          `leave at once, all calls start at the same moment, over ${connections} connections. Approved meanwhile: 10 requests a second, ` +
+          'whose grants are begun as well.',
       ]
       return { columns: ['ms', 'p50', 'p90', 'p99', 'max', 'count'], rows, notes }
     } finally {
@@ -64,21 +83,29 @@ export const directory: Bench = {
 
 type Parts = { scim: Directory; database: Database; approvals: ReturnType<typeof approvalsOf> }
 
-async function leaveAtOnce({ scim, database, approvals }: Parts, leavers: readonly Person[]): Promise<string[][]> {
+async function leave(
+  { scim, database, approvals }: Parts,
+  leavers: readonly Person[],
+  atOnce: number,
+): Promise<string[][]> {
+  const began = new Map<string, number>()
   const answered: number[] = []
-  const instant = new Date().toISOString()
-  const began = performance.now()
-  const leave = async ({ id }: Person) => {
+  const now = () => performance.timeOrigin + performance.now()
+  const stop = async ({ id }: Person) => {
+    const start = now()
+    began.set(id, start)
     await scim.call('PATCH', `/Users/${id}`, { Operations: [{ op: 'Replace', path: 'active', value: 'False' }] })
-    answered.push(performance.now() - began)
+    answered.push(now() - start)
   }
-  const all = Promise.all(leavers.map(leave)).then(() => dispatchedAfter(database, leavers, instant))
-  const approved = await approvals.during(all)
-  const count = leavers.length
+  const all = inTurns(leavers.length, atOnce, (place) => stop(leavers[place] as Person))
+  const dispatched = all.then(() => dispatchesOf(database, leavers))
+  const approved = await approvals.during(dispatched)
+  const delays = [...(await dispatched)].map(([id, ms]) => ms - (began.get(id) ?? Number.NaN))
+  const who = `${leavers.length} leave, ${atOnce === leavers.length ? 'all' : atOnce} at once`
   return [
-    [`${count} leave at once: answered`, ...spread(answered)],
-    [`${count} leave at once: dispatched`, ...spread(await all)],
-    [`${count} leave at once: an approval meanwhile`, ...spread(approved)],
+    [`${who}: answered`, ...spread(answered)],
+    [`${who}: dispatched`, ...spread(delays)],
+    [`${who}: an approval meanwhile`, ...spread(approved)],
   ]
 }
 
