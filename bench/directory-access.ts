@@ -55,7 +55,8 @@ export async function dispatchesOf(database: Database, people: readonly Person[]
   }
   const { rows } = await database.query<{ id: string; ms: number; sessions: number }>(
     `select g.user_id as id, extract(epoch from min(o.created_at))::float8 * 1000 as ms,
-        (select count(*)::integer from user_session s where s.tenant_id = g.tenant_id and s.user_id = g.user_id) as sessions
+        (select count(*)::integer from user_session s
+          where s.tenant_id = g.tenant_id and s.user_id = g.user_id) as sessions
       from access_grant g join entitlement e on e.tenant_id = g.tenant_id and e.id = g.entitlement_id
       join sandbox_operation o on o.tenant_id = e.tenant_id and o.key = e.target_key and o.kind = 'delete'
       where g.user_id = any($1) group by g.tenant_id, g.user_id`,

@@ -190,6 +190,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'notifications → users': 'only active users are notified',
   'scim/conflicts → users': 'a settled conflict gives a user to a directory',
   'identity-providers → scim/users': 'a deleted provider says nothing of its users any more',
+  'scim/users → db/client': 'which of several removals failed by itself',
   'scim/users → sessions': 'a user who gets another external id is signed out',
   'scim/users → users': 'a directory makes users, and stops them',
   'rehearsal → auth': 'a token for a person of the rehearsal is answered as a sign-in',

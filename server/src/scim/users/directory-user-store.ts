@@ -7,8 +7,8 @@ import { searchedText } from '../filter.ts'
 import { keysOf, type Person } from '../person.ts'
 import type { Resource } from '../read-resource.ts'
 import type { SearchedValue } from '../searched-values.ts'
-import { managerLocks, managerOf, reportsFollow } from './directory-manager-store.ts'
 import type { DirectoryUser } from './directory-user.ts'
+import { managerLocks, managerOf, reportsFollow } from './reporting-line-store.ts'
 
 export const versionOf = (row: Statement): Statement =>
   sql`(extract(epoch from ${row}.updated_at) * 1000000)::bigint::text`

@@ -39,7 +39,8 @@ export async function countRemovals(ctx: DirectoryCtx, count: number): Promise<R
             and (select ${isActive(sql`u`)} from tenant_user u where u.tenant_id = d.tenant_id and u.id = d.user_id)))
         as size)
       insert into directory_removal (tenant_id, identity_provider_id, id, size)
-      select ${tx.tenant_id}::uuid, ${identity_provider_id}::uuid, id, known.size from known, unnest(${ids}::uuid[]) as id`,
+      select ${tx.tenant_id}::uuid, ${identity_provider_id}::uuid, id, known.size
+      from known, unnest(${ids}::uuid[]) as id`,
     sql<Removals & { refuses: boolean }>`select count(*)::integer as removed, max(r.size) as size,
         coalesce((select ${refusesMany} from identity_provider i
           where i.tenant_id = ${tx.tenant_id}::uuid and i.id = ${identity_provider_id}::uuid), false) as refuses

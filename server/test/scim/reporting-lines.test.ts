@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { newId } from '../../src/kernel/id.ts'
 import { enterpriseSchema } from '../../src/scim/attribute.ts'
-import { reportsFollow } from '../../src/scim/users/directory-manager-store.ts'
+import { reportsFollow } from '../../src/scim/users/reporting-line-store.ts'
 import { outline, readingOf } from '../support/rows-read.ts'
 import { openScimStage } from '../support/scim-stage.ts'
 
