@@ -1,10 +1,10 @@
-import { allOf, isoMoment, sql } from '../../db/sql.ts'
+import { isoMoment, sql } from '../../db/sql.ts'
 import type { DirectoryCtx } from '../../http/scim-operation.ts'
 import type { Statement } from '../../kernel/context.ts'
 import type { Filter, Leaf } from '../filter.ts'
 import type { ListRequest } from '../list-request.ts'
 import { versionOf } from '../users/directory-user-store.ts'
-import { idCondition, momentCondition, textCondition } from '../users/user-filter-store.ts'
+import { idCondition, joined, momentCondition, textCondition } from '../users/user-filter-store.ts'
 import type { DirectoryGroup } from './directory-group.ts'
 import { directoryGroups } from './directory-group-store.ts'
 
@@ -48,22 +48,6 @@ function groupCondition(ctx: DirectoryCtx, filter: Filter): Statement {
 }
 
 type OfMembers = Extract<Filter, { op: 'of' }>
-
-/** The parts of a filter joined; undefined for one that has no parts. */
-function joined(filter: Filter, conditionOf: (part: Filter) => Statement): Statement | undefined {
-  switch (filter.op) {
-    case 'and':
-      return sql`(${allOf(filter.filters.map(conditionOf))})`
-    case 'or':
-      return filter.filters.map(conditionOf).reduce((all, next) => sql`(${all} or ${next})`)
-    case 'not':
-      return sql`(${conditionOf(filter.filter)}) is not true`
-    case 'nothing':
-      return sql`false`
-    default:
-      return undefined
-  }
-}
 
 function groupLeaf(ctx: DirectoryCtx, filter: Leaf | OfMembers): Statement {
   // The one list of a group is that of its members.

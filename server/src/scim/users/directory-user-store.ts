@@ -18,7 +18,7 @@ const userColumns = sql`d.user_id as id, d.resource, u.active, u.is_owner, d.cre
   ${versionOf(sql`d`)} as version`
 
 /** The users of the directory, `d` and `u`. */
-export function directoryUsers({ tx, identity_provider_id }: DirectoryCtx): Statement {
+function directoryUsers({ tx, identity_provider_id }: DirectoryCtx): Statement {
   return sql`directory_user d join tenant_user u on u.tenant_id = d.tenant_id and u.id = d.user_id
     where d.tenant_id = ${tx.tenant_id}::uuid and d.identity_provider_id = ${identity_provider_id}::uuid`
 }

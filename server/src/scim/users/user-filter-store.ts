@@ -7,44 +7,126 @@ import type { Filter, Leaf } from '../filter.ts'
 /** Behind every text that begins alike. */
 const last = '\u{10ffff}'
 
+/** The condition that `d`, a row of directory_user, is of the directory. */
+export const isOfDirectory = ({ tx, identity_provider_id }: DirectoryCtx): Statement =>
+  sql`d.tenant_id = ${tx.tenant_id}::uuid and d.identity_provider_id = ${identity_provider_id}::uuid`
+
 /**
- * The condition of a filter on `d`, a row of directory_user. Each comparison is answered from an index of the values: `eq`, `sw` and `pr`
- * read what they find; the others read the values of one attribute of one directory.
+ * The condition that a filter finds `d`, a row of directory_user, and that it is of the directory.
+ *
+ * It holds whatever the database guesses of the tables: of a directory that has just been read in, it guesses that it is small, and would
+ * compare each user with each. So the part of the filter that tells most finds users by the index of values, and they are looked up by
+ * their key. What few of them are left is tested one by one; else each other part is a set, which is made once.
  */
 export function userCondition(ctx: DirectoryCtx, filter: Filter): Statement {
+  const parts = filter.op === 'and' ? partsOf(filter) : [filter]
+  const lead = parts.filter(isFound).toSorted((one, other) => rankOf(one) - rankOf(other))[0]
+  if (lead === undefined) return sql`${isOfDirectory(ctx)} and ${allOf(parts.map((one) => inSets(ctx, one)))}`
+  const tells = rankOf(lead) <= ranks.some
+  const others = parts.filter((one) => one !== lead).map((one) => (tells ? ofUser(ctx, one) : inSets(ctx, one)))
+  // No index is asked for the provider: that of the key finds each user alone.
+  return sql`d.tenant_id = ${ctx.tx.tenant_id}::uuid
+    and (d.identity_provider_id = ${ctx.identity_provider_id}::uuid) is true
+    and d.user_id in (${idsOf(ctx, lead)}) and ${allOf(others)}`
+}
+
+/** The parts of a filter that all must hold. */
+function partsOf(filter: Filter): readonly Filter[] {
+  return filter.op === 'and' ? filter.filters.flatMap(partsOf) : [filter]
+}
+
+type Of = Extract<Filter, { op: 'of' }>
+
+/** A part that the index of values answers. Who differs from a value has perhaps none. */
+const isFound = (filter: Filter): filter is Leaf | Of =>
+  filter.op === 'of' || ('path' in filter && filter.op !== 'ne' && !isOfRow(filter))
+
+/** What stands in the row of the user. */
+const isOfRow = ({ path }: Leaf) => path === 'id' || path.startsWith('meta.')
+
+/** How many users a part finds, by its form. */
+const ranks = { one: 0, some: 1, many: 2, unknown: 3 } as const
+/** Values that many have. */
+const isCommon = (path: string) => path === 'active' || path.endsWith('.type') || path.endsWith('.primary')
+
+function rankOf(filter: Filter): number {
   switch (filter.op) {
-    case 'and':
-      return sql`(${allOf(filter.filters.map((one) => userCondition(ctx, one)))})`
-    case 'or':
-      return anyOf(filter.filters.map((one) => userCondition(ctx, one)))
-    case 'not':
-      return sql`(${userCondition(ctx, filter.filter)}) is not true`
-    case 'nothing':
-      return sql`false`
+    case 'eq':
+      return isCommon(filter.path) ? ranks.many : ranks.one
+    case 'sw':
+      return isCommon(filter.path) ? ranks.many : ranks.some
     case 'of':
-      return sql`d.user_id in (${usersWithElement(ctx, filter)})`
+      return Math.min(...partsOf(filter.filter).map(rankOf))
+    case 'pr':
+      return ranks.many
     default:
-      return leafCondition(ctx, filter)
+      return ranks.unknown
   }
 }
 
-function anyOf(conditions: readonly Statement[]): Statement {
-  return conditions.reduce((all, next) => sql`(${all} or ${next})`)
+/** The condition by sets of users, each made once. */
+function inSets(ctx: DirectoryCtx, filter: Filter): Statement {
+  return joined(filter, (one) => inSets(ctx, one)) ?? leafIn(ctx, filter as Leaf | Of)
 }
 
-function leafCondition(ctx: DirectoryCtx, leaf: Leaf): Statement {
+function leafIn(ctx: DirectoryCtx, leaf: Leaf | Of): Statement {
+  if ('path' in leaf && isOfRow(leaf)) return rowCondition(leaf)
+  // Who has no value differs from every value.
+  if (leaf.op === 'ne') return sql`not ${leafIn(ctx, { ...leaf, op: 'eq' })}`
+  return sql`(d.user_id in (${idsOf(ctx, leaf)})) is true`
+}
+
+/** Keeps a test of one user from becoming a join, for which all values of that kind would be read. */
+const oneByOne = sql`offset 0`
+
+/** The condition on the values of the one user. */
+function ofUser(ctx: DirectoryCtx, filter: Filter): Statement {
+  return joined(filter, (one) => ofUser(ctx, one)) ?? leafOf(ctx, filter as Leaf | Of)
+}
+
+function leafOf(ctx: DirectoryCtx, leaf: Leaf | Of): Statement {
+  if ('path' in leaf && isOfRow(leaf)) return rowCondition(leaf)
+  if (leaf.op === 'ne') return sql`not ${leafOf(ctx, { ...leaf, op: 'eq' })}`
+  const condition =
+    leaf.op === 'of'
+      ? sql`${isPartOf(leaf.attribute)} and ${elementCondition(leaf.filter)}`
+      : valueCondition(sql`v`, leaf)
+  return sql`exists (select from directory_value v
+    where v.tenant_id = ${ctx.tx.tenant_id}::uuid and v.user_id = d.user_id and ${condition} ${oneByOne})`
+}
+
+/** The parts of a filter joined; undefined for one that has no parts. */
+export function joined(filter: Filter, conditionOf: (part: Filter) => Statement): Statement | undefined {
+  switch (filter.op) {
+    case 'and':
+      return sql`(${allOf(filter.filters.map(conditionOf))})`
+    case 'or':
+      return filter.filters.map(conditionOf).reduce((all, next) => sql`(${all} or ${next})`)
+    case 'not':
+      return sql`(${conditionOf(filter.filter)}) is not true`
+    case 'nothing':
+      return sql`false`
+    default:
+      return undefined
+  }
+}
+
+function rowCondition(leaf: Leaf): Statement {
   if (leaf.path === 'id') return idCondition(leaf)
   if (leaf.path === 'meta.created') return momentCondition(sql`d.created_at`, leaf)
   if (leaf.path === 'meta.lastModified') return momentCondition(sql`d.updated_at`, leaf)
-  if (leaf.path.startsWith('meta.')) return sql`true`
-  // Who has no value differs from every value.
-  if (leaf.op === 'ne') return sql`not ${leafCondition(ctx, { ...leaf, op: 'eq' })}`
-  return sql`d.user_id in (select v.user_id from ${valuesOf(ctx)} and ${valueCondition(sql`v`, leaf)})`
+  return sql`true`
 }
 
 function valuesOf({ tx, identity_provider_id }: DirectoryCtx): Statement {
   return sql`directory_value v where v.tenant_id = ${tx.tenant_id}::uuid
     and v.identity_provider_id = ${identity_provider_id}::uuid`
+}
+
+/** The users of the directory whom a part finds. */
+function idsOf(ctx: DirectoryCtx, part: Leaf | Of): Statement {
+  if (part.op === 'of') return usersWithElement(ctx, part)
+  return sql`select v.user_id from ${valuesOf(ctx)} and ${valueCondition(sql`v`, part)}`
 }
 
 /** The condition on a row of directory_value. */
@@ -75,47 +157,49 @@ function valueCondition(v: Statement, leaf: Leaf): Statement {
 }
 
 /**
- * The users who have one value of a list for which the inner filter holds. Of conditions that all must hold, the most telling one chooses
- * the values, and the others are tested on each.
+ * The users who have one value of a list for which the inner filter holds. The condition that tells most chooses values, and the others are
+ * tested on each; where none tells much, all values of the list are read once.
  */
-function usersWithElement(ctx: DirectoryCtx, { attribute, filter }: Extract<Filter, { op: 'of' }>): Statement {
-  const conditions = filter.op === 'and' ? filter.filters : [filter]
-  const first = conditions.find((one) => one.op === 'eq') ?? conditions.find((one) => one.op === 'sw')
-  const isFirst = first === undefined ? isPartOf(attribute) : valueCondition(sql`v`, first as Leaf)
-  const others = conditions.filter((one) => one !== first).map((one) => elementCondition(ctx, one))
-  return sql`select v.user_id from ${valuesOf(ctx)} and ${isFirst} and ${allOf(others)}`
+function usersWithElement(ctx: DirectoryCtx, { attribute, filter }: Of): Statement {
+  const conditions = partsOf(filter)
+  const lead = conditions.toSorted((one, other) => rankOf(one) - rankOf(other))[0]
+  if (lead !== undefined && (lead.op === 'eq' || lead.op === 'sw') && rankOf(lead) <= ranks.some) {
+    const others = conditions.filter((one) => one !== lead).map(elementCondition)
+    return sql`select v.user_id from ${valuesOf(ctx)} and ${valueCondition(sql`v`, lead)} and ${allOf(others)}`
+  }
+  return sql`select v.user_id from ${valuesOf(ctx)} and ${isPartOf(attribute)}
+    group by v.user_id, v.element having ${partsCondition(filter)}`
 }
 
 function isPartOf(attribute: string): Statement {
   return sql`v.path >= ${`${attribute}.`} and v.path < ${`${attribute}.${last}`}`
 }
 
+/** The condition on the parts `v` of one value of a list, together. */
+function partsCondition(filter: Filter): Statement {
+  const whole = joined(filter, partsCondition)
+  if (whole !== undefined) return whole
+  const leaf = filter as Leaf
+  if (leaf.op === 'ne') return sql`not ${partsCondition({ ...leaf, op: 'eq' })}`
+  return sql`bool_or(${valueCondition(sql`v`, leaf)})`
+}
+
 /** The condition on the value of the list that `v` is a part of. */
-function elementCondition(ctx: DirectoryCtx, filter: Filter): Statement {
-  switch (filter.op) {
-    case 'and':
-      return sql`(${allOf(filter.filters.map((one) => elementCondition(ctx, one)))})`
-    case 'or':
-      return anyOf(filter.filters.map((one) => elementCondition(ctx, one)))
-    case 'not':
-      return sql`(${elementCondition(ctx, filter.filter)}) is not true`
-    case 'of':
-    case 'nothing':
-      return sql`false`
-    case 'ne':
-      return sql`not ${elementCondition(ctx, { ...filter, op: 'eq' })}`
-    default:
-      return sql`exists (select from directory_value w where w.tenant_id = v.tenant_id and w.user_id = v.user_id
-        and w.element = v.element and ${valueCondition(sql`w`, filter)})`
-  }
+function elementCondition(filter: Filter): Statement {
+  const whole = joined(filter, elementCondition)
+  if (whole !== undefined) return whole
+  const leaf = filter as Leaf
+  if (leaf.op === 'ne') return sql`not ${elementCondition({ ...leaf, op: 'eq' })}`
+  return sql`exists (select from directory_value w where w.tenant_id = v.tenant_id and w.user_id = v.user_id
+    and w.element = v.element and ${valueCondition(sql`w`, leaf)} ${oneByOne})`
 }
 
 /** Ids are uuids: compared as a whole, they are found by the key. */
 export function idCondition(leaf: Leaf, column: Statement = sql`d.user_id`): Statement {
   if (leaf.op === 'pr') return sql`true`
-  const id = readUuid(leaf.value) ?? null
-  if (leaf.op === 'eq') return sql`coalesce(${column} = ${id}::uuid, false)`
-  if (leaf.op === 'ne') return sql`coalesce(${column} <> ${id}::uuid, true)`
+  const id = readUuid(leaf.value)
+  if (leaf.op === 'eq') return id === undefined ? sql`false` : sql`${column} = ${id}::uuid`
+  if (leaf.op === 'ne') return id === undefined ? sql`true` : sql`${column} <> ${id}::uuid`
   return textCondition(sql`${column}::text`, leaf)
 }
 
