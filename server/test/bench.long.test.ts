@@ -71,6 +71,20 @@ test('the bench of deliveries works: every mail arrives once', async () => {
   assert.match(stdout, /^250 mails of 5 events to 50 recipients, each in order/m)
 })
 
+test('the bench of directories works: everybody who leaves is dispatched', async () => {
+  const { stdout } = await run(process.execPath, [bench, 'directory', '--miniature'], { env })
+  const counts = [...stdout.matchAll(/^\| (\d+) leave, .*: dispatched +\|.*\| +(\d+) \|$/gm)]
+  assert.deepEqual(
+    counts.map(([, leave, count]) => [leave, count]),
+    [
+      ['5', '5'],
+      ['20', '20'],
+      ['10', '10'],
+    ],
+  )
+  assert.match(stdout, /^The import, 8 calls at once: 120 people in /m)
+})
+
 test('`--help` lists the benches', async () => {
   const { stdout } = await run(process.execPath, [bench, '--help'], { env })
   assert.match(stdout, /^ {2}endpoints /m)
