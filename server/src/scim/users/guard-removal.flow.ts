@@ -89,7 +89,10 @@ async function removeAll(removals: readonly Removal[]): Promise<unknown[]> {
     const inside = { ...first.ctx, tx }
     if (removals.some(({ before }) => before.active)) await lockRemovals(inside)
     await lockThem(inside, removals)
-    const settled = await Promise.allSettled(removals.map(({ ctx, remove }) => remove({ ...ctx, tx })))
+    const start = ({ ctx, remove }: Removal) => remove({ ...ctx, tx })
+    // The connection prepares the statements for the first one: sent at once, each would be parsed and planned for each user.
+    const settled = await Promise.allSettled([start(first)])
+    settled.push(...(await Promise.allSettled(removals.slice(1).map(start))))
     // One that failed by itself made the others fail, with errors that say nothing of them.
     const faults = settled.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []))
     if (faults.length > 0) throw faults.find(isRowsOwnFault) ?? faults[0]
