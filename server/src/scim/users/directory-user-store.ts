@@ -17,15 +17,19 @@ export const versionOf = (row: Statement): Statement =>
 const userColumns = sql`d.user_id as id, d.resource, u.active, u.is_owner, d.created_at, d.updated_at,
   ${versionOf(sql`d`)} as version`
 
-/** The users of the directory, `d` and `u`. */
-function directoryUsers({ tx, identity_provider_id }: DirectoryCtx): Statement {
-  return sql`directory_user d join tenant_user u on u.tenant_id = d.tenant_id and u.id = d.user_id
-    where d.tenant_id = ${tx.tenant_id}::uuid and d.identity_provider_id = ${identity_provider_id}::uuid`
+/**
+ * The condition that `d`, a row of directory_user, is this user of the directory. No index is asked for the provider: until the tables are
+ * analyzed, those of the provider seem to find one row, and PostgreSQL would read the whole directory.
+ */
+function isUser({ tx, identity_provider_id }: DirectoryCtx, id: string): Statement {
+  return sql`d.tenant_id = ${tx.tenant_id}::uuid and d.user_id = ${id}::uuid
+    and (d.identity_provider_id = ${identity_provider_id}::uuid) is true`
 }
 
 export async function findDirectoryUser(ctx: DirectoryCtx, id: string): Promise<DirectoryUser | undefined> {
   const [found] = await ctx.tx.read(
-    sql<DirectoryUser>`select ${userColumns} from ${directoryUsers(ctx)} and d.user_id = ${id}`,
+    sql<DirectoryUser>`select ${userColumns} from directory_user d
+      join tenant_user u on u.tenant_id = d.tenant_id and u.id = d.user_id where ${isUser(ctx, id)}`,
   )
   return found
 }
@@ -158,25 +162,27 @@ export async function saveDirectoryUser(
   ctx: DirectoryCtx,
   { before, after, former_external_id = null, gone, found, events }: UserSave,
 ): Promise<DirectoryUser | undefined> {
-  const { tx, actor, identity_provider_id } = ctx
+  const { tx, actor } = ctx
   const { person, resource } = after
   const { id } = before
   const isMoved = sql`coalesce(u.subject = ${former_external_id}::text, false)`
   const former = keysOf(before.resource)
   const named = person.external_id === former.external_id ? null : person.external_id
-  const names = person.manager_key === former.manager_key ? null : person.manager_key
+  const keepsManager = person.manager_key === former.manager_key
+  const names = keepsManager ? null : person.manager_key
+  const manager = keepsManager ? sql`u.manager_id` : managerOf(ctx, person, id)
   const [, , [saved]] = await tx.write([
     managerLocks(ctx, { named, names }),
     lockOf(tx, id),
+    // Each table by its key alone, for the reason that `isUser` has: `is true` keeps the indexes of users who are not deleted out.
     sql<DirectoryUser>`with f as materialized (
-        select ${person.department}::text as department, ${person.title}::text as title,
-          ${managerOf(ctx, person, id)} as manager_id),
+        select ${person.department}::text as department, ${person.title}::text as title, ${manager} as manager_id
+        from tenant_user u where u.tenant_id = ${tx.tenant_id}::uuid and u.id = ${id}::uuid),
       d as (
         update directory_user d set external_id = ${person.external_id}, user_name_key = ${keyOf(person.user_name)},
           resource = ${JSON.stringify(resource)}::jsonb, manager_key = ${person.manager_key},
           updated_at = greatest(clock_timestamp(), d.updated_at + interval '1 microsecond')
-        where d.tenant_id = ${tx.tenant_id}::uuid and d.user_id = ${id}::uuid
-          and d.identity_provider_id = ${identity_provider_id}::uuid and ${versionOf(sql`d`)} = ${before.version}
+        where ${isUser(ctx, id)} and ${versionOf(sql`d`)} = ${before.version}
         returning *),
       u as (
         update tenant_user u set email = ${person.email}, email_key = ${emailKey(person.email)}, name = ${person.name},
@@ -189,7 +195,7 @@ export async function saveDirectoryUser(
           facts_set_by = case when (u.department, u.title, u.manager_id)
             is distinct from (f.department, f.title, f.manager_id) then ${actor.user_id}::uuid else u.facts_set_by end,
           updated_at = case when ${events.length > 0} then clock_timestamp() else u.updated_at end
-        from d, f where u.tenant_id = d.tenant_id and u.id = d.user_id and u.deleted_at is null
+        from d, f where u.tenant_id = ${tx.tenant_id}::uuid and u.id = ${id}::uuid and (u.deleted_at is null) is true
         returning u.*),
       unsearched as (
         delete from directory_value v using d, unnest(${gone.map(({ path }) => path)}::text[],
@@ -218,9 +224,6 @@ function lockOf(tx: Tx, id: string): Statement {
 }
 
 /** Ends that the directory has the user, who has been deleted. */
-export async function deleteDirectoryUser({ tx, identity_provider_id }: DirectoryCtx, id: string): Promise<void> {
-  await tx.write([
-    sql`delete from directory_user where tenant_id = ${tx.tenant_id}
-      and identity_provider_id = ${identity_provider_id} and user_id = ${id}`,
-  ])
+export async function deleteDirectoryUser(ctx: DirectoryCtx, id: string): Promise<void> {
+  await ctx.tx.write([sql`delete from directory_user d where ${isUser(ctx, id)}`])
 }
