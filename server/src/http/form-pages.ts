@@ -5,6 +5,7 @@ import type { Html } from '../kernel/html.ts'
 import { problemOf } from './error-reply.ts'
 import { requireRoom } from './in-flight.ts'
 import { setRetryHeaders } from './limits.ts'
+import { headerOf } from './request-header.ts'
 import type { SessionCookie } from './session-cookie.ts'
 
 /** A call of the API on behalf of the browser that requested the page. */
@@ -108,7 +109,7 @@ export function serveFormPages(server: FastifyInstance, options: FormPages): voi
           params: request.params as Record<string, string>,
           query: request.query as Record<string, unknown>,
           form: (request.body ?? {}) as Record<string, string>,
-          header: headerOf(request),
+          header: (name) => headerOf(request, name),
           api: (call) => callApi(server, request, call, cookies),
         })
         reply.headers(headers)
@@ -124,18 +125,11 @@ export function serveFormPages(server: FastifyInstance, options: FormPages): voi
 }
 
 function refused(request: FastifyRequest): RefusedRequest {
-  return { header: headerOf(request), path: request.url.split('?', 1)[0] ?? '', id: request.id }
+  return { header: (name) => headerOf(request, name), path: request.url.split('?', 1)[0] ?? '', id: request.id }
 }
 
 function sendPage(reply: FastifyReply, page: Html): FastifyReply {
   return reply.type('text/html; charset=utf-8').send(page.text)
-}
-
-function headerOf({ headers }: FastifyRequest): PageRequest['header'] {
-  return (name) => {
-    const value = headers[name]
-    return Array.isArray(value) ? value.join(', ') : value
-  }
 }
 
 /** What the API learns of the browser, as the browser and the proxies before it say. No other credential than the cookie is passed on. */

@@ -32,6 +32,7 @@ import { type CursorCodec, resumeTokensOf } from './cursor.ts'
 import { keyedCall, readKey, takesKey } from './idempotency-key.ts'
 import type { Limits } from './limits.ts'
 import type { Operation, Page } from './operation.ts'
+import { headerOf } from './request-header.ts'
 import { type Check, compileCheck, jsonSchemaOf, readQuery } from './schema.ts'
 import type { SessionCookie } from './session-cookie.ts'
 import { callerAddress } from './source.ts'
@@ -239,11 +240,6 @@ function tenantOf({ credential, tenantHeader }: Operation, admission: Admission 
 function inNamedTenant({ parts, operation }: Target, ctx: Ctx, body: unknown): Ctx {
   const tenant_id = operation.tenantIn?.(body as never)
   return tenant_id === undefined ? ctx : { ...ctx, tx: parts.database.tenant(tenant_id) }
-}
-
-function headerOf(request: FastifyRequest, name: string): string | undefined {
-  const value = request.headers[name]
-  return Array.isArray(value) ? value.join(', ') : value
 }
 
 /** Reauthorizes a running stream: whether the caller could begin it now. */

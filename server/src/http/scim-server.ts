@@ -15,6 +15,7 @@ import { confirmedTx, lossOf } from './confirmed-tx.ts'
 import { problemOf } from './error-reply.ts'
 import { requireRoom } from './in-flight.ts'
 import { setRetryHeaders } from './limits.ts'
+import { headerOf } from './request-header.ts'
 import type { DirectoryCtx, ScimAnswer, ScimOperation } from './scim-operation.ts'
 import { ScimProblem } from './scim-problem.ts'
 import type { HttpServer } from './server.ts'
@@ -156,10 +157,7 @@ function callOf(request: FastifyRequest) {
     params: request.params as Record<string, string>,
     query: request.query as Record<string, unknown>,
     body: request.body,
-    header(name: string) {
-      const value = request.headers[name]
-      return Array.isArray(value) ? value.join(', ') : value
-    },
+    header: (name: string) => headerOf(request, name),
   }
 }
 
