@@ -1,7 +1,7 @@
 /** Serves SCIM below `/scim/v2/{id}`: its own credential, its own errors, its own media type. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Database } from '../db/transaction.ts'
-import { Problem } from '../kernel/errors.ts'
+import { Problem, tenantSuspended } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/id.ts'
 import {
   type Admission,
@@ -140,7 +140,7 @@ function keyIn({ headers }: FastifyRequest): string | undefined {
 
 function requireOwn(request: FastifyRequest, { tenant_id, tenant_suspended, directory }: Admission): void {
   const { identity_provider_id = '' } = request.params as Record<string, string>
-  if (tenant_suspended) throw new ScimProblem(403, 'the operator suspended this tenant; ask the operator')
+  if (tenant_suspended) throw tenantSuspended()
   const named = findTenantHeader(request)
   if (named !== undefined && named !== tenant_id) {
     throw new ScimProblem(403, '`X-Tenant-ID` is not the tenant of the key')

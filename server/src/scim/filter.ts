@@ -127,6 +127,9 @@ export function searchedText({ caseExact }: Pick<Attribute, 'caseExact'>, text: 
   return caseExact ? whole : whole.toLowerCase()
 }
 
+/** A name in the form in which it is searched, and in which two are the same. */
+export const searchedName = (name: string): string => searchedText({ caseExact: false }, name)
+
 /** Whether a value of a list (`{type: "work", value: …}`) is one that the filter chooses. */
 export function chooses(filter: Filter, attribute: Attribute, element: Record<string, unknown>): boolean {
   switch (filter.op) {

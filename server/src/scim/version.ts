@@ -1,3 +1,5 @@
+import { namesState } from '../http/if-none-match.ts'
+import type { ScimAnswer } from '../http/scim-operation.ts'
 import { ScimProblem } from '../http/scim-problem.ts'
 
 /** The version of a resource, as `meta.version` and `ETag` have it. */
@@ -13,7 +15,11 @@ export function requireVersion(header: string | undefined, version: string): voi
 }
 
 /** Whether a list of tags names the version, or any. */
-export function namesVersion(header: string, version: string): boolean {
-  const listed = header.split(',').map((one) => one.trim().replace(/^W\//, ''))
-  return listed.includes('*') || listed.includes(`"${version}"`)
+export function namesVersion(header: string | undefined, version: string): boolean {
+  return namesState(header, `"${version}"`)
+}
+
+/** The answer to a client that has this version already; undefined for every other. */
+export function unchanged(ifNoneMatch: string | undefined, version: string): ScimAnswer | undefined {
+  return namesVersion(ifNoneMatch, version) ? { status: 304, etag: weakTag(version) } : undefined
 }

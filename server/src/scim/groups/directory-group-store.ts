@@ -2,7 +2,7 @@ import { sql } from '../../db/sql.ts'
 import { emit, emitWithFacts } from '../../events/emit.ts'
 import type { DirectoryCtx } from '../../http/scim-operation.ts'
 import type { Statement } from '../../kernel/context.ts'
-import { searchedText } from '../filter.ts'
+import { searchedName } from '../filter.ts'
 import { versionOf } from '../users/directory-user-store.ts'
 import type { DirectoryGroup, DirectoryMember } from './directory-group.ts'
 import { type GroupChange, type GroupContent, groupName, type MemberChange } from './group-change.ts'
@@ -39,20 +39,13 @@ export async function findMemberIds(ctx: DirectoryCtx, ids: readonly string[]): 
   return new Set(found.map(({ id }) => id))
 }
 
-/** Whether another group of the directory has the external id, or the name where neither has an external id. */
-export async function isGroupKnown(
-  ctx: DirectoryCtx,
-  { display_name, external_id }: GroupContent,
-  except: string | null = null,
-): Promise<boolean> {
-  const [found] =
-    await ctx.tx.read(sql`select from ${directoryGroups(ctx)} and d.group_id is distinct from ${except}::uuid
-    and (d.external_id = ${external_id}::text or (${external_id}::text is null and d.external_id is null
-      and d.display_name_key = ${keyOf(display_name)})) limit 1`)
+/** Whether a group of the directory has the external id, or the name where neither has an external id. */
+export async function isGroupKnown(ctx: DirectoryCtx, { display_name, external_id }: GroupContent): Promise<boolean> {
+  const [found] = await ctx.tx.read(sql`select from ${directoryGroups(ctx)} and (d.external_id = ${external_id}::text
+      or (${external_id}::text is null and d.external_id is null
+        and d.display_name_key = ${searchedName(display_name)})) limit 1`)
   return found !== undefined
 }
-
-const keyOf = (display_name: string) => searchedText({ caseExact: false }, display_name)
 
 /** Inserts a group with these members, and emits the events. @throws Problem 409 `version_conflict` for a group that is known */
 export async function insertDirectoryGroup(
@@ -71,7 +64,8 @@ export async function insertDirectoryGroup(
       d as (
         insert into directory_group (tenant_id, group_id, identity_provider_id, external_id, display_name,
           display_name_key)
-        select g.tenant_id, g.id, ${identity_provider_id}::uuid, ${external_id}, ${display_name}, ${keyOf(display_name)}
+        select g.tenant_id, g.id, ${identity_provider_id}::uuid, ${external_id}, ${display_name},
+          ${searchedName(display_name)}
         from g returning *),
       made as (${membersInsert(ctx, members)}),
       emitted as (${emit(ctx, event, sql`d`)}),
@@ -127,7 +121,7 @@ export async function saveDirectoryGroup(
     sql`select from tenant_group where tenant_id = ${tx.tenant_id} and id = ${id} for no key update`,
     sql<DirectoryGroup>`with d as (
         update directory_group d set display_name = coalesce(${name}::text, d.display_name),
-          display_name_key = coalesce(${name === null ? null : keyOf(name)}::text, d.display_name_key),
+          display_name_key = coalesce(${name === null ? null : searchedName(name)}::text, d.display_name_key),
           external_id = case when ${external_id !== undefined} then ${external_id ?? null}::text else d.external_id end,
           updated_at = greatest(clock_timestamp(), d.updated_at + interval '1 microsecond')
         where d.tenant_id = ${tx.tenant_id}::uuid and d.group_id = ${id}::uuid

@@ -3,7 +3,7 @@ import { noResource } from '../../http/scim-problem.ts'
 import { groupKind } from '../attribute.ts'
 import { requireId } from '../resource-id.ts'
 import { readSelection } from '../shown-resource.ts'
-import { namesVersion, weakTag } from '../version.ts'
+import { unchanged } from '../version.ts'
 import { findDirectoryGroup } from './directory-group-store.ts'
 import { groupAnswer } from './group-answer.flow.ts'
 
@@ -15,8 +15,6 @@ export const getGroup = scimOperation({
     const selection = readSelection(groupKind, query)
     const group = await findDirectoryGroup(ctx, requireId('Group', params.group_id))
     if (group === undefined) throw noResource('Group')
-    const seen = header('if-none-match')
-    if (seen !== undefined && namesVersion(seen, group.version)) return { status: 304, etag: weakTag(group.version) }
-    return groupAnswer(ctx, 200, group, selection)
+    return unchanged(header('if-none-match'), group.version) ?? groupAnswer(ctx, 200, group, selection)
   },
 })

@@ -2,7 +2,7 @@ import type { NewEvent } from '../../events/emit.ts'
 import type { DirectoryCtx } from '../../http/scim-operation.ts'
 import { Problem } from '../../kernel/errors.ts'
 import { leave } from '../../users/lifecycle-store.ts'
-import type { ChangeParts } from './change-user.flow.ts'
+import { type ChangeParts, stateEvents } from './change-user.flow.ts'
 import type { DirectoryUser } from './directory-user.ts'
 import { linkDirectoryUser, saveDirectoryUser, type UserContent } from './directory-user-store.ts'
 
@@ -25,11 +25,8 @@ export async function adoptUser(
   }
   const events: NewEvent[] = [
     { type: 'user.updated', ...about, data: { fields: ['identity_provider_id'], identity_provider_id } },
+    ...stateEvents(inside, before, active),
   ]
-  if (active !== before.active) {
-    const type = active ? 'user.reactivated' : 'user.deactivated'
-    events.push({ type, ...about, data: { identity_provider_id } })
-  }
   const saved = await saveDirectoryUser(inside, { before, after: content, gone: [], found: content.values, events })
   if (saved === undefined) throw new Error('a user was given to a directory and not found')
   if (before.active && !active) await leave(inside, { id }, endAccess, 'its holder was deactivated in the directory')

@@ -105,11 +105,18 @@ function eventsOf(ctx: DirectoryCtx, before: DirectoryUser, former: Person, pers
     .map(([, name]) => name)
   const events: NewEvent[] = []
   if (fields.length > 0) events.push({ type: 'user.updated', ...about, data: { fields, identity_provider_id } })
-  if (before.active !== person.active) {
-    const type = person.active ? 'user.reactivated' : 'user.deactivated'
-    events.push({ type, ...about, data: { identity_provider_id } })
-  }
-  return events
+  return [...events, ...stateEvents(ctx, before, person.active)]
+}
+
+/** That the directory stops a user, or lets them come back; nothing where they stay as they are. */
+export function stateEvents(
+  { identity_provider_id }: DirectoryCtx,
+  before: Pick<DirectoryUser, 'id' | 'active'>,
+  active: boolean,
+): NewEvent[] {
+  if (before.active === active) return []
+  const type = active ? 'user.reactivated' : 'user.deactivated'
+  return [{ type, subject_type: 'user', subject_id: before.id, data: { identity_provider_id } }]
 }
 
 /** Another external id may be another person’s: sessions by the former one end, and the account that signed in by it is not theirs any more. */

@@ -3,7 +3,7 @@ import { emit, type NewEvent } from '../../events/emit.ts'
 import type { DirectoryCtx } from '../../http/scim-operation.ts'
 import type { Statement, Tx } from '../../kernel/context.ts'
 import { addressKeys, emailKey, mailDomainOf } from '../../kernel/email-address.ts'
-import { searchedText } from '../filter.ts'
+import { searchedName } from '../filter.ts'
 import { keysOf, type Person } from '../person.ts'
 import type { Resource } from '../read-resource.ts'
 import type { SearchedValue } from '../searched-values.ts'
@@ -54,7 +54,7 @@ export async function findHolders(
   const [found] = await tx.read(sql<Holders>`select
       exists (select from directory_user d where d.tenant_id = ${tx.tenant_id}::uuid
         and d.identity_provider_id = ${identity_provider_id}::uuid and d.user_id is distinct from ${except}::uuid
-        and (d.user_name_key = ${keyOf(user_name)} or d.external_id = ${external_id}::text)) as is_known,
+        and (d.user_name_key = ${searchedName(user_name)} or d.external_id = ${external_id}::text)) as is_known,
       (select coalesce(jsonb_agg(jsonb_build_object('id', u.id, 'email', u.email, 'in_directory', d.user_id is not null,
           'is_meant', ${isMeant(ctx, email)})), '[]')
         from tenant_user u left join directory_user d on d.tenant_id = u.tenant_id and d.user_id = u.id
@@ -73,9 +73,6 @@ function isMeant({ tx, identity_provider_id }: DirectoryCtx, email: string): Sta
     and exists (select from sign_in_setting s where s.tenant_id = ${tx.tenant_id}::uuid
       and s.identity_provider_id = ${identity_provider_id}::uuid and (u.issuer is null or u.issuer = s.issuer)))`
 }
-
-/** A user name as it is searched. */
-export const keyOf = (user_name: string) => searchedText({ caseExact: false }, user_name)
 
 /** What is written of a user: the person, the resource, and the values by which filters find them. */
 export type UserContent = { person: Person; resource: Resource; values: readonly SearchedValue[] }
@@ -105,8 +102,8 @@ export async function insertDirectoryUser(
       d as (
         insert into directory_user (tenant_id, user_id, identity_provider_id, external_id, user_name_key, resource,
           manager_key)
-        select u.tenant_id, u.id, ${identity_provider_id}::uuid, ${person.external_id}, ${keyOf(person.user_name)},
-          ${JSON.stringify(resource)}::jsonb, ${person.manager_key}
+        select u.tenant_id, u.id, ${identity_provider_id}::uuid, ${person.external_id},
+          ${searchedName(person.user_name)}, ${JSON.stringify(resource)}::jsonb, ${person.manager_key}
         from u returning *),
       searched as (${valuesInsert(values)}),
       given as (
@@ -120,7 +117,7 @@ export async function insertDirectoryUser(
       where u.tenant_id = ${tx.tenant_id} and u.id = ${id}`,
     reportsFollow(ctx, id, person.external_id),
     sql`delete from directory_conflict where tenant_id = ${tx.tenant_id}
-      and identity_provider_id = ${identity_provider_id} and user_name_key = ${keyOf(person.user_name)}`,
+      and identity_provider_id = ${identity_provider_id} and user_name_key = ${searchedName(person.user_name)}`,
   ])
   if (made === undefined) throw new Error('a user of a directory was inserted and not returned')
   return made
@@ -136,8 +133,8 @@ export async function linkDirectoryUser(
   const [[linked]] = await tx.write([
     sql<DirectoryUser>`with d as (
         insert into directory_user (tenant_id, user_id, identity_provider_id, external_id, user_name_key, resource)
-        values (${tx.tenant_id}::uuid, ${id}::uuid, ${identity_provider_id}::uuid, ${external_id}, ${keyOf(user_name)},
-          '{}') returning *)
+        values (${tx.tenant_id}::uuid, ${id}::uuid, ${identity_provider_id}::uuid, ${external_id},
+          ${searchedName(user_name)}, '{}') returning *)
       select ${userColumns} from d join tenant_user u on u.tenant_id = d.tenant_id and u.id = d.user_id`,
   ])
   if (linked === undefined) throw new Error('a user was given to a directory and not returned')
@@ -179,7 +176,8 @@ export async function saveDirectoryUser(
         select ${person.department}::text as department, ${person.title}::text as title, ${manager} as manager_id
         from tenant_user u where u.tenant_id = ${tx.tenant_id}::uuid and u.id = ${id}::uuid),
       d as (
-        update directory_user d set external_id = ${person.external_id}, user_name_key = ${keyOf(person.user_name)},
+        update directory_user d set external_id = ${person.external_id},
+          user_name_key = ${searchedName(person.user_name)},
           resource = ${JSON.stringify(resource)}::jsonb, manager_key = ${person.manager_key},
           updated_at = greatest(clock_timestamp(), d.updated_at + interval '1 microsecond')
         where ${isUser(ctx, id)} and ${versionOf(sql`d`)} = ${before.version}

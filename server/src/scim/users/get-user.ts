@@ -3,7 +3,7 @@ import { noResource } from '../../http/scim-problem.ts'
 import { userKind } from '../attribute.ts'
 import { requireId } from '../resource-id.ts'
 import { readSelection } from '../shown-resource.ts'
-import { namesVersion, weakTag } from '../version.ts'
+import { unchanged } from '../version.ts'
 import { findDirectoryUser } from './directory-user-store.ts'
 import { userAnswer } from './shown-user.ts'
 
@@ -15,8 +15,6 @@ export const getUser = scimOperation({
     const selection = readSelection(userKind, query)
     const user = await findDirectoryUser(ctx, requireId('User', params.user_id))
     if (user === undefined) throw noResource('User')
-    const seen = header('if-none-match')
-    if (seen !== undefined && namesVersion(seen, user.version)) return { status: 304, etag: weakTag(user.version) }
-    return userAnswer(ctx, 200, user, selection)
+    return unchanged(header('if-none-match'), user.version) ?? userAnswer(ctx, 200, user, selection)
   },
 })

@@ -132,28 +132,7 @@ function idsOf(ctx: DirectoryCtx, part: Leaf | Of): Statement {
 /** The condition on a row of directory_value. */
 function valueCondition(v: Statement, leaf: Leaf): Statement {
   const at = sql`${v}.path = ${leaf.path}`
-  if (leaf.op === 'pr') return at
-  const [key, value] = [sql`${v}.key`, leaf.value]
-  switch (leaf.op) {
-    case 'eq':
-      return sql`${at} and ${key} = ${value}`
-    case 'ne':
-      return sql`${at} and ${key} <> ${value}`
-    case 'sw':
-      return sql`${at} and ${key} >= ${value} and ${key} < ${value + last}`
-    case 'co':
-      return sql`${at} and position(${value}::text in ${key}) > 0`
-    case 'ew':
-      return sql`${at} and right(${key}, char_length(${value}::text)) = ${value}`
-    case 'gt':
-      return sql`${at} and ${key} > ${value}`
-    case 'ge':
-      return sql`${at} and ${key} >= ${value}`
-    case 'lt':
-      return sql`${at} and ${key} < ${value}`
-    case 'le':
-      return sql`${at} and ${key} <= ${value}`
-  }
+  return leaf.op === 'pr' ? at : sql`${at} and ${textCondition(sql`${v}.key`, leaf)}`
 }
 
 /**
