@@ -108,18 +108,19 @@ export async function findTenantOfKey(work: UnrestrictedTx, id: string): Promise
   return row?.tenant_id
 }
 
-/** A live key with the authority of the user it acts for, by the database's clock. */
-export type KeyStatus = {
+/** A live key, by the database's clock. */
+export type SecretStatus = {
   secret_hash: Buffer
   key_scopes: string[]
-  user_id: string
-  user_scopes: string[]
   expires_at: string | null
   tenant_suspended: boolean
   now: string
   /** Its `last_used_at` is older than a minute. */
   unused_lately: boolean
 }
+
+/** A key with the authority of the user it acts for. */
+export type KeyStatus = SecretStatus & { user_id: string; user_scopes: string[] }
 
 /**
  * Undefined for a key that does not exist, is not of this `kind`, is revoked or expired, or whose creator is not
@@ -138,11 +139,8 @@ export async function findKeyStatus(tx: Tx, id: string, kind: KeyKind): Promise<
   return status
 }
 
-/** A live SCIM key, by the database's clock. */
-export type ScimKeyStatus = Pick<
-  KeyStatus,
-  'secret_hash' | 'key_scopes' | 'expires_at' | 'tenant_suspended' | 'now' | 'unused_lately'
-> & { created_by: string; identity_provider_id: string; enabled: boolean }
+/** A SCIM key with its directory. */
+export type ScimKeyStatus = SecretStatus & { created_by: string; identity_provider_id: string; enabled: boolean }
 
 /** Undefined for a key that does not exist, is no SCIM key, or is revoked or expired. What became of its creator does not matter. */
 export async function findScimKeyStatus(tx: Tx, id: string): Promise<ScimKeyStatus | undefined> {
@@ -157,8 +155,8 @@ export async function findScimKeyStatus(tx: Tx, id: string): Promise<ScimKeyStat
   return status
 }
 
-/** Records the use of a SCIM key, and that its directory is in touch, at most once a minute. */
-export async function touchScimKey(tx: Tx, id: string): Promise<void> {
+/** Records the use of a key, and for a SCIM key that its directory is in touch, at most once a minute. */
+export async function touchKey(tx: Tx, id: string): Promise<void> {
   await tx.write([
     sql`with used as (
         update api_key set last_used_at = clock_timestamp()
@@ -167,14 +165,5 @@ export async function touchScimKey(tx: Tx, id: string): Promise<void> {
         returning identity_provider_id)
       update identity_provider i set last_synced_at = clock_timestamp(), sync_status = 'synced', sync_error = null
       from used where i.tenant_id = ${tx.tenant_id} and i.id = used.identity_provider_id`,
-  ])
-}
-
-/** Records the use of a key, at most once a minute. */
-export async function touchApiKey(tx: Tx, id: string): Promise<void> {
-  await tx.write([
-    sql`update api_key set last_used_at = clock_timestamp()
-      where tenant_id = ${tx.tenant_id} and id = ${id}
-        and (last_used_at is null or last_used_at < clock_timestamp() - interval '1 minute')`,
   ])
 }

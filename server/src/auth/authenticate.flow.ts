@@ -2,10 +2,10 @@ import {
   findKeyStatus,
   findScimKeyStatus,
   findTenantOfKey,
-  touchApiKey,
-  touchScimKey,
+  type SecretStatus,
+  touchKey,
 } from '../api-keys/api-key-store.ts'
-import { readKeyText, sameHash } from '../api-keys/api-key-text.ts'
+import { type KeyKind, readKeyText, sameHash } from '../api-keys/api-key-text.ts'
 import type { Database } from '../db/transaction.ts'
 import type {
   Authenticate,
@@ -180,44 +180,57 @@ function sessionProof(tenant_id: string, id: string, authority: SessionAuthority
   }
 }
 
-async function proveKey(text: string, { database, recordUse }: Proving): Promise<Proof | undefined> {
-  const key = readKeyText(text)
-  if (key === undefined || key.kind !== 'api') return undefined
-  // An unknown key costs the same two round trips as a key with a wrong secret: timing does not reveal which ids exist.
-  const tenant_id = (await findTenantOfKey(database.work, key.id)) ?? newId()
-  // The record's kind is checked too: anyone with a secret can write another prefix and its checksum around it.
-  const status = await findKeyStatus(database.tenant(tenant_id), key.id, 'api')
-  if (status === undefined || !sameHash(status.secret_hash, key.secret_hash)) return undefined
-  if (status.unused_lately) recordUse?.(touchApiKey, tenant_id, key.id)
+/** An API key has the scopes that its creator has now, of those it was given. */
+async function proveKey(text: string, proving: Proving): Promise<Proof | undefined> {
+  const found = await findBySecret('api', text, findKeyStatus, proving)
+  if (found === undefined) return undefined
+  const { status } = found
   const creatorScopes = new Set(status.user_scopes)
-  const scopes = new Set(status.key_scopes.filter((scope) => creatorScopes.has(scope)))
-  const actor = { kind: 'api_key', user_id: status.user_id, api_key_id: key.id, scopes } as const
-  const { tenant_suspended } = status
-  const end = status.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(status.expires_at)
-  return {
-    admission: { tenant_id, actor, via: 'api_key', session: null, tenant_suspended, now: new Date(status.now) },
-    isLive: (now) => now.getTime() < end,
-  }
+  return keyProof(
+    found,
+    status.user_id,
+    status.key_scopes.filter((scope) => creatorScopes.has(scope)),
+  )
 }
 
 /** A SCIM key speaks for its directory, whatever has become of the user who made it: people who leave must be stopped all the same. */
-async function proveScimKey(text: string, { database, recordUse }: Proving): Promise<Proof | undefined> {
+async function proveScimKey(text: string, proving: Proving): Promise<Proof | undefined> {
+  const found = await findBySecret('scim', text, findScimKeyStatus, proving)
+  if (found === undefined) return undefined
+  const { created_by, key_scopes, identity_provider_id, enabled } = found.status
+  const { admission, isLive } = keyProof(found, created_by, key_scopes)
+  return { admission: { ...admission, directory: { id: identity_provider_id, enabled } }, isLive }
+}
+
+type FoundKey<Status extends SecretStatus> = { id: string; tenant_id: string; status: Status }
+
+/** The live key of this kind that has this text. Its use is recorded. */
+async function findBySecret<Status extends SecretStatus>(
+  kind: KeyKind,
+  text: string,
+  findStatus: (tx: Tx, id: string, kind: KeyKind) => Promise<Status | undefined>,
+  { database, recordUse }: Proving,
+): Promise<FoundKey<Status> | undefined> {
   const key = readKeyText(text)
-  if (key === undefined || key.kind !== 'scim') return undefined
-  const tenant_id = (await findTenantOfKey(database.work, key.id)) ?? newId()
-  const status = await findScimKeyStatus(database.tenant(tenant_id), key.id)
-  if (status === undefined || !sameHash(status.secret_hash, key.secret_hash)) return undefined
-  if (status.unused_lately) recordUse?.(touchScimKey, tenant_id, key.id)
-  const { created_by, tenant_suspended, identity_provider_id, enabled } = status
-  const scopes = new Set(status.key_scopes)
-  const actor = { kind: 'api_key', user_id: created_by, api_key_id: key.id, scopes } as const
-  const end = status.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(status.expires_at)
-  const directory = { id: identity_provider_id, enabled }
-  const now = new Date(status.now)
+  if (key === undefined || key.kind !== kind) return undefined
+  const { id, secret_hash } = key
+  // An unknown key costs the same two round trips as a key with a wrong secret: timing does not reveal which ids exist.
+  const tenant_id = (await findTenantOfKey(database.work, id)) ?? newId()
+  // The record's kind is checked too: anyone with a secret can write another prefix and its checksum around it.
+  const status = await findStatus(database.tenant(tenant_id), id, kind)
+  if (status === undefined || !sameHash(status.secret_hash, secret_hash)) return undefined
+  if (status.unused_lately) recordUse?.(touchKey, tenant_id, id)
+  return { id, tenant_id, status }
+}
+
+function keyProof({ id, tenant_id, status }: FoundKey<SecretStatus>, user_id: string, scopes: readonly string[]) {
+  const { tenant_suspended, expires_at } = status
+  const actor = { kind: 'api_key', user_id, api_key_id: id, scopes: new Set(scopes) } as const
+  const end = expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(expires_at)
   return {
-    admission: { tenant_id, actor, via: 'api_key', session: null, tenant_suspended, now, directory },
-    isLive: (later) => later.getTime() < end,
-  }
+    admission: { tenant_id, actor, via: 'api_key', session: null, tenant_suspended, now: new Date(status.now) },
+    isLive: (later: Date) => later.getTime() < end,
+  } as const
 }
 
 type RecordUse = (touch: (tx: Tx, id: string) => Promise<void>, tenant_id: string, id: string) => void
