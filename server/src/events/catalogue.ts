@@ -111,7 +111,7 @@ export const eventTable = {
   },
   'user.removal_refused': {
     filterable: true,
-    means: 'a directory tried to deactivate or delete the last active owner, and was refused; told once a day',
+    means: 'a directory tried to deactivate or delete the last active owner, and was refused; emitted once a day',
   },
   'user.deleted': { filterable: true, means: 'a user was deleted; their requests and access have ended' },
   'api_key.created': { filterable: true, means: 'an API key was created' },

@@ -14,7 +14,7 @@ export async function findConferred(tx: Tx, group_id: string): Promise<string[]>
 }
 
 /**
- * The scopes (`scope`) that are in the hands of whoever has a key of a directory: those that its groups give, to which the key can add
+ * The scopes (`scope`) that a holder of a directory's key controls: those that its groups give, to which the key can add
  * anybody, and those of its users, whose sign-in it decides. Where people sign in by the directory, accounts made for a provider may
  * become its users. A select to embed in another statement.
  */
@@ -35,7 +35,7 @@ export function conferredByDirectory(tx: Tx, identity_provider_id: string): Stat
     where r.tenant_id = ${tx.tenant_id}::uuid and r.id in (${roles})`
 }
 
-/** The scopes that are in the hands of whoever has a key of a directory now. */
+/** The scopes that a holder of a directory's key controls now. */
 export async function findDirectoryScopes(tx: Tx, identity_provider_id: string): Promise<string[]> {
   const rows = await tx.read(sql<{ scope: string }>`${conferredByDirectory(tx, identity_provider_id)} order by scope`)
   return rows.map(({ scope }) => scope)

@@ -110,7 +110,7 @@ async function admit(
   }
 }
 
-/** Before a change commits, the key is proved again: whoever revokes it, or switches the provider off, ends what is under way too. */
+/** Before a change commits, the key is proved again: revoking it, or switching the provider off, ends what is under way too. */
 function confirmed(
   { proveDirectory }: ScimParts,
   { method, path }: ScimOperation,

@@ -9,7 +9,7 @@ export type Resource = { [name: string]: unknown }
 export const maxValueLength = 600
 /** The values of one attribute that has several, other than the members of a group. */
 const maxValues = 100
-/** The longest JSON text of a user, in characters. A page has two hundred of them, and a patch reads a list anew for each operation. */
+/** The longest JSON text of a user, in characters. A page has two hundred of them, and a patch reads a list again for each operation. */
 const maxUserLength = 65_536
 
 /**

@@ -30,7 +30,7 @@ export function factsAsJson(tx: Tx, user: Statement, discounted?: Discounted): S
   const [department, title, manager] = [columns.department, columns.title, columns.manager].map((fact) =>
     discounted === undefined ? sql`${user}.${fact.column}` : countingValue(tx, user, fact, discounted),
   ) as [Statement, Statement, Statement]
-  // Whoever deletes a manager may do so to decide: for what is older, they are still the manager.
+  // A manager may be deleted so that someone else decides: for what is older, they are still the manager.
   const isThere = sql`m.deleted_at is null`
   const isManager = discounted === undefined ? isThere : sql`(${isThere} or m.deleted_at > ${discounted.after})`
   return sql`jsonb_strip_nulls(jsonb_build_object('department', ${department}, 'title', ${title},

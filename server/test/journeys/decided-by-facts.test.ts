@@ -57,7 +57,7 @@ suite('a person whose department is not known', () => {
     assert.match(JSON.stringify(preview.warnings), /nobody_may_approve/)
   })
 
-  test('others of other departments still may not, and those who may read rules are told why', async () => {
+  test('others of other departments still may not, and those who may read rules see why', async () => {
     await state(ben, { department: 'Sales' })
     const refused = await call(ben, 'POST', '/v1/requests', body)
     assert.equal(refused.status, 403)

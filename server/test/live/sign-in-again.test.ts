@@ -49,7 +49,7 @@ suite('a sign-in that is older than an hour', () => {
     )
     const more = [
       ...['setUserRoles', 'setGroupRoleMappings', 'updateSignInSettings', 'resetSecondFactors'],
-      // It gives a user to whoever controls the directory.
+      // It gives a user to a directory.
       'settleConflict',
       // They give roles, or give them back.
       ...['createUser', 'createInvitation', 'inviteUser', 'addGroupMember', 'unsuspendUser'],

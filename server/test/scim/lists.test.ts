@@ -10,6 +10,7 @@ type Page = { totalResults: number; startIndex: number; itemsPerPage: number; Re
 const pageOf = ({ status, body, text }: ScimReply) => {
   assert.equal(status, 200, text)
   assert.deepEqual(body.schemas, ['urn:ietf:params:scim:api:messages:2.0:ListResponse'])
+  // The tests read the page's parts: a part that is absent fails them.
   return body as unknown as Page
 }
 const list = async (query: string, kind = 'Users') => pageOf(await call('GET', `/${kind}${query}`))

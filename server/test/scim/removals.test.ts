@@ -126,7 +126,7 @@ suite('the last owner of a tenant, whom a directory manages', async () => {
   await own(id, true)
   await own(owner.user_id, false)
 
-  test('is not deactivated and not deleted, and is told once', async () => {
+  test('is not deactivated and not deleted, and is reported once', async () => {
     for (let times = 0; times < 2; times += 1) {
       const stopped = await stop(directory, id)
       assert.equal(stopped.status, 409, stopped.text)

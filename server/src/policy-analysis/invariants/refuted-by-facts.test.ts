@@ -26,7 +26,7 @@ suite('that only these approve is refuted by a fact', () => {
       'their manager, tested as a path',
       ' when { resource has requester.manager && principal == resource.requester.manager }',
     ],
-    ['whoever is not the manager', ` unless { ${manager} }`],
+    ['everyone but the manager', ` unless { ${manager} }`],
     ['those of a department', ' when { principal has department && principal.department == "Finance" }'],
     ['those without a title', ' unless { principal has title }'],
     ['those of whom the title is known', ' when { principal has title }'],

@@ -8,7 +8,7 @@ import type { ChangeParts } from './change-user.flow.ts'
 import { insertUser } from './insert-user.flow.ts'
 import { userAnswer } from './shown-user.ts'
 
-/** Makes a user whom the directory manages. Whoever has their address already becomes that user only where the operator vouched for it. */
+/** Makes a user whom the directory manages. A user who has the address already becomes that user only where the operator vouched for it. */
 export const createUser = (parts: ChangeParts) =>
   scimOperation({
     method: 'POST',
