@@ -1,4 +1,4 @@
-import type { Identitystore } from '@aws-sdk/client-identitystore'
+import type { Identitystore, User as StoreUser } from '@aws-sdk/client-identitystore'
 import type { Organizations } from '@aws-sdk/client-organizations'
 import type { RDS } from '@aws-sdk/client-rds'
 import type { SSM } from '@aws-sdk/client-ssm'
@@ -8,7 +8,7 @@ import { egressHandler } from './egress-handler.ts'
 import { openMemberClients } from './member-clients.ts'
 import { openRoleSession, type RoleSession } from './role-session.ts'
 
-export type { Identitystore, Organizations, SSOAdmin }
+export type { Identitystore, Organizations, SSOAdmin, StoreUser }
 
 export type AwsOptions = {
   region: string

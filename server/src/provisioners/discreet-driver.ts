@@ -18,7 +18,7 @@ export function discreetDriver(driver: Driver, secrets: ProvisionerSecrets): Dri
         throw discreet(error)
       }
     }
-  const { discover, setPassword, readInventory } = driver
+  const { discover, setPassword, readInventory, readDirectory } = driver
   return {
     ...driver,
     plan: guarded(driver.plan),
@@ -30,6 +30,7 @@ export function discreetDriver(driver: Driver, secrets: ProvisionerSecrets): Dri
     setPassword: setPassword && guarded(setPassword),
     discover: discover && ((...args) => discreetly(discover(...args), discreet)),
     readInventory: readInventory && ((...args) => discreetly(readInventory(...args), discreet)),
+    readDirectory: readDirectory && ((...args) => discreetly(readDirectory(...args), discreet)),
   }
 }
 

@@ -3,6 +3,7 @@ import type { FaultyField } from '../kernel/errors.ts'
 import { storableText } from '../kernel/foreign-text.ts'
 import type { ShownFields } from '../kernel/shown-field.ts'
 import type { Connect } from './connect.ts'
+import type { ReadDirectory } from './target-directory.ts'
 import type { InventoryPart, ReadInventory } from './target-inventory.ts'
 import type { UserLookup } from './user-lookup.ts'
 
@@ -109,6 +110,8 @@ export type Driver = {
   setPassword: ((target: Target, signal: AbortSignal) => Promise<Credentials>) | null
   /** Reads a part of what the target says of itself. Null: the type has no parts. */
   readInventory: ReadInventory | null
+  /** Reads whom the target's directory has. Null: the type has no directory. */
+  readDirectory: ReadDirectory | null
   /** Checks everything that giving access needs, and changes nothing. */
   health(tx: Tx, signal: AbortSignal): Promise<Check[]>
   /** Milliseconds until the next poll, by the number of polls so far. */

@@ -54,6 +54,7 @@ suite('the drivers of another process', () => {
     const signal = AbortSignal.timeout(1_000)
     await assert.rejects(driver.poll(one.tx, {}, 'x', signal), isRedacted)
     await assert.rejects(Array.fromAsync(driver.readInventory?.('accounts', signal) ?? []), isRedacted)
+    await assert.rejects(Array.fromAsync(driver.readDirectory?.({ groups: true }, signal) ?? []), isRedacted)
     await drivers.close()
   })
 

@@ -43,6 +43,31 @@ describe('the simulated directory', () => {
     await refused(directory.send(elsewhere), 'ResourceNotFoundException', 400, /IDENTITY_STORE not found/)
   })
 
+  test('shows what is known of a user, and the extension to those who ask for it', async () => {
+    const details = {
+      Name: { GivenName: 'Grace', FamilyName: 'Hopper' },
+      Emails: [{ Value: 'grace@example.com', Type: 'work', Primary: true }],
+      Title: 'Admiral',
+      UserStatus: 'ENABLED',
+    } as const
+    const enterprise = { department: 'Navy', manager: { value: ada } }
+    const grace = aws.addUser('grace', [], { ...details, Emails: [...details.Emails], enterprise })
+    const listed = async (Extensions?: string[]) => {
+      const { Users = [] } = await directory.send(new ListUsersCommand({ IdentityStoreId, Extensions }))
+      return Users.find(({ UserId }) => UserId === grace)
+    }
+    const names = { IdentityStoreId, UserId: grace, UserName: 'grace', DisplayName: 'grace' }
+    assert.deepEqual(await listed(), { ...names, ...details })
+    const Extensions = { 'aws:identitystore:enterprise': enterprise }
+    assert.deepEqual(await listed(Object.keys(Extensions)), { ...names, ...details, Extensions })
+    await refused(listed(['aws:identitystore:other']), 'ValidationException')
+    await refused(listed([]), 'ValidationException')
+    aws.changeUser(grace, { UserStatus: 'DISABLED', user_name: 'hopper' })
+    assert.deepEqual(await listed(), { ...names, ...details, UserName: 'hopper', UserStatus: 'DISABLED' })
+    aws.deleteUserByHand(grace)
+    assert.equal(await listed(), undefined)
+  })
+
   test('refuses an attribute that is not unique', async () => {
     await refused(find({ UniqueAttribute: { AttributePath: 'title', AttributeValue: 'x' } }), 'ValidationException')
     await refused(find({ UniqueAttribute: { AttributePath: 'userName' } }), 'ValidationException')

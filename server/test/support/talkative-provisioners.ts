@@ -58,10 +58,11 @@ function talkative(seen: Seen): DriverType {
       async function* readInventory() {
         throw new TargetError('permanent', `it does not list ${text}`)
       }
+      const readDirectory = readInventory
       const close = async () => {
         seen.closed += 1
       }
-      return { ...sandbox.open(opening), poll, readInventory, health, close } satisfies Driver
+      return { ...sandbox.open(opening), poll, readInventory, readDirectory, health, close } satisfies Driver
     },
   }
 }

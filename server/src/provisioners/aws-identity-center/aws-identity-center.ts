@@ -12,6 +12,7 @@ import { Conflict } from './operations.ts'
 import { lookupOf, planAssignment } from './plan.ts'
 import type { QueueLimits } from './priority-queue.ts'
 import { type Limits, limitsOfAws, openRateLimiter, openReadingPace } from './rate-limiter.ts'
+import { directoryReader } from './read-directory.ts'
 import { inventoryReader } from './read-inventory.ts'
 import { openSetNames } from './set-names.ts'
 import { describeRole, findInstance } from './set-up.ts'
@@ -147,6 +148,7 @@ function open(center: Center): Driver {
       discover(center, known, { urgent: false, until: Number.POSITIVE_INFINITY, signal }),
     setPassword: null,
     readInventory: inventoryReader(center),
+    readDirectory: directoryReader(center),
     health: (_tx, signal) => checkHealth(center, queueLimitsOf(true, signal)),
     // A waiting call gets room only when a poll sees that an operation has ended.
     pollAfterMs: (polls) => 1_000 * (center.rateLimiter.isAwaited() ? 1 : (pollSeconds[polls] ?? maxPollSeconds)),

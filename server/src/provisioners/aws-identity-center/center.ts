@@ -155,4 +155,5 @@ export function openCenter(
   }
 }
 
-const tooManyCalls = 'Throttled'
+/** The code of each refusal of a service that has had too many calls: their own names differ. */
+export const tooManyCalls = 'Throttled'

@@ -85,6 +85,20 @@ suite('pages', () => {
     assert.deepEqual(asked, [undefined, 'token 1', 'token 2'])
   })
 
+  test('that repeat end the reading with an error', async () => {
+    const pages = pagesOf(async () => ({ NextToken: 'the same' }))
+    await assert.rejects(Array.fromAsync(pages), /AWS repeats a page of a list; try again later/)
+  })
+
+  test('without end end the reading with an error', async () => {
+    let asked = 0
+    const pages = pagesOf(async () => {
+      asked += 1
+      return { NextToken: `token ${asked}` }
+    })
+    await assert.rejects(Array.fromAsync(pages), /a list of AWS has more than 100000 pages/)
+  })
+
   test('end when what they list is gone', async () => {
     assert.deepEqual(await Array.fromAsync(pagesOf(async () => undefined)), [])
   })

@@ -1,6 +1,7 @@
 import { TargetError } from '../driver.ts'
-import { AwsRefusal, type Center } from './center.ts'
+import { AwsRefusal, type Center, tooManyCalls } from './center.ts'
 import type { QueueLimits } from './priority-queue.ts'
+import type { CallLimiter } from './rate-limiter.ts'
 
 /** What a reading calls with. */
 export type Reader = {
@@ -24,8 +25,10 @@ export function openReader(center: Center, signal: AbortSignal): Reader {
         return namingRight(`sso:${operation}`, center.sso(operation, limits, call))
       },
       async store(operation, _signal, call) {
-        await pace.instance.wait(queueLimits)
-        return namingRight(`identitystore:${operation}`, center.store(operation, signal, call))
+        return slowingDown(pace.instance, async () => {
+          await pace.instance.wait(queueLimits)
+          return namingRight(`identitystore:${operation}`, center.store(operation, signal, call))
+        })
       },
       async organization(operation, _signal, call) {
         await pace.organization.wait(queueLimits)
@@ -40,6 +43,22 @@ export function openReader(center: Center, signal: AbortSignal): Reader {
         return center.member(operation, member, signal, call)
       },
     },
+  }
+}
+
+/** The attempts of a throttled call, each of which the SDK repeats twice. With AWS's limits they take a minute. */
+const maxAttempts = 5
+
+/** A directory has no second list to go by: a reading that was throttled goes on slower, rather than begin again. */
+async function slowingDown<Answer>(pace: CallLimiter, call: () => Promise<Answer>): Promise<Answer> {
+  for (let attempts = 1; ; attempts += 1) {
+    try {
+      return await call()
+    } catch (error) {
+      if (!(error instanceof AwsRefusal) || error.code !== tooManyCalls) throw error
+      pace.throttled()
+      if (attempts >= maxAttempts) throw error
+    }
   }
 }
 

@@ -86,6 +86,7 @@ function open({ config, egress }: Opening): Driver {
       ? (target, signal) => setPassword({ connections, signal }, settings, readHeldRole(target))
       : null,
     readInventory: null,
+    readDirectory: null,
     health: (_tx, signal) => checkHealth({ connections, signal }, settings),
     pollAfterMs: () => 1_000,
     close: () => Promise.resolve(connections.close()),

@@ -27,6 +27,7 @@ const driver: Driver = {
   discover,
   setPassword: null,
   readInventory: null,
+  readDirectory: null,
   health: () =>
     Promise.resolve([{ what: 'the sandbox', ok: true, message: 'a simulated cloud: it gives no real access' }]),
   pollAfterMs: () => 50,

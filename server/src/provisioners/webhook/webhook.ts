@@ -62,6 +62,7 @@ function openWebhook(opening: Opening): Driver {
     discover: null,
     setPassword: null,
     readInventory: null,
+    readDirectory: null,
     health: (tx, signal) => health(it, tx, signal),
     pollAfterMs: (polls) => pollDelaysMs[polls] ?? maxPauseMs,
     close: () => Promise.resolve(),

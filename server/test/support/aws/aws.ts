@@ -165,6 +165,11 @@ function hands(cloud: Cloud) {
       for (const { members } of cloud.groups.values()) members.delete(id)
       for (const one of cloud.assignments) if (one.principal === id) unassign(cloud, one)
     },
+    /** Deletes the group, with all of its assignments. */
+    deleteGroupByHand(id: string): void {
+      cloud.groups.delete(id)
+      for (const one of cloud.assignments) if (one.principal === id) unassign(cloud, one)
+    },
     /** Invalidates the keys of every session. */
     endSessions(): void {
       for (const { session } of cloud.keys.values()) if (session !== undefined) session.ends_at = 0

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import type { User as IdentityStoreUser } from '@aws-sdk/client-identitystore'
 import type { CallLog } from './call-log.ts'
 import type { Key } from './signature.ts'
 
@@ -15,6 +16,11 @@ export type User = {
   user_name: string
   display_name: string
   external_ids: { Issuer: string; Id: string }[]
+  more: UserDetails
+}
+/** What a user may have beside names; `enterprise`: shown to those who ask for the extension. */
+export type UserDetails = Pick<IdentityStoreUser, 'Name' | 'Emails' | 'Title' | 'UserStatus'> & {
+  enterprise?: Readonly<Record<string, unknown>>
 }
 /** A group of the directory; `members`: ids of users. */
 export type Group = { id: string; name: string; members: Set<string> }

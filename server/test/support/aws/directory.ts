@@ -18,7 +18,7 @@ export const directoryHandlers = (cloud: Cloud) =>
       checkStore(cloud, input.IdentityStoreId)
       const user = cloud.users.get(input.UserId ?? '')
       if (user === undefined) throw notFound(input.UserId ?? '')
-      return shown(cloud, user)
+      return shown(cloud, user, input.Extensions)
     },
 
     ListUsers: (input: store.ListUsersRequest, call: Call): store.ListUsersResponse => {
@@ -29,7 +29,7 @@ export const directoryHandlers = (cloud: Cloud) =>
         ({ user_name }) => filter === undefined || user_name === filter.AttributeValue,
       )
       const { items, NextToken } = page(call, listed, cloud.settings.page)
-      return { Users: items.map((user) => shown(cloud, user)), NextToken }
+      return { Users: items.map((user) => shown(cloud, user, input.Extensions)), NextToken }
     },
     ...groupHandlers(cloud),
   }) as const satisfies Handlers
@@ -81,10 +81,20 @@ function isCalled(user: User, name: store.AlternateIdentifier | undefined): bool
 const notFound = (id: string, ResourceType: 'USER' | 'GROUP' = 'USER'): AwsError =>
   new AwsError('ResourceNotFoundException', `${ResourceType} not found.`, { ResourceType, ResourceId: id })
 
-const shown = (cloud: Cloud, user: User): store.User => ({
-  IdentityStoreId: cloud.identity_store_id,
-  UserId: user.id,
-  UserName: user.user_name,
-  DisplayName: user.display_name,
-  ...(user.external_ids.length > 0 && { ExternalIds: user.external_ids }),
-})
+const enterpriseName = 'aws:identitystore:enterprise'
+
+/** The user with the extensions that the caller asks for. */
+function shown(cloud: Cloud, user: User, extensions: readonly string[] = []): store.User {
+  if (extensions.some((one) => one !== enterpriseName))
+    refuse('identitystore', `the only extension is ${enterpriseName}`)
+  const { enterprise, ...more } = user.more
+  return {
+    IdentityStoreId: cloud.identity_store_id,
+    UserId: user.id,
+    UserName: user.user_name,
+    DisplayName: user.display_name,
+    ...(user.external_ids.length > 0 && { ExternalIds: user.external_ids }),
+    ...more,
+    ...(enterprise !== undefined && extensions.length > 0 && { Extensions: { [enterpriseName]: enterprise as never } }),
+  }
+}

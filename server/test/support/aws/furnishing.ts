@@ -1,4 +1,6 @@
-import { type Account, type Cloud, type Database, hex, newRequestId } from './cloud.ts'
+import { type Account, type Cloud, type Database, hex, newRequestId, type User, type UserDetails } from './cloud.ts'
+
+type UserChange = Partial<Pick<User, 'user_name' | 'display_name'>> & UserDetails
 
 /** Functions that set up a test's data. `operator`: the ARN that roles trust. */
 export function furnishing(cloud: Cloud, operator: string) {
@@ -46,10 +48,18 @@ export function furnishing(cloud: Cloud, operator: string) {
 function contents(cloud: Cloud) {
   return {
     /** Returns the user's id in the directory. */
-    addUser(user_name: string, external_ids: { Issuer: string; Id: string }[] = []): string {
+    addUser(user_name: string, external_ids: { Issuer: string; Id: string }[] = [], more: UserDetails = {}): string {
       const id = `${hex(8)}-${hex(4)}-${hex(4)}-${hex(4)}-${hex(12)}`
-      cloud.users.set(id, { id, user_name, display_name: user_name, external_ids })
+      cloud.users.set(id, { id, user_name, display_name: user_name, external_ids, more })
       return id
+    },
+    /** Replaces what is given. */
+    changeUser(id: string, { user_name, display_name, ...more }: UserChange): void {
+      const user = cloud.users.get(id)
+      if (user === undefined) throw new Error(`there is no user \`${id}\``)
+      if (user_name !== undefined) user.user_name = user_name
+      if (display_name !== undefined) user.display_name = display_name
+      user.more = { ...user.more, ...more }
     },
     /** Returns the group's id in the directory. */
     addGroup(name: string, members: readonly string[] = []): string {

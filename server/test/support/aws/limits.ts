@@ -58,6 +58,7 @@ const identitystore: Readonly<Record<string, Limit>> = {
   Id: word,
   AttributePath: { min: 1, max: 255, form: whole('\\p{L}+(?:\\.\\p{L}+){0,2}', 'u') },
   Filters: { min: 0, max: 1 },
+  Extensions: { min: 1, max: 10 },
   MaxResults: hundred,
   NextToken: { min: 1, max: 65_535, form: whole('[-a-zA-Z0-9+=/:_]*') },
 }
