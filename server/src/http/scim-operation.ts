@@ -1,8 +1,17 @@
 import type { WorkCtx } from '../kernel/context.ts'
 
-/** The directory whose key calls: it sees and writes its own users and groups, and nothing else. */
+/** A directory that says who its users and groups are: it sees and writes its own, and nothing else. */
 export type DirectoryCtx = WorkCtx & {
   identity_provider_id: string
+  /** As whose doing counts what the directory says: who made its key, or said where it is read. Null: not known. */
+  author: string | null
+}
+
+/** A directory that makes groups. `source`: it pushes them and their members, or it is read. */
+export type GroupingCtx = DirectoryCtx & { source: 'scim' | 'identity_provider' }
+
+/** A directory that calls. */
+export type ScimCtx = GroupingCtx & {
   /** The address of its SCIM service, without a slash at the end. */
   base_url: string
 }
@@ -27,7 +36,7 @@ export type ScimOperation = {
   changes?: 'authority'
   /** Bytes; 1 MiB where absent. */
   bodyLimit?: number
-  run(ctx: DirectoryCtx, call: ScimCall): Promise<ScimAnswer>
+  run(ctx: ScimCtx, call: ScimCall): Promise<ScimAnswer>
 }
 
 /** Declares one endpoint of SCIM. */

@@ -16,7 +16,7 @@ import { problemOf } from './error-reply.ts'
 import { requireRoom } from './in-flight.ts'
 import { setRetryHeaders } from './limits.ts'
 import { headerOf } from './request-header.ts'
-import type { DirectoryCtx, ScimAnswer, ScimOperation } from './scim-operation.ts'
+import type { ScimAnswer, ScimCtx, ScimOperation } from './scim-operation.ts'
 import { ScimProblem } from './scim-problem.ts'
 import type { HttpServer } from './server.ts'
 import { callerAddress } from './source.ts'
@@ -60,7 +60,7 @@ export function serveScim(
 }
 
 function serveOperation(server: HttpServer, parts: ScimParts, operationId: string, operation: ScimOperation): void {
-  const callers = new WeakMap<FastifyRequest, DirectoryCtx>()
+  const callers = new WeakMap<FastifyRequest, ScimCtx>()
   server.route({
     method: operation.method,
     url: `${base}${operation.path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
@@ -91,7 +91,7 @@ async function admit(
   parts: ScimParts,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<DirectoryCtx> {
+): Promise<ScimCtx> {
   requireSingleHeaders(request.raw.rawHeaders)
   const key = keyIn(request)
   const admission = key === undefined ? undefined : await parts.authenticateDirectory(key, callerAddress(request))
@@ -106,6 +106,7 @@ async function admit(
   const { id } = directory
   return {
     ...{ tx, actor, request_id: request.id, identity_provider_id: id },
+    ...{ author: actor.user_id, source: 'scim' },
     base_url: scimUrl(parts.public_url, id),
   }
 }
@@ -114,9 +115,9 @@ async function admit(
 function confirmed(
   { proveDirectory }: ScimParts,
   { method, path }: ScimOperation,
-  ctx: DirectoryCtx,
+  ctx: ScimCtx,
   request: FastifyRequest,
-): DirectoryCtx {
+): ScimCtx {
   if (method === 'GET' || path.endsWith('/.search')) return ctx
   const findLoss = async () => {
     const now = await proveDirectory(keyIn(request) ?? '')

@@ -1,4 +1,4 @@
-import { type DirectoryCtx, scimOperation } from '../http/scim-operation.ts'
+import { type ScimCtx, scimOperation } from '../http/scim-operation.ts'
 import { ScimProblem } from '../http/scim-problem.ts'
 import {
   type Attribute,
@@ -40,7 +40,7 @@ export const getServiceProviderConfig = scimOperation({
 
 const kinds = { User: [userKind, '/Users'], Group: [groupKind, '/Groups'] } as const
 
-function resourceType({ base_url }: DirectoryCtx, name: keyof typeof kinds) {
+function resourceType({ base_url }: ScimCtx, name: keyof typeof kinds) {
   const [{ schema, extension }, endpoint]: readonly [ResourceKind, string] = kinds[name]
   return {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:ResourceType'],
@@ -77,7 +77,7 @@ const schemas = {
   [groupSchema]: ['Group', 'Who belongs together', groupKind.attributes],
 } as const satisfies Record<string, readonly [string, string, readonly Attribute[]]>
 
-function publishedSchema({ base_url }: DirectoryCtx, id: keyof typeof schemas) {
+function publishedSchema({ base_url }: ScimCtx, id: keyof typeof schemas) {
   const [name, description, attributes]: readonly [string, string, readonly Attribute[]] = schemas[id]
   return {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:Schema'],

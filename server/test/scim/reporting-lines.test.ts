@@ -91,7 +91,7 @@ test('whose reports follow them is found without reading other users', async () 
   await house.asSuperuser('analyze directory_user')
   const actor = { kind: 'api_key', user_id: owner.user_id, api_key_id: null, scopes: new Set<string>() } as const
   const tx = house.database.tenant(tenant_id)
-  const ctx = { tx, actor, request_id: 'test', identity_provider_id, base_url: '' }
+  const ctx = { tx, actor, request_id: 'test', identity_provider_id, author: owner.user_id }
   for (const generic of [true, false]) {
     const { rows, plan } = await readingOf(house, tenant_id, reportsFollow(ctx, manager, 'boss'), generic)
     assert.ok(rows < 300, outline(plan))

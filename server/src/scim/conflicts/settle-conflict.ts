@@ -31,7 +31,7 @@ export const settleConflict = (endAccess: EndAccess) =>
       const user_id = body.user_id?.toLowerCase() ?? null
       return keepRefusal(ctx, { subject_type: 'identity_provider', subject_id: params.id }, () =>
         ctx.tx.interactive(async (tx) => {
-          const inside = { ...ctx, tx, identity_provider_id: params.id, base_url: ctx.public_url }
+          const inside = { ...ctx, tx, identity_provider_id: params.id, author: ctx.actor.user_id }
           const conflict = await lockConflict(tx, params.id, params.conflict_id)
           if (conflict === undefined) throw notFound('conflict')
           if (user_id !== null) {

@@ -1,4 +1,4 @@
-import type { DirectoryCtx } from '../../http/scim-operation.ts'
+import type { DirectoryCtx, GroupingCtx } from '../../http/scim-operation.ts'
 import { noResource, ScimProblem } from '../../http/scim-problem.ts'
 import { Problem } from '../../kernel/errors.ts'
 import { requireVersion } from '../version.ts'
@@ -12,7 +12,7 @@ import { requireMembers, storedIds } from './known-members.flow.ts'
  * @throws ScimProblem 400 for a member who is no user of the directory, 404, 409, 412
  */
 export async function changeGroup(
-  ctx: DirectoryCtx,
+  ctx: GroupingCtx,
   { id, ifMatch }: { id: string; ifMatch: string | undefined },
   change: GroupChange,
 ): Promise<DirectoryGroup> {

@@ -1,6 +1,6 @@
 import { sql } from '../../db/sql.ts'
 import { emit, emitWithFacts } from '../../events/emit.ts'
-import type { DirectoryCtx } from '../../http/scim-operation.ts'
+import type { DirectoryCtx, GroupingCtx } from '../../http/scim-operation.ts'
 import type { Statement } from '../../kernel/context.ts'
 import { searchedName } from '../filter.ts'
 import { versionOf } from '../users/directory-user-store.ts'
@@ -49,18 +49,18 @@ export async function isGroupKnown(ctx: DirectoryCtx, { display_name, external_i
 
 /** Inserts a group with these members, and emits the events. @throws Problem 409 `version_conflict` for a group that is known */
 export async function insertDirectoryGroup(
-  ctx: DirectoryCtx,
+  ctx: GroupingCtx,
   id: string,
   { display_name, external_id }: GroupContent,
   members: readonly string[],
 ): Promise<DirectoryGroup> {
-  const { tx, identity_provider_id } = ctx
-  const data = { source: 'scim', identity_provider_id }
+  const { tx, identity_provider_id, source } = ctx
+  const data = { source, identity_provider_id }
   const event = { type: 'group.created', subject_type: 'group', subject_id: id, data } as const
   const [[made]] = await tx.write([
     sql<DirectoryGroup>`with g as (
         insert into tenant_group (tenant_id, id, name, source)
-        values (${tx.tenant_id}::uuid, ${id}::uuid, ${groupName(display_name)}, 'scim') returning *),
+        values (${tx.tenant_id}::uuid, ${id}::uuid, ${groupName(display_name)}, ${source}) returning *),
       d as (
         insert into directory_group (tenant_id, group_id, identity_provider_id, external_id, display_name,
           display_name_key)
@@ -80,9 +80,9 @@ export async function insertDirectoryGroup(
  * Makes users of the directory members of the group `d` of the statement. A user who is deleted at this very moment becomes none. No join of
  * the two tables: of a directory that was just read in, the database guesses that it is small, and would compare each user with each.
  */
-function membersInsert({ tx, actor, identity_provider_id }: DirectoryCtx, ids: readonly string[]): Statement {
+function membersInsert({ tx, author, source, identity_provider_id }: GroupingCtx, ids: readonly string[]): Statement {
   return sql`insert into group_member (tenant_id, group_id, user_id, membership_source, added_by)
-    select d.tenant_id, d.group_id, u.id, 'scim', ${actor.user_id}::uuid
+    select d.tenant_id, d.group_id, u.id, ${source}, ${author}::uuid
     from d, (select u.id from tenant_user u
       where u.tenant_id = ${tx.tenant_id}::uuid and u.id = any(${[...ids]}::uuid[]) and u.deleted_at is null
         and (u.id in (select m.user_id from directory_user m where m.tenant_id = ${tx.tenant_id}::uuid
@@ -95,9 +95,9 @@ function membersInsert({ tx, actor, identity_provider_id }: DirectoryCtx, ids: r
 type MemberEvent = 'group.member_added' | 'group.member_removed'
 
 /** An event for each membership of the common table expression. */
-function memberEvents(ctx: DirectoryCtx, type: MemberEvent, rows: Statement): Statement {
-  const { identity_provider_id } = ctx
-  const data = { membership_source: 'scim', identity_provider_id }
+function memberEvents(ctx: GroupingCtx, type: MemberEvent, rows: Statement): Statement {
+  const { identity_provider_id, source } = ctx
+  const data = { membership_source: source, identity_provider_id }
   const facts = sql`(select id, jsonb_build_object('user_id', user_id) as facts from ${rows}) as each_member`
   return emitWithFacts(ctx, { type, subject_type: 'group', data }, facts)
 }
@@ -107,7 +107,7 @@ function memberEvents(ctx: DirectoryCtx, type: MemberEvent, rows: Statement): St
  * another version. @throws Problem 409 `version_conflict` where another group has the external id or the name
  */
 export async function saveDirectoryGroup(
-  ctx: DirectoryCtx,
+  ctx: GroupingCtx,
   id: string,
   { display_name, external_id, members }: GroupChange,
   version: string | undefined,

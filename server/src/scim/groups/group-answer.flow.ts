@@ -1,4 +1,4 @@
-import type { DirectoryCtx, ScimAnswer } from '../../http/scim-operation.ts'
+import type { ScimAnswer, ScimCtx } from '../../http/scim-operation.ts'
 import { resourceUrl } from '../resource-url.ts'
 import { isShown, type Selection } from '../shown-resource.ts'
 import { weakTag } from '../version.ts'
@@ -8,7 +8,7 @@ import { shownGroup } from './shown-group.ts'
 
 /** The answer with one group, and its members where the client wants to see them. */
 export async function groupAnswer(
-  ctx: DirectoryCtx,
+  ctx: ScimCtx,
   status: 200 | 201,
   group: DirectoryGroup,
   selection: Selection,

@@ -1,5 +1,5 @@
 import { isoMoment, sql } from '../../db/sql.ts'
-import type { DirectoryCtx } from '../../http/scim-operation.ts'
+import type { ScimCtx } from '../../http/scim-operation.ts'
 import type { Statement } from '../../kernel/context.ts'
 import type { Filter, Leaf } from '../filter.ts'
 import type { ListRequest } from '../list-request.ts'
@@ -12,7 +12,7 @@ export type ListedGroup = DirectoryGroup & { member_count: number }
 
 /** A page of the groups of the directory, in the order in which they were made unless sorted, and how many there are in all. */
 export async function listDirectoryGroups(
-  ctx: DirectoryCtx,
+  ctx: ScimCtx,
   { filter, sort, start, count }: ListRequest,
 ): Promise<{ total: number; groups: ListedGroup[] }> {
   const condition = filter === undefined ? sql`true` : groupCondition(ctx, filter)
@@ -43,13 +43,13 @@ function orderOf(sort: ListRequest['sort']): Statement {
 }
 
 /** The condition of a filter on `d`, a row of directory_group. */
-function groupCondition(ctx: DirectoryCtx, filter: Filter): Statement {
+function groupCondition(ctx: ScimCtx, filter: Filter): Statement {
   return joined(filter, (one) => groupCondition(ctx, one)) ?? groupLeaf(ctx, filter as Leaf | OfMembers)
 }
 
 type OfMembers = Extract<Filter, { op: 'of' }>
 
-function groupLeaf(ctx: DirectoryCtx, filter: Leaf | OfMembers): Statement {
+function groupLeaf(ctx: ScimCtx, filter: Leaf | OfMembers): Statement {
   // The one list of a group is that of its members.
   if (filter.op === 'of') return hasMember(memberCondition(ctx, filter.filter))
   switch (filter.path) {
@@ -75,11 +75,11 @@ const hasMember = (condition: Statement) => sql`exists (select from group_member
   where m.tenant_id = d.tenant_id and m.group_id = d.group_id and ${condition})`
 
 /** The condition of a filter on the member `m` of a group. */
-function memberCondition(ctx: DirectoryCtx, filter: Filter): Statement {
+function memberCondition(ctx: ScimCtx, filter: Filter): Statement {
   return joined(filter, (one) => memberCondition(ctx, one)) ?? memberLeaf(ctx, filter)
 }
 
-function memberLeaf({ base_url }: DirectoryCtx, filter: Filter): Statement {
+function memberLeaf({ base_url }: ScimCtx, filter: Filter): Statement {
   if (filter.op === 'pr') return sql`true`
   if (!('path' in filter)) return sql`false`
   if (filter.path === 'members.value') return idCondition(filter, sql`m.user_id`)

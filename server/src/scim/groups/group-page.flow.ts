@@ -1,4 +1,4 @@
-import type { DirectoryCtx } from '../../http/scim-operation.ts'
+import type { ScimCtx } from '../../http/scim-operation.ts'
 import type { ListRequest } from '../list-request.ts'
 import type { Resource } from '../read-resource.ts'
 import { isShown } from '../shown-resource.ts'
@@ -12,7 +12,7 @@ const maxMembersOfPage = 20_000
 
 /** A page of the groups as answers show them. */
 export async function listGroupResources(
-  ctx: DirectoryCtx,
+  ctx: ScimCtx,
   request: ListRequest,
 ): Promise<{ total: number; resources: Resource[] }> {
   const page = await listDirectoryGroups(ctx, request)
@@ -33,7 +33,7 @@ function withinBounds(groups: readonly ListedGroup[]): readonly ListedGroup[] {
   return over === -1 ? groups : groups.slice(0, Math.max(over, 1))
 }
 
-async function membersOf(ctx: DirectoryCtx, groups: readonly ListedGroup[]): Promise<Map<string, DirectoryMember[]>> {
+async function membersOf(ctx: ScimCtx, groups: readonly ListedGroup[]): Promise<Map<string, DirectoryMember[]>> {
   const full = groups.filter(({ member_count }) => member_count > 0)
   const members =
     full.length === 0

@@ -1,4 +1,4 @@
-import { type DirectoryCtx, type ScimAnswer, scimOperation } from '../../http/scim-operation.ts'
+import { type ScimAnswer, type ScimCtx, scimOperation } from '../../http/scim-operation.ts'
 import { groupKind } from '../attribute.ts'
 import { listResponse, readListRequest } from '../list-request.ts'
 import { isObject } from '../read-resource.ts'
@@ -18,7 +18,7 @@ export const searchGroups = scimOperation({
   run: (ctx, { body }) => answer(ctx, isObject(body) ? body : {}),
 })
 
-async function answer(ctx: DirectoryCtx, query: Readonly<Record<string, unknown>>): Promise<ScimAnswer> {
+async function answer(ctx: ScimCtx, query: Readonly<Record<string, unknown>>): Promise<ScimAnswer> {
   const request = readListRequest(groupKind, query)
   return { status: 200, body: listResponse(await listGroupResources(ctx, request), request.start) }
 }

@@ -1,4 +1,4 @@
-import type { DirectoryCtx } from '../../http/scim-operation.ts'
+import type { ScimCtx } from '../../http/scim-operation.ts'
 import { groupKind, groupSchema } from '../attribute.ts'
 import type { Resource } from '../read-resource.ts'
 import { resourceUrl } from '../resource-url.ts'
@@ -8,7 +8,7 @@ import type { DirectoryGroup, DirectoryMember } from './directory-group.ts'
 
 /** A group as answers show it. */
 export function shownGroup(
-  ctx: DirectoryCtx,
+  ctx: ScimCtx,
   group: DirectoryGroup,
   members: readonly DirectoryMember[],
   selection: Selection,
@@ -31,6 +31,6 @@ export function shownGroup(
   return selected(whole, selection)
 }
 
-function shownMember(ctx: DirectoryCtx, user_id: string): Resource {
+function shownMember(ctx: ScimCtx, user_id: string): Resource {
   return { value: user_id, type: 'User', $ref: resourceUrl(ctx, 'Users', user_id) }
 }

@@ -1,4 +1,4 @@
-import { type DirectoryCtx, scimOperation } from '../../http/scim-operation.ts'
+import { type ScimCtx, scimOperation } from '../../http/scim-operation.ts'
 import { ScimProblem } from '../../http/scim-problem.ts'
 import { groupKind, userKind } from '../attribute.ts'
 import { listGroupResources } from '../groups/group-page.flow.ts'
@@ -36,9 +36,9 @@ function requestFor(kind: typeof userKind, query: Record<string, unknown>): List
 type Page = { total: number; resources: readonly Resource[] }
 
 async function page(
-  ctx: DirectoryCtx,
+  ctx: ScimCtx,
   request: ListRequest | undefined,
-  list: (ctx: DirectoryCtx, request: ListRequest) => Promise<Page>,
+  list: (ctx: ScimCtx, request: ListRequest) => Promise<Page>,
 ): Promise<Page> {
   return request === undefined ? { total: 0, resources: [] } : list(ctx, request)
 }

@@ -24,8 +24,8 @@ import { changedMeanwhile, guardRemoval } from './guard-removal.flow.ts'
 /** How often a change is tried when another comes between its read and its write. */
 const maxAttempts = 5
 
-/** Ends a user’s access where the directory stops them. */
-export type ChangeParts = { endAccess: EndAccess }
+/** Ends a user’s access where the directory stops them. `areConfirmed`: how many it stops was checked before, for all of them at once. */
+export type ChangeParts = { endAccess: EndAccess; areConfirmed?: boolean }
 
 type Change = { id: string; ifMatch: string | undefined; of(before: Resource): Resource }
 
@@ -130,12 +130,14 @@ function saveOf(ctx: DirectoryCtx, save: UserSave): Promise<DirectoryUser | unde
 }
 
 function stopUser(ctx: DirectoryCtx, parts: ChangeParts, save: UserSave): Promise<DirectoryUser | undefined> {
-  return guardRemoval(ctx, save.before, async (inside) => {
+  const { endAccess, areConfirmed = false } = parts
+  const stop = async (inside: DirectoryCtx) => {
     await requireMayStop(inside, save.before)
     const saved = await saveDirectoryUser(inside, save)
-    if (saved !== undefined) await leave(inside, saved, parts.endAccess, 'its holder was deactivated in the directory')
+    if (saved !== undefined) await leave(inside, saved, endAccess, 'its holder was deactivated in the directory')
     return saved
-  })
+  }
+  return guardRemoval(ctx, { before: save.before, isCounted: save.before.active && !areConfirmed }, stop)
 }
 
 /** Locks an owner who is to be stopped, and the other owners. @throws Problem 409 `last_owner` */
@@ -152,12 +154,13 @@ export async function removeUser(
   { id, ifMatch }: Omit<Change, 'of'>,
 ): Promise<void> {
   const before = await requireUser(ctx, { id, ifMatch })
-  await guardRemoval(ctx, before, async (inside) => {
+  const remove = async (inside: DirectoryCtx) => {
     await requireMayStop(inside, before)
     await requireUser(inside, { id, ifMatch })
     await deleteDirectoryUser(inside, id)
     await saveUserDeletion(inside, { id })
     await leave(inside, { id }, parts.endAccess, 'its holder was deleted in the directory')
     return true
-  })
+  }
+  await guardRemoval(ctx, { before, isCounted: before.active }, remove)
 }

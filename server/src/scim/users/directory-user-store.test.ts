@@ -28,7 +28,7 @@ test('a user is found, changed and deleted without reading the others, though th
     actor: { kind: 'api_key', user_id: owner.user_id, api_key_id: null, scopes: new Set() },
     request_id: 'test',
     identity_provider_id: directory.id,
-    base_url: '',
+    author: owner.user_id,
   }
   const found = recordingTx(tx)
   const before = await findDirectoryUser({ ...ctx, tx: found.tx }, id)

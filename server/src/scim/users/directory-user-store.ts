@@ -8,7 +8,7 @@ import { keysOf, type Person } from '../person.ts'
 import type { Resource } from '../read-resource.ts'
 import type { SearchedValue } from '../searched-values.ts'
 import type { DirectoryUser } from './directory-user.ts'
-import { managerLocks, managerOf, reportsFollow } from './reporting-line-store.ts'
+import { managerLocks, managerOf, reportsFollow, userBy } from './reporting-line-store.ts'
 
 export const versionOf = (row: Statement): Statement =>
   sql`(extract(epoch from ${row}.updated_at) * 1000000)::bigint::text`
@@ -17,13 +17,15 @@ export const versionOf = (row: Statement): Statement =>
 const userColumns = sql`d.user_id as id, d.resource, u.active, u.is_owner, d.created_at, d.updated_at,
   ${versionOf(sql`d`)} as version`
 
-/**
- * The condition that `d`, a row of directory_user, is this user of the directory. No index is asked for the provider: until the tables are
- * analyzed, those of the provider seem to find one row, and PostgreSQL would read the whole directory.
- */
+/** The condition that `d`, a row of directory_user, is this user of the directory: by the id alone, for the reason that `userBy` has. */
 function isUser({ tx, identity_provider_id }: DirectoryCtx, id: string): Statement {
   return sql`d.tenant_id = ${tx.tenant_id}::uuid and d.user_id = ${id}::uuid
     and (d.identity_provider_id = ${identity_provider_id}::uuid) is true`
+}
+
+/** The user of the directory with this id there (`user_id`): a select to embed in another statement. */
+export function userByExternalId(ctx: DirectoryCtx, external_id: Statement): Statement {
+  return userBy(ctx, sql`d.external_id = ${external_id}`)
 }
 
 export async function findDirectoryUser(ctx: DirectoryCtx, id: string): Promise<DirectoryUser | undefined> {
@@ -50,13 +52,13 @@ export async function findHolders(
   { user_name, external_id, email }: Person,
   except: string | null = null,
 ): Promise<Holders> {
-  const { tx, identity_provider_id } = ctx
+  const { tx } = ctx
+  const isOther = sql`d.user_id is distinct from ${except}::uuid`
   const [found] = await tx.read(sql<Holders>`select
-      exists (select from directory_user d where d.tenant_id = ${tx.tenant_id}::uuid
-        and d.identity_provider_id = ${identity_provider_id}::uuid and d.user_id is distinct from ${except}::uuid
-        and (d.user_name_key = ${searchedName(user_name)} or d.external_id = ${external_id}::text)) as is_known,
+      exists (${userBy(ctx, sql`d.user_name_key = ${searchedName(user_name)}`)} and ${isOther})
+        or exists (${userByExternalId(ctx, sql`${external_id}::text`)} and ${isOther}) as is_known,
       (select coalesce(jsonb_agg(jsonb_build_object('id', u.id, 'email', u.email, 'in_directory', d.user_id is not null,
-          'is_meant', ${isMeant(ctx, email)})), '[]')
+          'is_meant', ${isMeant(ctx, sql`${mailDomainOf(email) ?? null}::text`)})), '[]')
         from tenant_user u left join directory_user d on d.tenant_id = u.tenant_id and d.user_id = u.id
         where u.tenant_id = ${tx.tenant_id}::uuid and u.email_key = any(${addressKeys(email)}::text[])
           and u.deleted_at is null and u.id is distinct from ${except}::uuid) as holders`)
@@ -64,12 +66,12 @@ export async function findHolders(
 }
 
 /**
- * Whether the user `u` was made for the provider by which the users of the directory sign in, with an address of a domain of the tenant. Not
- * one who was deactivated here: the directory would bring them back.
+ * Whether the user `u` was made for the provider by which the users of the directory sign in, with an address of this mail domain, if that is
+ * one of the tenant. Not one who was deactivated here: the directory would bring them back.
  */
-function isMeant({ tx, identity_provider_id }: DirectoryCtx, email: string): Statement {
+export function isMeant({ tx, identity_provider_id }: DirectoryCtx, domain: Statement): Statement {
   return sql`(u.active and u.auth_provider = 'oidc' and exists (select from tenant_mail_domain m
-      where m.tenant_id = u.tenant_id and m.domain = ${mailDomainOf(email) ?? null})
+      where m.tenant_id = u.tenant_id and m.domain = ${domain})
     and exists (select from sign_in_setting s where s.tenant_id = ${tx.tenant_id}::uuid
       and s.identity_provider_id = ${identity_provider_id}::uuid and (u.issuer is null or u.issuer = s.issuer)))`
 }
@@ -87,7 +89,7 @@ export async function insertDirectoryUser(
   id: string,
   { person, resource, values }: UserContent,
 ): Promise<DirectoryUser> {
-  const { tx, actor, identity_provider_id } = ctx
+  const { tx, author, identity_provider_id } = ctx
   const roles = ['user']
   const data = { roles, auth_provider: 'oidc', is_owner: false, identity_provider_id }
   const event = { type: 'user.created', subject_type: 'user', subject_id: id, data } as const
@@ -108,12 +110,12 @@ export async function insertDirectoryUser(
       searched as (${valuesInsert(values)}),
       given as (
         insert into user_role (tenant_id, user_id, role_id, granted_by)
-        select u.tenant_id, u.id, role_id, ${actor.user_id}::uuid from u, unnest(${roles}::text[]) as role_id),
+        select u.tenant_id, u.id, role_id, ${author}::uuid from u, unnest(${roles}::text[]) as role_id),
       emitted as (${emit(ctx, event, sql`u`)})
       select ${userColumns} from d join u on u.id = d.user_id`,
     // By an update, which keeps who wrote them and when: of a new user, too, a requester's word does not count.
     sql`update tenant_user u set department = ${person.department}, title = ${person.title},
-        manager_id = ${managerOf(ctx, person, id)}, facts_set_by = ${actor.user_id}::uuid
+        manager_id = ${managerOf(ctx, person, id)}, facts_set_by = ${author}::uuid
       where u.tenant_id = ${tx.tenant_id} and u.id = ${id}`,
     reportsFollow(ctx, id, person.external_id),
     sql`delete from directory_conflict where tenant_id = ${tx.tenant_id}
@@ -159,7 +161,7 @@ export async function saveDirectoryUser(
   ctx: DirectoryCtx,
   { before, after, former_external_id = null, gone, found, events }: UserSave,
 ): Promise<DirectoryUser | undefined> {
-  const { tx, actor } = ctx
+  const { tx, author } = ctx
   const { person, resource } = after
   const { id } = before
   const isMoved = sql`coalesce(u.subject = ${former_external_id}::text, false)`
@@ -191,7 +193,7 @@ export async function saveDirectoryUser(
           first_name = ${person.first_name}, last_name = ${person.last_name}, display_name = ${person.display_name},
           active = ${person.active}, department = f.department, title = f.title, manager_id = f.manager_id,
           facts_set_by = case when (u.department, u.title, u.manager_id)
-            is distinct from (f.department, f.title, f.manager_id) then ${actor.user_id}::uuid else u.facts_set_by end,
+            is distinct from (f.department, f.title, f.manager_id) then ${author}::uuid else u.facts_set_by end,
           updated_at = case when ${events.length > 0} then clock_timestamp() else u.updated_at end
         from d, f where u.tenant_id = ${tx.tenant_id}::uuid and u.id = ${id}::uuid and (u.deleted_at is null) is true
         returning u.*),

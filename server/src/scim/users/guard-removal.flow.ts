@@ -24,13 +24,15 @@ class ManyRemovals extends Error {
 
 type Removal = {
   ctx: DirectoryCtx
-  before: Pick<DirectoryUser, 'id' | 'active' | 'is_owner'>
+  before: Pick<DirectoryUser, 'id' | 'is_owner'>
+  /** Whether it is one of those of which there may be too many. */
+  isCounted: boolean
   /** Returns undefined where it removed nobody. */
   remove(inside: DirectoryCtx): Promise<unknown>
 }
 
 /**
- * Removes a user of a directory, whom it locks, and counts it if they were active. Where the directory removes many, the owners are notified,
+ * Removes a user of a directory, whom it locks, and counts it. Where the directory removes many, the owners are notified,
  * and where the tenant wants that, the removal is refused. `remove` returns undefined where it removed nobody.
  *
  * Calls of one key that wait at the same moment share a transaction. If a directory that stops a thousand users had one for each, they would
@@ -39,10 +41,10 @@ type Removal = {
  */
 export async function guardRemoval<Result>(
   ctx: DirectoryCtx,
-  before: Removal['before'],
+  { before, isCounted }: Pick<Removal, 'before' | 'isCounted'>,
   remove: (inside: DirectoryCtx) => Promise<Result | undefined>,
 ): Promise<Result | undefined> {
-  const removal = { ctx, before, remove }
+  const removal = { ctx, before, isCounted, remove }
   try {
     const removed = await (before.is_owner ? removeAlone(removal) : removeTogether(keyOf(ctx), removal))
     return removed as Result | undefined
@@ -87,7 +89,7 @@ async function removeAll(removals: readonly Removal[]): Promise<unknown[]> {
   if (first === undefined) return []
   return first.ctx.tx.interactive(async (tx) => {
     const inside = { ...first.ctx, tx }
-    if (removals.some(({ before }) => before.active)) await lockRemovals(inside)
+    if (removals.some(({ isCounted }) => isCounted)) await lockRemovals(inside)
     await lockThem(inside, removals)
     const start = ({ ctx, remove }: Removal) => remove({ ...ctx, tx })
     // The connection prepares the statements for the first one: sent at once, each would be parsed and planned for each user.
@@ -97,7 +99,7 @@ async function removeAll(removals: readonly Removal[]): Promise<unknown[]> {
     const faults = settled.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []))
     if (faults.length > 0) throw faults.find(isRowsOwnFault) ?? faults[0]
     const results = settled.map((one) => (one.status === 'fulfilled' ? one.value : undefined))
-    const count = removals.filter(({ before }, at) => before.active && results[at] !== undefined).length
+    const count = removals.filter(({ isCounted }, at) => isCounted && results[at] !== undefined).length
     if (count === 0) return results
     const counted = await countRemovals(inside, count)
     if (!areMany(counted)) return results

@@ -26,7 +26,7 @@ async function directoryOf(size: number) {
     actor: { kind: 'api_key', user_id: owner.user_id, api_key_id: key, scopes: new Set() },
     request_id: newId(),
     identity_provider_id: directory.id,
-    base_url: '',
+    author: owner.user_id,
   })
   return { directory, users, ctxOf }
 }
@@ -41,7 +41,7 @@ suite('removals that wait at the same moment', () => {
     const removed = await Promise.all(
       users.map((user, place) => {
         const ctx = ctxOf()
-        return guardRemoval(ctx, user, async (inside) => {
+        return guardRemoval(ctx, { before: user, isCounted: true }, async (inside) => {
           transactions.add(inside.tx)
           assert.equal(inside.request_id, ctx.request_id)
           return place === 3 ? undefined : place
@@ -57,7 +57,7 @@ suite('removals that wait at the same moment', () => {
     const { directory, users, ctxOf } = await directoryOf(5)
     const answers = await Promise.allSettled(
       users.map((user, place) =>
-        guardRemoval(ctxOf(), user, async ({ tx }) => {
+        guardRemoval(ctxOf(), { before: user, isCounted: true }, async ({ tx }) => {
           if (place === 1) throw new Error('of its own')
           if (place === 2) await tx.write([sql`select 1 / 0`])
           await tx.write([sql`select 1`])
@@ -75,7 +75,7 @@ suite('removals that wait at the same moment', () => {
     const { users, ctxOf } = await directoryOf(2)
     const transactions = new Set<Tx>()
     const remove = async ({ tx }: DirectoryCtx) => transactions.add(tx)
-    await Promise.all(users.map((user) => guardRemoval(ctxOf(newId()), user, remove)))
+    await Promise.all(users.map((user) => guardRemoval(ctxOf(newId()), { before: user, isCounted: true }, remove)))
     assert.equal(transactions.size, 2)
   })
 
@@ -84,7 +84,7 @@ suite('removals that wait at the same moment', () => {
     const transactions: Tx[] = []
     const remove = async ({ tx }: DirectoryCtx) => transactions.push(tx)
     const all = users.map((user, place) => ({ ...user, is_owner: place === 1 }))
-    await Promise.all(all.map((user) => guardRemoval(ctxOf(), user, remove)))
+    await Promise.all(all.map((user) => guardRemoval(ctxOf(), { before: user, isCounted: true }, remove)))
     assert.equal(new Set(transactions).size, 2)
   })
 
@@ -92,7 +92,9 @@ suite('removals that wait at the same moment', () => {
     const [one, other] = [await directoryOf(2), await directoryOf(3)]
     const remove = async () => true
     await Promise.all(
-      [one, other].flatMap(({ users, ctxOf }) => users.map((user) => guardRemoval(ctxOf(), user, remove))),
+      [one, other].flatMap(({ users, ctxOf }) =>
+        users.map((user) => guardRemoval(ctxOf(), { before: user, isCounted: true }, remove)),
+      ),
     )
     assert.deepEqual([(await removalsOf(one.directory)).length, (await removalsOf(other.directory)).length], [2, 3])
   })

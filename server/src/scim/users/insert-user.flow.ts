@@ -1,5 +1,5 @@
 import type { DirectoryCtx } from '../../http/scim-operation.ts'
-import { notUnique } from '../../http/scim-problem.ts'
+import { notUnique, ScimProblem } from '../../http/scim-problem.ts'
 import { sameAddress } from '../../kernel/email-address.ts'
 import { Problem } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/id.ts'
@@ -11,6 +11,15 @@ import type { DirectoryUser } from './directory-user.ts'
 import { findHolders, type Holder, insertDirectoryUser, type UserContent } from './directory-user-store.ts'
 
 const maxAttempts = 3
+
+/** 409: a person has to settle who the user is here. */
+export class UnsettledUser extends ScimProblem {
+  constructor() {
+    const message =
+      'a user whom no directory manages has the e-mail address: an administrator has to settle who they are'
+    super(409, message, 'uniqueness')
+  }
+}
 
 /**
  * Makes a user of the directory. Of concurrent calls for one person the database lets one in, and the others then find the user.
@@ -51,9 +60,7 @@ async function settleAddress(
   const { id, email, is_meant } = holder
   if (!is_meant || !sameAddress(email, content.person.email)) {
     await keepConflict(ctx, id, content)
-    throw notUnique(
-      'a user whom no directory manages has the e-mail address: an administrator has to settle who they are',
-    )
+    throw new UnsettledUser()
   }
   return ctx.tx.interactive(async (tx) => {
     const inside = { ...ctx, tx }

@@ -1,4 +1,4 @@
-import { type DirectoryCtx, type ScimAnswer, scimOperation } from '../../http/scim-operation.ts'
+import { type ScimAnswer, type ScimCtx, scimOperation } from '../../http/scim-operation.ts'
 import { userKind } from '../attribute.ts'
 import { listResponse, readListRequest } from '../list-request.ts'
 import { isObject } from '../read-resource.ts'
@@ -18,7 +18,7 @@ export const searchUsers = scimOperation({
   run: (ctx, { body }) => answer(ctx, isObject(body) ? body : {}),
 })
 
-async function answer(ctx: DirectoryCtx, query: Readonly<Record<string, unknown>>): Promise<ScimAnswer> {
+async function answer(ctx: ScimCtx, query: Readonly<Record<string, unknown>>): Promise<ScimAnswer> {
   const request = readListRequest(userKind, query)
   return { status: 200, body: listResponse(await listUserResources(ctx, request), request.start) }
 }

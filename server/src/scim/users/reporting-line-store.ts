@@ -6,6 +6,15 @@ import type { Statement } from '../../kernel/context.ts'
 import { readUuid } from '../../kernel/id.ts'
 import type { Person } from '../person.ts'
 
+/**
+ * The users of the directory (`user_id`) with this key, a condition on `d`: a select to embed in another statement. No index is asked for the
+ * provider: until the tables are analyzed, those of the provider seem to find one row, and PostgreSQL would read the whole directory.
+ */
+export function userBy({ tx, identity_provider_id }: DirectoryCtx, key: Statement): Statement {
+  return sql`select d.user_id from directory_user d where d.tenant_id = ${tx.tenant_id}::uuid and ${key}
+    and (d.identity_provider_id = ${identity_provider_id}::uuid) is true`
+}
+
 /** Of the locks of this kind, one for each key of a directory. */
 const naming = 78
 
@@ -29,15 +38,13 @@ export function managerLocks(
 
 /** The manager whom a user of the directory names by id or external id; null where the directory has none such, and for the user themselves. */
 export function managerOf(
-  { tx, identity_provider_id }: DirectoryCtx,
+  ctx: DirectoryCtx,
   { manager_key: key }: Pick<Person, 'manager_key'>,
   self: string,
 ): Statement {
   const id = key === null ? null : (readUuid(key) ?? null)
-  return sql`(select m.user_id from directory_user m where m.tenant_id = ${tx.tenant_id}::uuid
-      and m.identity_provider_id = ${identity_provider_id}::uuid and m.user_id <> ${self}::uuid
-      and (m.user_id = ${id}::uuid or m.external_id = ${key}::text)
-    order by m.user_id = ${id}::uuid desc nulls last limit 1)`
+  const by = (which: Statement) => sql`(${userBy(ctx, which)} and d.user_id <> ${self}::uuid)`
+  return sql`coalesce(${by(sql`d.user_id = ${id}::uuid`)}, ${by(sql`d.external_id = ${key}::text`)})`
 }
 
 /**
@@ -45,23 +52,24 @@ export function managerOf(
  * Arrays, each made once: by a join, PostgreSQL would read every user of the tenant.
  */
 export function reportsFollow(ctx: DirectoryCtx, id: string, external_id: string | null): Statement {
-  const { tx, actor, identity_provider_id } = ctx
-  const theirs = sql`d.tenant_id = ${tx.tenant_id}::uuid and d.identity_provider_id = ${identity_provider_id}::uuid`
-  const named = sql`array(select d.user_id from directory_user d where ${theirs}
-    and d.manager_key = ${external_id}::text)`
+  const { tx, author, identity_provider_id } = ctx
   const data = { fields: ['manager_id'], identity_provider_id }
   const event = { type: 'user.updated', subject_type: 'user', data } as const
-  return sql`with reports as materialized (
+  const named = sql`(select ids from named)::uuid[]`
+  return sql`with named as materialized (
+      select array(${userBy(ctx, sql`d.manager_key = ${external_id}::text`)}) as ids),
+    reports as materialized (
       select u.id from tenant_user u
-      where u.tenant_id = ${tx.tenant_id}::uuid and u.id = any(${named}) and u.deleted_at is null
+      -- Nothing is looked for where there are none, as for most.
+      where ${named} <> '{}' and u.tenant_id = ${tx.tenant_id}::uuid and u.id = any(${named}) and u.deleted_at is null
         and u.id <> ${id}::uuid and u.manager_id is distinct from ${id}::uuid and exists (
-          select from directory_user d where ${theirs} and d.user_id = ${id}::uuid
-            and d.external_id = ${external_id}::text)
+          ${userBy(ctx, sql`d.user_id = ${id}::uuid`)} and d.external_id = ${external_id}::text)
       order by u.id for no key update),
     followed as (
-      update tenant_user u set manager_id = ${id}::uuid, facts_set_by = ${actor.user_id}::uuid,
+      update tenant_user u set manager_id = ${id}::uuid, facts_set_by = ${author}::uuid,
         updated_at = clock_timestamp()
-      where u.tenant_id = ${tx.tenant_id}::uuid and u.id = any(array(select id from reports))
+      where exists (select from reports) and u.tenant_id = ${tx.tenant_id}::uuid
+        and u.id = any(array(select id from reports))
       returning u.id, '{}'::jsonb as facts)
     ${emitWithFacts(ctx, event, sql`followed`)}`
 }

@@ -1,4 +1,4 @@
-import type { DirectoryCtx, ScimAnswer } from '../../http/scim-operation.ts'
+import type { ScimAnswer, ScimCtx } from '../../http/scim-operation.ts'
 import { enterpriseSchema, userKind, userSchema } from '../attribute.ts'
 import type { Resource } from '../read-resource.ts'
 import { resourceUrl } from '../resource-url.ts'
@@ -7,7 +7,7 @@ import { weakTag } from '../version.ts'
 import type { DirectoryUser } from './directory-user.ts'
 
 /** A user as answers show them. */
-export function shownUser(ctx: DirectoryCtx, user: DirectoryUser, selection: Selection): Resource {
+export function shownUser(ctx: ScimCtx, user: DirectoryUser, selection: Selection): Resource {
   const { id, resource, active, created_at, updated_at, version } = user
   const { [enterpriseSchema]: enterprise, ...core } = resource
   const whole = {
@@ -28,12 +28,7 @@ export function shownUser(ctx: DirectoryCtx, user: DirectoryUser, selection: Sel
 }
 
 /** The answer with one user. */
-export function userAnswer(
-  ctx: DirectoryCtx,
-  status: 200 | 201,
-  user: DirectoryUser,
-  selection: Selection,
-): ScimAnswer {
+export function userAnswer(ctx: ScimCtx, status: 200 | 201, user: DirectoryUser, selection: Selection): ScimAnswer {
   return {
     status,
     body: shownUser(ctx, user, selection),
