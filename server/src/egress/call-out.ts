@@ -6,11 +6,14 @@ import type { CallOptions, Egress } from '../kernel/context.ts'
 /** Resolves a host to at least one address, or throws. */
 export type Resolve = Egress['resolve']
 
-const maxAnswerBytes = 1024 * 1024
+const usualAnswerBytes = 1024 * 1024
+
+/** The answer was not read to its end. */
+export class AnswerTooLong extends Error {}
 
 /** Makes one HTTP call on its own connection, to an address from `resolve`. It does not follow redirects. */
 export async function callOut(url: URL, resolve: Resolve, options: CallOptions): Promise<Response> {
-  const { method = 'GET', headers = {}, body, signal } = options
+  const { method = 'GET', headers = {}, body, signal, maxAnswerBytes = usualAnswerBytes } = options
   // Resolved before the call, since Node connects to a literal address without calling `lookup`.
   const addresses = await resolve(hostOf(url))
   const call = url.protocol === 'https:' ? requestOverTls : requestPlain
@@ -26,7 +29,7 @@ export async function callOut(url: URL, resolve: Resolve, options: CallOptions):
     request.once('close', () => reject(new Error('the connection was closed without an answer')))
     request.end(body)
   })
-  return readAnswer(answered)
+  return readAnswer(answered, maxAnswerBytes)
 }
 
 /** The host for a resolver: an IPv6 address without brackets, and no trailing dot. */
@@ -45,14 +48,14 @@ function pinnedTo(addresses: { address: string; family: number }[]): LookupFunct
   }
 }
 
-async function readAnswer(answered: IncomingMessage): Promise<Response> {
+async function readAnswer(answered: IncomingMessage, maxBytes: number): Promise<Response> {
   const chunks: Buffer[] = []
   let length = 0
   for await (const chunk of answered as AsyncIterable<Buffer>) {
     length += chunk.length
-    if (length > maxAnswerBytes) {
+    if (length > maxBytes) {
       answered.destroy()
-      throw new Error(`the answer is longer than ${maxAnswerBytes} bytes`)
+      throw new AnswerTooLong(`the answer is longer than ${maxBytes} bytes`)
     }
     chunks.push(chunk)
   }

@@ -143,8 +143,11 @@ suite('egress', () => {
     assert.equal(await named.text(), `GET localhost:${port}`)
   })
 
-  test('reads at most a megabyte, follows no redirect, and ends when the signal aborts (S1)', async () => {
+  test('reads at most a megabyte or what the caller says, follows no redirect, and ends when the signal aborts (S1)', async () => {
     await assert.rejects(callAnywhere(`${origin}/long`, { signal }), /longer than/)
+    const longer = await callAnywhere(`${origin}/long`, { signal, maxAnswerBytes: 1024 * 1024 + 1 })
+    assert.equal((await longer.arrayBuffer()).byteLength, 1024 * 1024 + 1)
+    await assert.rejects(callAnywhere(`${origin}/long`, { signal, maxAnswerBytes: 1024 }), /longer than 1024 bytes/)
     const away = await callAnywhere(`${origin}/away`, { signal })
     assert.deepEqual([away.status, away.headers.get('location')], [302, '/long'])
     for (const slow of ['never', 'drip']) {

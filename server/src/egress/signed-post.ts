@@ -1,4 +1,5 @@
 import type { Egress } from '../kernel/context.ts'
+import { failureCause } from './failure-cause.ts'
 import { signed } from './standard-webhooks.ts'
 
 /** A message to a receiver. `secrets`: the signing secrets, the newest first. */
@@ -23,14 +24,6 @@ export async function postSigned(egress: Egress, post: SignedPost, signal: Abort
   try {
     return await egress.call(url, { method: 'POST', headers: { ...headers, ...own }, body, signal })
   } catch (error) {
-    throw new NotReached(`the receiver was not reached: ${causeOf(error, signal)}`)
+    throw new NotReached(`the receiver was not reached: ${failureCause(error, signal)}`)
   }
-}
-
-/** The error of the network or the guard, without attached details. */
-function causeOf(error: unknown, signal: AbortSignal): string {
-  if (signal.aborted) return 'it did not answer in time'
-  if (!(error instanceof Error)) return 'the call failed'
-  const { code } = error as NodeJS.ErrnoException
-  return code === undefined ? error.message.slice(0, 300) : `network error ${code}`
 }

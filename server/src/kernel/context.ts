@@ -139,6 +139,8 @@ export type CallOptions = {
   body?: string
   /** Ends the call. */
   signal: AbortSignal
+  /** How long the answer may be; 1 MiB where absent. */
+  maxAnswerBytes?: number
 }
 
 /** The one guarded egress, for addresses that a tenant configures. */
@@ -149,9 +151,9 @@ export type Egress = {
    */
   findFault(url: string): Promise<string | undefined>
   /**
-   * Calls the address and reads the whole answer: at most 1 MiB, without following redirects, connected to exactly the IP
-   * address that was checked.
-   * @throws Error if the address leads to an internal network or the answer is too long; otherwise what the network throws
+   * Calls the address and reads the whole answer: at most 1 MiB or what the options say, without following redirects, connected to
+   * exactly the IP address that was checked.
+   * @throws AnswerTooLong; Error if the address leads to an internal network; otherwise what the network throws
    */
   call(url: string, options: CallOptions): Promise<Response>
   /**
