@@ -96,7 +96,7 @@ suite('pages', () => {
       asked += 1
       return { NextToken: `token ${asked}` }
     })
-    await assert.rejects(Array.fromAsync(pages), /a list of AWS has more than 100000 pages/)
+    await assert.rejects(Array.fromAsync(pages), /a list of AWS has more than 20000 pages/)
   })
 
   test('end when what they list is gone', async () => {

@@ -46,7 +46,7 @@ export function openReader(center: Center, signal: AbortSignal): Reader {
   }
 }
 
-/** The attempts of a throttled call, each of which the SDK repeats twice. With AWS's limits they take a minute. */
+/** The attempts of a throttled call, each of which the SDK repeats twice. With AWS's limits they take some 40 s. */
 const maxAttempts = 5
 
 /** A directory has no second list to go by: a reading that was throttled goes on slower, rather than begin again. */

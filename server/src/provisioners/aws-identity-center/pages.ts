@@ -1,7 +1,7 @@
 import { TargetError } from '../driver.ts'
 
-/** Of one list. A hundred entries a page is usual, so that no list of people comes near it. */
-const maxPages = 100_000
+/** Of one list: of people, who come a hundred at a time, two million. */
+const maxPages = 20_000
 
 /**
  * The pages of a list, from the first to the last; none when what it lists is gone.

@@ -4,6 +4,9 @@ import { openAwsTarget, quick } from '../../../test/support/aws-stage.ts'
 import { directoryOf } from '../../../test/support/directory-of.ts'
 import { TargetError } from '../driver.ts'
 import { awsIdentityCenterAt } from './aws-identity-center.ts'
+import type { Center } from './center.ts'
+import { openReadingPace } from './rate-limiter.ts'
+import { directoryReader } from './read-directory.ts'
 
 const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User'
 
@@ -208,4 +211,37 @@ test('keeps the pace of readings', async () => {
   assert.ok(times.length >= 20, `${times.length} calls`)
   // Calls differ a little in how long they are under way.
   assert.ok(took >= (times.length - 3) * 20, `${times.length} calls in ${took} ms`)
+})
+
+suite('a store that lists somebody twice', () => {
+  /** Its second page and all after it are the same, each with a token of its own. */
+  const repeating = (pages: readonly (readonly string[])[]) => {
+    let asked = 0
+    const store = async () => {
+      const Users = (pages[Math.min(asked, pages.length - 1)] ?? []).map((UserId) => ({ UserId, UserName: UserId }))
+      asked += 1
+      return { Users, NextToken: asked > 50 ? undefined : `token ${asked}` }
+    }
+    const config = { identity_store_id: 'd-1234567890' }
+    const readingPace = openReadingPace({ callsASecond: 5_000, operations: 8, readsASecond: 5_000 })
+    return directoryReader({ config, readingPace, store } as unknown as Center)
+  }
+
+  test('has them once', async () => {
+    const read = repeating([['ada', 'ada', 'bob'], ['bob', 'carol'], []])
+    const { people, error } = await directoryOf(read, { groups: false })
+    assert.deepEqual([people.map(({ id }) => id), error], [['ada', 'bob', 'carol'], undefined])
+  })
+
+  test('is not read to its end where a page repeats', async () => {
+    const { error, pages } = await directoryOf(repeating([['ada', 'bob']]), { groups: false })
+    assert.ok(error instanceof TargetError && error.kind === 'transient', String(error))
+    assert.match(error.message, /AWS repeats a page of users/)
+    assert.equal(pages, 1)
+  })
+
+  test('is not read to its end where somebody has no id', async () => {
+    const { error } = await directoryOf(repeating([['ada'], [undefined as unknown as string]]), { groups: false })
+    assert.ok(error instanceof TargetError && /without `UserId`/.test(error.message), String(error))
+  })
 })

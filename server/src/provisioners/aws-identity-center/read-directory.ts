@@ -5,7 +5,7 @@ import type { Center } from './center.ts'
 import { listGroups, listUsers } from './directory-lists.ts'
 import { openReader, type Reader } from './inventory-reading.ts'
 
-/** AWS's name of the enterprise extension: who asks for it gets department and manager beside the rest. It needs no other right. */
+/** AWS's name of the enterprise extension: who asks for it gets department and manager beside the rest. */
 const enterprise = 'aws:identitystore:enterprise'
 const enterpriseOfScim = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User'
 
@@ -18,7 +18,15 @@ export function directoryReader(center: Center): ReadDirectory {
 }
 
 async function* readDirectory(reader: Reader, withGroups: boolean): AsyncGenerator<DirectoryPage> {
-  for await (const users of listUsers(reader, [enterprise])) yield { people: users.map(personOf) }
+  const known = new Set<string>()
+  for await (const users of listUsers(reader, [enterprise])) {
+    const people = new Map(users.map(personOf).map((person) => [person.id, person]))
+    const isNew = [...people.values()].filter(({ id }) => !known.has(id))
+    for (const { id } of isNew) known.add(id)
+    if (isNew.length === 0 && users.length > 0)
+      throw new TargetError('transient', 'AWS repeats a page of users; try again later')
+    yield { people: isNew }
+  }
   if (!withGroups) return
   for await (const groups of listGroups(reader)) yield { groups }
 }

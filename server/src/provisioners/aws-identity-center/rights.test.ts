@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import type { Entry } from '../../../test/support/aws/call-log.ts'
 import { noTx, openAwsTarget, patient, quick, toTheEnd } from '../../../test/support/aws-stage.ts'
+import { directoryOf } from '../../../test/support/directory-of.ts'
 import { inventoryOf } from '../../../test/support/inventory-of.ts'
 import type { Driver, PlanInput } from '../driver.ts'
 
@@ -58,6 +59,7 @@ test('the permissions in the guide suffice to grant, revoke and list everything,
   assert.equal(aws.permissionSets().length, 2)
   aws.assignByHand(accounts[1], sets.ReadOnly, aws.addGroup('Developers'))
   for (const part of quick.inventoryParts) assert.equal((await inventoryOf(driver, part)).error, undefined)
+  assert.equal((await directoryOf(driver.readDirectory)).error, undefined)
   const policies = ['operator', 'role', 'sessions', 'inventory'] as const
   const listed = policies.flatMap(actionsOf).sort()
   assert.deepEqual(
