@@ -68,6 +68,8 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   'scim/groups': [...foundations, 'scim', 'scim/users'],
   'scim/conflicts': [...foundations, 'scim', 'scim/users'],
   'scim/search': [...foundations, 'scim', 'scim/users', 'scim/groups'],
+  // Readers of a directory, by the interface that a target's directory has too.
+  'identity-providers/sources': ['kernel', 'egress', 'provisioners'],
   'provisioners/aws-identity-center': [...ofTarget, 'aws'],
   'provisioners/postgresql': ofTarget,
   'provisioners/webhook': [...ofTarget, 'egress'],

@@ -4,13 +4,13 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 /** A Python with what `scim/requirements.txt` names. */
-const python = process.env.SCIM2_TESTER ?? ''
+export const python = process.env.SCIM2_TESTER ?? ''
 const script = fileURLToPath(new URL('../scim/conformance.py', import.meta.url))
 
 /** Long: it ends a hang, and the machine may be busy. */
 const maxWaitMs = 600_000
 
-/** The reason to skip the tests with scim2-tester here; false: they run. */
+/** The reason to skip the tests with scim2-tester and scim2-server here; false: they run. */
 export const skipScim2Tester = existsSync(python)
   ? false
   : 'SCIM2_TESTER names no Python: make a virtual environment with server/test/scim/requirements.txt'
