@@ -134,5 +134,9 @@ function refusalOf(status: number, path: string, detail: string | null): ScimRef
   if (status === 429) return transient('it has too many calls; try again later, or sync less often')
   if (status >= 300 && status < 400) return permanent('redirects are not followed; set `base_url` to the final address')
   if (status >= 500 || [408, 409, 425].includes(status)) return transient('try again later')
-  return new ScimRefusal('permanent', `${answered}, where 200 is expected${words}; check \`base_url\``, status)
+  return new ScimRefusal(
+    'permanent',
+    `${answered}, where 200 is expected${words}; check \`base_url\` and \`page_size\``,
+    status,
+  )
 }
