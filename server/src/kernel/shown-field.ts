@@ -1,3 +1,4 @@
+import { findCertificatesFault } from './certificates.ts'
 import { isPlainLine } from './one-line-name.ts'
 
 /** A field of a config that may be shown. A value that is not in the field's form counts as a secret. */
@@ -39,6 +40,12 @@ export const portField: ShownField = {
 
 /** An address without a user, a password, a query or a fragment: those carry secrets. */
 export const urlField: ShownField = { shows: ifText(isBareUrl), leads: true }
+
+/** The certificates of the authorities to trust, and nothing else: what stands beside a certificate in such a file may be its key. */
+export const certificatesField: ShownField = {
+  shows: (value) => findCertificatesFault(value) === undefined,
+  leads: true,
+}
 
 const maxListed = 100
 

@@ -1,9 +1,10 @@
-import { X509Certificate } from 'node:crypto'
 import { isIPv6 } from 'node:net'
+import { findCertificatesFault } from '../../kernel/certificates.ts'
 import type { Egress } from '../../kernel/context.ts'
 import { emailKey, readEmail } from '../../kernel/email-address.ts'
 import type { FaultyField } from '../../kernel/errors.ts'
 import {
+  certificatesField,
   flagField,
   hostField,
   leading,
@@ -57,7 +58,7 @@ export const shownFields: ShownFields = {
   database: textField,
   user: textField,
   tls: leading(textField),
-  ca: { shows: (value) => typeof value === 'string' && findCaFault(value) === undefined, leads: true },
+  ca: certificatesField,
   resource_ids: shownIf((value) => Array.isArray(value) && value.every(textField.shows)),
   roles: shownIf(isShownTable),
   login_from: textField,
@@ -88,7 +89,7 @@ const rules: Readonly<Record<string, { needed: boolean; findFault: FindFault }>>
   user: needed(findNameFault),
   password: needed((value) => unless(isText(value) && !value.includes('\0'), 'must be a non-empty text')),
   tls: optional((value) => unless(value === 'verify' || value === 'off', 'must be `verify` or `off`')),
-  ca: optional(findCaFault),
+  ca: optional(findCertificatesFault),
   resource_ids: needed((value) =>
     unless(
       Array.isArray(value) && value.length > 0 && value.length <= maxEntries && value.every(isText),
@@ -245,18 +246,6 @@ function findNameFault(value: unknown): string | undefined {
 
 function findFlagFault(value: unknown): string | undefined {
   return unless(typeof value === 'boolean', 'must be true or false')
-}
-
-function findCaFault(value: unknown): string | undefined {
-  const why = 'must be only PEM certificates: -----BEGIN CERTIFICATE-----'
-  const form = /^\s*(?:-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----\s*)+$/
-  if (typeof value !== 'string' || !form.test(value)) return why
-  try {
-    new X509Certificate(value)
-    return undefined
-  } catch {
-    return why
-  }
 }
 
 function isText(value: unknown): value is string {
