@@ -1,4 +1,5 @@
 import {
+  certificatesField,
   flagField,
   hostField,
   idField,
@@ -67,6 +68,14 @@ const directory = {
   user_filter: textField,
   group_filter: textField,
   page_size: numberField,
+  tls: leading(textField),
+  ca_certificate: certificatesField,
+  id_attribute: textField,
+  user_name_attribute: textField,
+  email_attribute: textField,
+  department_attribute: textField,
+  title_attribute: textField,
+  manager_attribute: textField,
 } as const satisfies ShownFields
 
 /** Services that push their users to Sallyport. */

@@ -70,6 +70,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   'scim/search': [...foundations, 'scim', 'scim/users', 'scim/groups'],
   // Readers of a directory, by the interface that a target's directory has too.
   'identity-providers/sources': ['kernel', 'egress', 'provisioners'],
+  'identity-providers/sources/ldap': ['kernel', 'provisioners', 'identity-providers/sources'],
   'provisioners/aws-identity-center': [...ofTarget, 'aws'],
   'provisioners/postgresql': ofTarget,
   'provisioners/webhook': [...ofTarget, 'egress'],
@@ -262,6 +263,7 @@ export const libraryEntryPoints: Readonly<Record<string, readonly string[]>> = {
   'fast-json-stringify': ['http'],
   typebox: ['http', 'policy-engine', ...slices.filter((slice) => slice !== 'tenants')],
   pg: ['db', 'provisioners/postgresql'],
+  ldapts: ['identity-providers/sources/ldap'],
   '@cedar-policy/cedar-wasm': ['policy-engine/cedar'],
   jose: ['auth'],
   'openid-client': ['auth'],

@@ -8,6 +8,8 @@ export const outsideModules: Readonly<Record<string, Listed>> = {
     at: {
       'server/src/embedded-postgres/process.ts': 'looks for a free port',
       'server/src/listening.ts': 'tries the ports before a database is made',
+      'server/src/identity-providers/sources/ldap/session.ts':
+        'speaks LDAP, at addresses that the egress guard has checked',
       'server/src/db/listen.ts': 'makes the socket of its connection to the database, to drop it without a handshake',
     },
   },
@@ -20,7 +22,14 @@ export const outsideModules: Readonly<Record<string, Listed>> = {
   },
   https: { at: { 'server/src/egress/call-out.ts': 'the one place that calls out' } },
   'dns/promises': { at: { 'server/src/egress/egress.ts': 'checks each address before it is called' } },
-  tls: { harmless: ['checkServerIdentity'] },
+  tls: {
+    harmless: ['checkServerIdentity'],
+    at: {
+      'server/src/identity-providers/sources/ldap/session.ts':
+        'speaks LDAP, at addresses that the egress guard has checked',
+      'server/src/identity-providers/sources/ldap/wire.ts': 'goes on with TLS on a connection that is open',
+    },
+  },
   child_process: {
     at: {
       'server/src/embedded-postgres/': 'starts the embedded database',
