@@ -80,6 +80,15 @@ suite('Active Directory', async () => {
     assert.equal(people.get(idOf(0))?.userName, 'user0@corp.example.com')
   })
 
+  test('must send pages, or say that it cannot', async () => {
+    await readAll(config)
+    const searches = server.requests.filter(
+      ({ operation, text }) => operation === operations.search && !text.includes(';range='),
+    )
+    // The control is followed by `true`: it is critical.
+    assert.ok(searches.length > 0 && searches.every(({ text }) => text.includes('1.2.840.113556.1.4.319\x01\x01\xff')))
+  })
+
   test('says who is disabled', async () => {
     const { people } = await readAll(config)
     assert.deepEqual(
@@ -132,7 +141,7 @@ suite('Active Directory is not read', () => {
     [
       'where a range has fewer values than it says',
       (request) =>
-        request.text.includes('member;range=')
+        request.text.includes('member;range=10-')
           ? [entry(request.id, groupDn, { 'member;range=10-19': [userDn(10)] }), searchDone(request.id, null)]
           : answer(request),
       /did not send all values of `member`/,

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { selfSigned } from '../../../../test/support/certificates.ts'
 import { loopbackEgress } from '../../../../test/support/ldap-reading.ts'
+import { readEgressAllow } from '../../../egress/allow-list.ts'
+import { openEgress } from '../../../egress/egress.ts'
 import { shownFieldsOf } from '../../provider-config.ts'
 import { readSettings } from './ldap-config.ts'
 import { ldapSource } from './ldap-source.ts'
@@ -16,6 +18,7 @@ const config = {
 const faulty: [string, Record<string, unknown>, string, RegExp][] = [
   ['no host', { host: undefined }, 'host', /is required/],
   ['a host that is a URL', { host: 'ldaps://ldap.example.com/' }, 'host', /name or the address/],
+  ['a host with its port', { host: 'ldap.example.com:636' }, 'host', /without a port/],
   ['a host in a closed network', { host: '10.0.0.1' }, 'host', /EGRESS_ALLOW/],
   ['a port that is none', { port: 65_536 }, 'port', /1 to 65535/],
   ['a word for start_tls', { start_tls: 'true' }, 'start_tls', /true or false/],
@@ -78,6 +81,14 @@ suite('a config', () => {
       assert.match(faults[0]?.why ?? '', why)
     })
   }
+
+  test('may have an address of IPv6, with and without brackets', async () => {
+    for (const host of ['::1', '[::1]']) {
+      const faults = await ldapSource.findFaults({ ...config, host }, openEgress(readEgressAllow('::1')))
+      assert.deepEqual(faults, [], host)
+      assert.equal(readSettings({ ...config, host }).host, '::1')
+    }
+  })
 
   test('has the usual port of each kind of TLS', () => {
     assert.equal(readSettings(config).port, 636)

@@ -52,7 +52,7 @@ const maxPasswordLength = 1_000
 type FindFault = (value: unknown) => string | undefined
 
 const rules: Readonly<Record<string, { needed: boolean; findFault: FindFault }>> = {
-  host: needed((value) => unless(hostField.shows(value), 'must be the name or the address of the server')),
+  host: needed(findHostFault),
   port: optional((value) => unless(portField.shows(value), 'must be a port: 1 to 65535')),
   start_tls: optional((value) => unless(flagField.shows(value), 'must be true or false')),
   tls: optional((value) => unless(value === 'verify' || value === 'off', 'must be `verify` or `off`')),
@@ -121,7 +121,7 @@ export function readSettings(config: Config): Settings {
     return own === undefined ? usualAttributes[fact] : [own]
   }
   return {
-    host: (text('host') ?? '').toLowerCase().replace(/^\[|\]$|\.$/g, ''),
+    host: bareHost(text('host') ?? ''),
     port: typeof config.port === 'number' ? config.port : tls === 'at_once' ? 636 : 389,
     tls,
     bindDn: text('bind_dn') ?? '',
@@ -148,6 +148,19 @@ export function nameOfServer({ host, port }: Settings): string {
 
 export function isLoopback(address: string): boolean {
   return address === '::1' || (isIP(address) === 4 && address.startsWith('127.'))
+}
+
+/** The port has a field of its own. */
+function findHostFault(value: unknown): string | undefined {
+  const isHost = hostField.shows(value) && (isIP(bareHost(value)) !== 0 || /^[^:[\]]+$/.test(String(value)))
+  return unless(isHost, 'must be the name or the address of the server, without a port')
+}
+
+/** The host as it is resolved and as a certificate has it. */
+function bareHost(value: unknown): string {
+  return String(value)
+    .toLowerCase()
+    .replace(/^\[|\]$|\.$/g, '')
 }
 
 function findDnFault(value: unknown): string | undefined {

@@ -10,6 +10,8 @@ import {
   startLdapServer,
   suffix,
 } from '../../../../test/support/ldap-server.ts'
+import { userKind } from '../../../scim/attribute.ts'
+import { readResource } from '../../../scim/read-resource.ts'
 import { ldapSource } from './ldap-source.ts'
 
 const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User'
@@ -88,6 +90,12 @@ suite('a directory of OpenLDAP', { skip: skipSlapd }, async () => {
       emails: [{ value: 'ada@example.com', type: 'work', primary: true }],
       [enterprise]: { department: 'Engines', manager: { value: idOf(read, 'zoe') } },
     })
+  })
+
+  test('is read as SCIM has it', async () => {
+    for (const resource of (await readAll(config)).people.values()) {
+      assert.deepEqual(readResource(userKind, resource), resource)
+    }
   })
 
   for (const page_size of [1, 2, 3, 7, 1_000]) {

@@ -43,7 +43,6 @@ suite('a large directory', { skip: skipSlapd }, () => {
     }
     const read = { people: new Set<string>(), managers: 0, groups: new Set<string>(), memberships: 0, pages: 0 }
     let mostBytes = 0
-    const before = process.memoryUsage().rss
     const began = performance.now()
     for await (const page of ldapSource.open(config, loopbackEgress)({ groups: true }, new AbortController().signal)) {
       read.pages += 1
@@ -55,12 +54,12 @@ suite('a large directory', { skip: skipSlapd }, () => {
         read.groups.add(id)
         read.memberships += member_ids.length
       }
-      mostBytes = Math.max(mostBytes, process.memoryUsage().rss - before)
+      mostBytes = Math.max(mostBytes, process.memoryUsage().rss)
     }
     const seconds = (performance.now() - began) / 1_000
     await server.stop()
     console.log(
-      `${seconds.toFixed(1)} s, ${Math.round(mostBytes / 2 ** 20)} MiB more at most, ${read.pages} pages, ${read.memberships} memberships`,
+      `${seconds.toFixed(1)} s, ${Math.round(mostBytes / 2 ** 20)} MiB of the process at most, ${read.pages} pages, ${read.memberships} memberships`,
     )
     assert.equal(read.people.size, people)
     assert.equal(read.managers, people)

@@ -13,6 +13,8 @@ const tlsWithinMs = 10_000
 const signInWithinMs = 15_000
 const pageWithinMs = 60_000
 const maxAddresses = 3
+/** How long a reading may take, together with what is done with its pages. */
+const maxReadingMs = 2 * 60 * 60 * 1_000
 const maxAnswerBytes = 64 * 1024
 /** The most that is read for one page, in bytes. */
 const maxPageBytes = 64 * 1024 * 1024
@@ -111,6 +113,7 @@ function tlsOptions({ host, ca }: Settings): ConnectionOptions {
 }
 
 function sessionOn(wire: Wire, server: string): Omit<Session, 'close'> {
+  const began = performance.now()
   /** Searches, and returns what was found. `at`: the base, for the messages. */
   const search = async (request: SearchRequest, at: string): Promise<Page> => {
     const page: Page = { entries: [], references: [], cookie: undefined }
@@ -121,6 +124,9 @@ function sessionOn(wire: Wire, server: string): Omit<Session, 'close'> {
       requireSuccess(message, 'search')
       page.cookie = message.cookie
       return true
+    }
+    if (performance.now() - began > maxReadingMs) {
+      throw new TargetError('transient', `reading ${server} takes longer than ${maxReadingMs / 60_000} minutes`)
     }
     try {
       await wire.ask(request, { ms: pageWithinMs, bytes: maxPageBytes }, take)
@@ -155,7 +161,8 @@ function searchRequest(what: {
     baseDN: what.base,
     scope: what.scope,
     filter: FilterParser.parseString(what.filter),
-    attributes: [...what.attributes],
+    // Each once, as RFC 4511 wants it: two facts may be read from one attribute.
+    attributes: [...new Set(what.attributes)],
     controls: what.controls,
     sizeLimit: 0,
     timeLimit: pageWithinMs / 1_000,
