@@ -147,6 +147,18 @@ suite('Active Directory is not read', () => {
       /did not send all values of `member`/,
     ],
     [
+      'where two groups have one name but for upper case',
+      (request) =>
+        request.text.includes('groupOfNames')
+          ? [
+              entry(request.id, groupDn, { objectGUID: [guidOf(1_000)] }),
+              entry(request.id, groupDn.toLowerCase(), { objectGUID: [guidOf(1_001)] }),
+              searchDone(request.id),
+            ]
+          : answer(request),
+      /two entries have the DN `cn=everyone/,
+    ],
+    [
       'by a disabled account',
       ({ id }) => [
         bindResult(id, 49, '80090308: LdapErr: DSID-0C09, comment: AcceptSecurityContext error, data 533, v4563'),

@@ -1,12 +1,13 @@
-import { onOneLine } from '../../../kernel/one-line-name.ts'
+import { sanitizeText } from '../../../kernel/foreign-text.ts'
 import { TargetError } from '../../../provisioners/driver.ts'
 import type { Result } from './read-message.ts'
 import { TooMuch } from './wire.ts'
 
-const maxDiagnosticLength = 300
-
-/** Where an operation was, for the messages. `server`: its host and port. `base`: the field and the DN that were searched. */
-export type Place = { server: string; base?: string }
+/**
+ * Where an operation was, for the messages. `server`: its host and port. `password`: is in no message, also
+ * where the server repeats it. `base`: the field and the DN that were searched.
+ */
+export type Place = { server: string; password: string; base?: string }
 
 /** The server refused an operation. */
 export class Refused extends Error {
@@ -77,23 +78,23 @@ export function asDirectoryError(error: unknown, place: Place): TargetError {
   const { code, message } = error instanceof Error ? (error as NodeJS.ErrnoException) : { message: String(error) }
   const ofCertificate = findCertificateFault(code ?? '')
   if (ofCertificate !== undefined) {
-    return new TargetError('permanent', `${place.server} ${ofCertificate} (${lineOf(message)})`)
+    return new TargetError('permanent', `${place.server} ${ofCertificate} (${lineOf(message, place)})`)
   }
   return new TargetError(
     'transient',
-    `${place.server} cannot be read: ${lineOf(message) || 'it does not answer'}; check \`host\`, \`port\` and \`start_tls\``,
+    `${place.server} cannot be read: ${lineOf(message, place) || 'it does not answer'}; check \`host\`, \`port\` and \`start_tls\``,
   )
 }
 
-function asRefusal({ code, diagnostic }: Result, { server, base }: Place): TargetError {
+function asRefusal({ code, diagnostic }: Result, place: Place): TargetError {
+  const { server, base } = place
   const { why, kind = 'permanent' } = refusals[code] ?? { why: `refused with the result code ${code}` }
   const reason = code === 49 ? activeDirectoryReasons[/ data (\w{3}),/.exec(diagnostic)?.[1] ?? ''] : undefined
-  const said = [reason, lineOf(diagnostic)].filter((part) => part !== undefined && part !== '').join('; ')
+  const said = [reason, lineOf(diagnostic, place)].filter((part) => part !== undefined && part !== '').join('; ')
   const who = base === undefined ? server : `${server}, searched at ${base},`
   return new TargetError(kind, `${who} ${why}${said === '' ? '' : ` (it says: ${said})`}`)
 }
 
-function lineOf(text: string): string {
-  const line = onOneLine(text)
-  return line.length > maxDiagnosticLength ? `${line.slice(0, maxDiagnosticLength)}…` : line
+function lineOf(text: string, { password }: Place): string {
+  return sanitizeText(text, [password]) ?? ''
 }

@@ -1,4 +1,5 @@
 import { storableText } from '../../../kernel/foreign-text.ts'
+import { onOneLine } from '../../../kernel/one-line-name.ts'
 import { TargetError } from '../../../provisioners/driver.ts'
 import type { Entry } from './read-message.ts'
 
@@ -51,7 +52,7 @@ export function idOf(entry: Entry, names: readonly string[]): string {
 
 /** The entry's name for messages. */
 export function shortDn({ dn }: Entry): string {
-  return dn.slice(0, 200)
+  return onOneLine(dn).slice(0, 200)
 }
 
 /** A GUID as Active Directory's own tools show it: the first three groups of bytes are stored in reverse. Undefined for another length. */

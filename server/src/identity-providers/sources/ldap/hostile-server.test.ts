@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { freePort } from '../../../../test/support/free-port.ts'
 import { loopbackEgress, readAll } from '../../../../test/support/ldap-reading.ts'
 import {
   ber,
@@ -131,6 +132,13 @@ suite('a server is not believed', () => {
 })
 
 suite('a connection', () => {
+  test('that nobody accepts may be accepted later', async () => {
+    await assert.rejects(
+      readFrom(() => [], { port: await freePort() }),
+      { name: 'TargetError', kind: 'transient', message: /cannot be read: connect ECONNREFUSED.*check `host`, `port`/ },
+    )
+  })
+
   test('is closed when a reading ends, when it is left, and when it fails', async () => {
     const server = await openScriptedLdap(({ id, operation, text }) => {
       if (operation !== operations.search) return [bindResult(id)]
@@ -153,6 +161,15 @@ suite('a connection', () => {
 })
 
 suite('the password', () => {
+  test('is in no error, also where the server repeats it', async () => {
+    const signIn = ({ id }: LdapRequest) => [bindResult(id, 49, `\`${password}\` is\nwrong`)]
+    const refused = { message: /it says: `\[redacted\]` is wrong/ }
+    await assert.rejects(
+      readFrom(() => [], {}, signIn),
+      refused,
+    )
+  })
+
   test('is not sent where StartTLS is refused', async () => {
     let sent = ''
     const signIn = ({ id, text }: LdapRequest) => {

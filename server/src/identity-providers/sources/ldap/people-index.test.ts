@@ -34,7 +34,7 @@ suite('the people of a directory', () => {
       kind: 'permanent',
       message: /same id `1`.*id_attribute/,
     })
-    assert.throws(() => people.add(person('CN=Ada', '2')), { kind: 'permanent', message: /two people have the DN/ })
+    assert.throws(() => people.add(person('CN=Ada', '2')), { kind: 'permanent', message: /two entries have the DN/ })
   })
 
   test('are refused where they are too many', () => {

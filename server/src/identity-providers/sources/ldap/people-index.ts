@@ -39,12 +39,7 @@ export function openPeopleIndex(idAttributes: readonly string[], limit = maxPeop
       }
       ids.add(id)
       if (key !== undefined) {
-        if (byKey.has(key)) {
-          throw new TargetError(
-            'permanent',
-            `two people have the DN \`${shortDn(entry)}\` but for upper case and spaces: rename one of them`,
-          )
-        }
+        if (byKey.has(key)) throw asSameDn(entry)
         byKey.set(key, id)
       }
       for (const uid of textsOf(entry, 'uid')) byUid.set(uid, byUid.has(uid) ? undefined : id)
@@ -65,4 +60,12 @@ export function asSeenTwice(entry: Entry, id: string, isSameDn: boolean): Target
         'permanent',
         `\`${shortDn(entry)}\` has the same id \`${id}\` as another entry: set \`id_attribute\` to one that no two people share`,
       )
+}
+
+/** Two that a server tells apart, but whose members and managers we could not. */
+export function asSameDn(entry: Entry): TargetError {
+  return new TargetError(
+    'permanent',
+    `two entries have the DN \`${shortDn(entry)}\` but for upper case and spaces: rename one of them`,
+  )
 }

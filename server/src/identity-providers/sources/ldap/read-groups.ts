@@ -5,7 +5,7 @@ import { firstText, idOf, shortDn } from './entry.ts'
 import type { GroupNode } from './group-graph.ts'
 import { allValues, memberAttributes } from './group-members.ts'
 import type { Settings } from './ldap-config.ts'
-import { asSeenTwice, type PeopleIndex } from './people-index.ts'
+import { asSameDn, asSeenTwice, type PeopleIndex } from './people-index.ts'
 import type { Entry } from './read-message.ts'
 import { searchAll } from './search.ts'
 import type { Session } from './session.ts'
@@ -47,6 +47,7 @@ export async function* readGroups(
     ids.add(id)
     const node: GroupNode = { id, name: firstText(entry, ['cn']) ?? shortDn(entry), people: [], nested: [] }
     const named = await addMembers(node, session, entry, people, count)
+    if (into.nodes.has(key)) throw asSameDn(entry)
     into.nodes.set(key, node)
     if (named === 0) into.silent.set(key, node)
     const above = await groupsOf(session, entry)

@@ -1,3 +1,4 @@
+import { onOneLine } from '../../../kernel/one-line-name.ts'
 import { TargetError } from '../../../provisioners/driver.ts'
 import type { Entry } from './read-message.ts'
 import type { Query, Session } from './session.ts'
@@ -24,7 +25,7 @@ export async function* searchAll(session: Session, query: Query): AsyncGenerator
     if (reference !== undefined) {
       throw new TargetError(
         'permanent',
-        `the server refers to \`${reference.slice(0, 200)}\` for a part of ${at}, which is not followed: choose a base without that part`,
+        `the server refers to \`${onOneLine(reference).slice(0, 200)}\` for a part of ${at}, which is not followed: choose a base without that part`,
       )
     }
     yield entries

@@ -3,7 +3,7 @@ import { type ConnectionOptions, checkServerIdentity, connect as connectTls } fr
 import { BindRequest, ExtendedRequest, FilterParser, PagedResultsControl, SearchRequest } from 'ldapts'
 import type { Egress } from '../../../kernel/context.ts'
 import { TargetError } from '../../../provisioners/driver.ts'
-import { asDirectoryError, Refused } from './directory-error.ts'
+import { asDirectoryError, type Place, Refused } from './directory-error.ts'
 import { isLoopback, nameOfServer, type Settings } from './ldap-config.ts'
 import type { Entry, Message } from './read-message.ts'
 import { openWire, untilConnected, type Wire } from './wire.ts'
@@ -40,7 +40,7 @@ export type Session = {
  * @throws TargetError
  */
 export async function openSession(settings: Settings, egress: Egress, signal: AbortSignal): Promise<Session> {
-  const server = nameOfServer(settings)
+  const place = { server: nameOfServer(settings), password: settings.bindPassword }
   const stopped = new TargetError('transient', 'the reading was stopped')
   if (signal.aborted) throw stopped
   let wire: Wire | undefined
@@ -60,10 +60,10 @@ export async function openSession(settings: Settings, egress: Egress, signal: Ab
     }
     const bind = new BindRequest({ messageId: 0, dn: settings.bindDn, password: settings.bindPassword })
     await askForResult(wire, bind, 'bind')
-    return { ...sessionOn(wire, server), close }
+    return { ...sessionOn(wire, place), close }
   } catch (error) {
     close()
-    throw asDirectoryError(error, { server })
+    throw asDirectoryError(error, place)
   }
 }
 
@@ -112,7 +112,7 @@ function tlsOptions({ host, ca }: Settings): ConnectionOptions {
   }
 }
 
-function sessionOn(wire: Wire, server: string): Omit<Session, 'close'> {
+function sessionOn(wire: Wire, place: Place): Omit<Session, 'close'> {
   const began = performance.now()
   /** Searches, and returns what was found. `at`: the base, for the messages. */
   const search = async (request: SearchRequest, at: string): Promise<Page> => {
@@ -126,13 +126,13 @@ function sessionOn(wire: Wire, server: string): Omit<Session, 'close'> {
       return true
     }
     if (performance.now() - began > maxReadingMs) {
-      throw new TargetError('transient', `reading ${server} takes longer than ${maxReadingMs / 60_000} minutes`)
+      throw new TargetError('transient', `reading ${place.server} takes longer than ${maxReadingMs / 60_000} minutes`)
     }
     try {
       await wire.ask(request, { ms: pageWithinMs, bytes: maxPageBytes }, take)
       return page
     } catch (error) {
-      throw asDirectoryError(error, { server, base: at })
+      throw asDirectoryError(error, { ...place, base: at })
     }
   }
   return {
