@@ -520,6 +520,7 @@ create table directory_group (
 );
 CREATE INDEX directory_group_display_name_key_ix ON directory_group USING btree (tenant_id, identity_provider_id, display_name_key);
 CREATE UNIQUE INDEX directory_group_display_name_uq ON directory_group USING btree (tenant_id, identity_provider_id, display_name_key) WHERE external_id IS NULL;
+CREATE INDEX directory_group_external_id_ix ON directory_group USING btree (tenant_id, external_id) WHERE external_id IS NOT NULL;
 CREATE INDEX directory_group_provider_ix ON directory_group USING btree (tenant_id, identity_provider_id, group_id);
 CREATE INDEX directory_group_updated_at_ix ON directory_group USING btree (tenant_id, identity_provider_id, updated_at);
 alter table directory_group enable row level security;
@@ -567,9 +568,11 @@ create table directory_user (
   constraint directory_user_external_id_ck CHECK (char_length(external_id) >= 1 AND char_length(external_id) <= 600),
   constraint directory_user_user_name_key_ck CHECK (char_length(user_name_key) >= 1 AND char_length(user_name_key) <= 1200)
 );
-CREATE INDEX directory_user_manager_key_ix ON directory_user USING btree (tenant_id, identity_provider_id, manager_key) WHERE manager_key IS NOT NULL;
+CREATE INDEX directory_user_external_id_ix ON directory_user USING btree (tenant_id, external_id) WHERE external_id IS NOT NULL;
+CREATE INDEX directory_user_manager_ix ON directory_user USING btree (tenant_id, manager_key) WHERE manager_key IS NOT NULL;
 CREATE INDEX directory_user_provider_ix ON directory_user USING btree (tenant_id, identity_provider_id, user_id);
 CREATE INDEX directory_user_updated_at_ix ON directory_user USING btree (tenant_id, identity_provider_id, updated_at);
+CREATE INDEX directory_user_user_name_key_ix ON directory_user USING btree (tenant_id, user_name_key);
 alter table directory_user enable row level security;
 alter table directory_user force row level security;
 create policy tenant_wall on directory_user
@@ -920,19 +923,22 @@ create table identity_provider (
   created_at timestamp with time zone not null default clock_timestamp(),
   updated_at timestamp with time zone not null default clock_timestamp(),
   mass_removal_at timestamp with time zone,
+  configured_by uuid,
   constraint identity_provider_pk PRIMARY KEY (tenant_id, id),
+  constraint identity_provider_configured_by_fk FOREIGN KEY (tenant_id, configured_by) REFERENCES tenant_user(tenant_id, id),
   constraint identity_provider_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   constraint identity_provider_name_ck CHECK (char_length(name) >= 1 AND char_length(name) <= 200),
   constraint identity_provider_provider_type_ck CHECK (provider_type = ANY (ARRAY['cloud_identity_center'::text, 'directory_a'::text, 'directory_b'::text, 'directory_c'::text, 'chat_service'::text, 'code_hosting'::text, 'incident_service'::text, 'custom_scim'::text])),
   constraint identity_provider_sync_status_ck CHECK (sync_status = ANY (ARRAY['pending'::text, 'syncing'::text, 'synced'::text, 'failed'::text]))
 );
+CREATE INDEX identity_provider_configured_by_ix ON identity_provider USING btree (tenant_id, configured_by) WHERE configured_by IS NOT NULL;
 alter table identity_provider enable row level security;
 alter table identity_provider force row level security;
 create policy tenant_wall on identity_provider
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on identity_provider to sallyport_app;
-grant update (name, config, sealed_secrets, enabled, last_synced_at, sync_status, sync_error, updated_at, mass_removal_at) on identity_provider to sallyport_app;
+grant update (name, config, sealed_secrets, enabled, last_synced_at, sync_status, sync_error, updated_at, mass_removal_at, configured_by) on identity_provider to sallyport_app;
 CREATE TRIGGER identity_provider_authority AFTER UPDATE ON identity_provider FOR EACH ROW WHEN (old.enabled IS DISTINCT FROM new.enabled) EXECUTE FUNCTION authority_changed();
 
 create table inventory_group (
@@ -1983,6 +1989,121 @@ create policy tenant_wall on sweep
 grant select, insert, update on sweep to sallyport_app;
 grant select (tenant_id, id, swept_at, next_look_at, lease_until, generation) on sweep to sallyport_work;
 grant update (next_look_at, lease_until, generation) on sweep to sallyport_work;
+
+create table sync_group (
+  tenant_id uuid not null,
+  run_id uuid not null,
+  source_id text not null,
+  name text not null,
+  group_id uuid,
+  change text,
+  message text,
+  done boolean not null default false,
+  constraint sync_group_pk PRIMARY KEY (tenant_id, run_id, source_id),
+  constraint sync_group_run_id_fk FOREIGN KEY (tenant_id, run_id) REFERENCES sync_run(tenant_id, id) ON DELETE CASCADE,
+  constraint sync_group_change_ck CHECK (change = ANY (ARRAY['unchanged'::text, 'add'::text, 'change'::text, 'empty'::text, 'invalid'::text])),
+  constraint sync_group_source_id_ck CHECK (char_length(source_id) >= 1 AND char_length(source_id) <= 600)
+);
+CREATE INDEX sync_group_change_ix ON sync_group USING btree (tenant_id, run_id, change, source_id);
+alter table sync_group enable row level security;
+alter table sync_group force row level security;
+create policy tenant_wall on sync_group
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, update, delete on sync_group to sallyport_app;
+
+create table sync_member (
+  tenant_id uuid not null,
+  run_id uuid not null,
+  group_source_id text not null,
+  person_source_id text not null,
+  constraint sync_member_pk PRIMARY KEY (tenant_id, run_id, group_source_id, person_source_id),
+  constraint sync_member_group_fk FOREIGN KEY (tenant_id, run_id, group_source_id) REFERENCES sync_group(tenant_id, run_id, source_id) ON DELETE CASCADE
+);
+alter table sync_member enable row level security;
+alter table sync_member force row level security;
+create policy tenant_wall on sync_member
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on sync_member to sallyport_app;
+
+create table sync_person (
+  tenant_id uuid not null,
+  run_id uuid not null,
+  source_id text not null,
+  user_name text,
+  name text,
+  email text,
+  email_keys text[],
+  mail_domain text,
+  active boolean not null,
+  resource jsonb,
+  user_id uuid,
+  change text,
+  message text,
+  done boolean not null default false,
+  constraint sync_person_pk PRIMARY KEY (tenant_id, run_id, source_id),
+  constraint sync_person_run_id_fk FOREIGN KEY (tenant_id, run_id) REFERENCES sync_run(tenant_id, id) ON DELETE CASCADE,
+  constraint sync_person_change_ck CHECK (change = ANY (ARRAY['unchanged'::text, 'add'::text, 'adopt'::text, 'change'::text, 'enable'::text, 'disable'::text, 'absent'::text, 'settle'::text, 'left_out'::text, 'invalid'::text])),
+  constraint sync_person_source_id_ck CHECK (char_length(source_id) >= 1 AND char_length(source_id) <= 600)
+);
+CREATE INDEX sync_person_change_ix ON sync_person USING btree (tenant_id, run_id, change, source_id);
+alter table sync_person enable row level security;
+alter table sync_person force row level security;
+create policy tenant_wall on sync_person
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, update, delete on sync_person to sallyport_app;
+
+create table sync_run (
+  tenant_id uuid not null,
+  id uuid not null,
+  identity_provider_id uuid not null,
+  status text not null default 'pending'::text,
+  dry_run boolean not null default false,
+  requested_by uuid,
+  confirms uuid,
+  phase text,
+  attempts integer not null default 0,
+  people_read integer not null default 0,
+  groups_read integer not null default 0,
+  done integer not null default 0,
+  total integer,
+  counts jsonb,
+  needs_confirmation boolean not null default false,
+  error text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  next_look_at timestamp with time zone,
+  lease_until timestamp with time zone,
+  generation bigint not null default 0,
+  constraint sync_run_pk PRIMARY KEY (tenant_id, id),
+  constraint sync_run_identity_provider_id_fk FOREIGN KEY (tenant_id, identity_provider_id) REFERENCES identity_provider(tenant_id, id) ON DELETE CASCADE,
+  constraint sync_run_requested_by_fk FOREIGN KEY (tenant_id, requested_by) REFERENCES tenant_user(tenant_id, id),
+  constraint sync_run_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
+  constraint sync_run_error_ck CHECK ((error IS NOT NULL) = (status = 'failed'::text)),
+  constraint sync_run_finished_at_ck CHECK ((finished_at IS NOT NULL) = (status = ANY (ARRAY['synced'::text, 'failed'::text]))),
+  constraint sync_run_needs_confirmation_ck CHECK (NOT needs_confirmation OR status = 'failed'::text OR dry_run),
+  constraint sync_run_next_look_at_ck CHECK ((finished_at IS NULL) = (next_look_at IS NOT NULL)),
+  constraint sync_run_phase_ck CHECK (phase = ANY (ARRAY['reading'::text, 'people'::text, 'groups'::text])),
+  constraint sync_run_status_ck CHECK (status = ANY (ARRAY['pending'::text, 'syncing'::text, 'synced'::text, 'failed'::text]))
+);
+CREATE INDEX sync_run_due_ix ON sync_run USING btree (next_look_at) WHERE next_look_at IS NOT NULL;
+CREATE UNIQUE INDEX sync_run_one_uq ON sync_run USING btree (tenant_id, identity_provider_id) WHERE finished_at IS NULL;
+CREATE INDEX sync_run_provider_ix ON sync_run USING btree (tenant_id, identity_provider_id, id);
+CREATE INDEX sync_run_requested_by_ix ON sync_run USING btree (tenant_id, requested_by) WHERE requested_by IS NOT NULL;
+alter table sync_run enable row level security;
+alter table sync_run force row level security;
+create policy sync_run_work on sync_run to sallyport_work
+  using (true)
+  with check (true);
+create policy tenant_wall on sync_run
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, update, delete on sync_run to sallyport_app;
+grant select (tenant_id, id, next_look_at, lease_until, generation) on sync_run to sallyport_work;
+grant update (lease_until, generation) on sync_run to sallyport_work;
 
 create table tenant (
   id uuid not null,

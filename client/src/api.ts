@@ -2080,6 +2080,86 @@ export interface paths {
         patch: operations["updateIdentityProvider"];
         trace?: never;
     };
+    "/v1/identity-providers/{id}/sync": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have a directory read now, or the removals of a stopped run go on
+         * @description Needs the scope `identity_providers:sync`.
+         */
+        post: operations["syncIdentityProvider"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/identity-providers/{id}/sync-runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the readings of a directory, the newest first
+         * @description Needs the scope `identity_providers:read`.
+         */
+        get: operations["listSyncRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/identity-providers/{id}/sync-runs/{run_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a reading of a directory, with its progress
+         * @description Needs the scope `identity_providers:read`.
+         */
+        get: operations["getSyncRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/identity-providers/{id}/sync-runs/{run_id}/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what a reading of a directory did, or would do, with people
+         * @description Needs the scope `users:read`.
+         */
+        get: operations["listSyncChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/identity-providers/{id}/conflicts": {
         parameters: {
             query?: never;
@@ -2560,7 +2640,7 @@ export interface webhooks {
                 content: {
                     "application/json": {
                         /** @enum {string} */
-                        type: "request.created" | "request.approved" | "request.denied" | "request.expired" | "request.cancelled" | "request.commented" | "request.reminded" | "request.unapprovable" | "request.break_glass" | "grant.activated" | "grant.expiring" | "grant.expired" | "grant.revoked" | "grant.failed" | "grant.drifted" | "grant.credentials_issued" | "grant.objects_left" | "provisioner.drifted" | "policy.created" | "policy.updated" | "policy.deleted" | "policy.rule_texts" | "policy.reordered" | "policy.cases_changed" | "action.described" | "action.description_removed" | "role.created" | "role.updated" | "role.deleted" | "role.assigned" | "group.created" | "group.updated" | "group.deleted" | "group.member_added" | "group.member_removed" | "group.role_mappings_changed" | "user.created" | "user.invited" | "user.invitation_revoked" | "user.joined" | "user.linked" | "user.updated" | "user.deactivated" | "user.reactivated" | "user.suspended" | "user.unsuspended" | "user.access_ended" | "user.refresh_token_reused" | "user.removal_refused" | "user.deleted" | "api_key.created" | "api_key.revoked" | "setting.updated" | "cloud_accounts.updated" | "cloud_accounts.discovered" | "notification_channel.created" | "notification_channel.updated" | "notification_channel.deleted" | "notification_channel.disabled" | "notification_channel.secret_rotated" | "identity_provider.created" | "identity_provider.updated" | "identity_provider.deleted" | "identity_provider.conflict_found" | "identity_provider.conflict_settled" | "identity_provider.mass_removal" | "provisioner.created" | "provisioner.updated" | "provisioner.deleted" | "provisioner.tested" | "provisioner.secret_rotated" | "notification_channel.tested" | "notification_channel.resent" | "policy.replayed" | "tenant.created" | "tenant.renamed" | "tenant.went_live" | "tenant.rehearsal_created" | "user.rehearsal_token_created" | "tenant.suspended" | "tenant.resumed" | "tenant.slug_set" | "tenant.slug_removed" | "tenant.mail_domain_added" | "tenant.mail_domain_removed" | "user.setup_link_created" | "user.set_up" | "user.password_reset" | "user.password_changed" | "user.second_factor_added" | "user.second_factor_removed" | "user.recovery_codes_replaced" | "user.second_factors_reset" | "grant.retried" | "request.refused" | "access.refused" | "auth.signed_in" | "auth.second_factor_required" | "auth.refused" | "auth.session_started" | "auth.refreshed" | "auth.signed_out";
+                        type: "request.created" | "request.approved" | "request.denied" | "request.expired" | "request.cancelled" | "request.commented" | "request.reminded" | "request.unapprovable" | "request.break_glass" | "grant.activated" | "grant.expiring" | "grant.expired" | "grant.revoked" | "grant.failed" | "grant.drifted" | "grant.credentials_issued" | "grant.objects_left" | "provisioner.drifted" | "policy.created" | "policy.updated" | "policy.deleted" | "policy.rule_texts" | "policy.reordered" | "policy.cases_changed" | "action.described" | "action.description_removed" | "role.created" | "role.updated" | "role.deleted" | "role.assigned" | "group.created" | "group.updated" | "group.deleted" | "group.member_added" | "group.member_removed" | "group.role_mappings_changed" | "user.created" | "user.invited" | "user.invitation_revoked" | "user.joined" | "user.linked" | "user.updated" | "user.deactivated" | "user.reactivated" | "user.suspended" | "user.unsuspended" | "user.access_ended" | "user.refresh_token_reused" | "user.removal_refused" | "user.deleted" | "api_key.created" | "api_key.revoked" | "setting.updated" | "cloud_accounts.updated" | "cloud_accounts.discovered" | "notification_channel.created" | "notification_channel.updated" | "notification_channel.deleted" | "notification_channel.disabled" | "notification_channel.secret_rotated" | "identity_provider.created" | "identity_provider.updated" | "identity_provider.deleted" | "identity_provider.conflict_found" | "identity_provider.conflict_settled" | "identity_provider.mass_removal" | "identity_provider.sync_requested" | "identity_provider.synced" | "identity_provider.sync_failed" | "provisioner.created" | "provisioner.updated" | "provisioner.deleted" | "provisioner.tested" | "provisioner.secret_rotated" | "notification_channel.tested" | "notification_channel.resent" | "policy.replayed" | "tenant.created" | "tenant.renamed" | "tenant.went_live" | "tenant.rehearsal_created" | "user.rehearsal_token_created" | "tenant.suspended" | "tenant.resumed" | "tenant.slug_set" | "tenant.slug_removed" | "tenant.mail_domain_added" | "tenant.mail_domain_removed" | "user.setup_link_created" | "user.set_up" | "user.password_reset" | "user.password_changed" | "user.second_factor_added" | "user.second_factor_removed" | "user.recovery_codes_replaced" | "user.second_factors_reset" | "grant.retried" | "request.refused" | "access.refused" | "auth.signed_in" | "auth.second_factor_required" | "auth.refused" | "auth.session_started" | "auth.refreshed" | "auth.signed_out";
                         /**
                          * Format: date-time
                          * @description the time of the event, not of the sending
@@ -2764,7 +2844,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
-            type: "request.created" | "request.approved" | "request.denied" | "request.expired" | "request.cancelled" | "request.commented" | "request.reminded" | "request.unapprovable" | "request.break_glass" | "grant.activated" | "grant.expiring" | "grant.expired" | "grant.revoked" | "grant.failed" | "grant.drifted" | "grant.credentials_issued" | "grant.objects_left" | "provisioner.drifted" | "policy.created" | "policy.updated" | "policy.deleted" | "policy.rule_texts" | "policy.reordered" | "policy.cases_changed" | "action.described" | "action.description_removed" | "role.created" | "role.updated" | "role.deleted" | "role.assigned" | "group.created" | "group.updated" | "group.deleted" | "group.member_added" | "group.member_removed" | "group.role_mappings_changed" | "user.created" | "user.invited" | "user.invitation_revoked" | "user.joined" | "user.linked" | "user.updated" | "user.deactivated" | "user.reactivated" | "user.suspended" | "user.unsuspended" | "user.access_ended" | "user.refresh_token_reused" | "user.removal_refused" | "user.deleted" | "api_key.created" | "api_key.revoked" | "setting.updated" | "cloud_accounts.updated" | "cloud_accounts.discovered" | "notification_channel.created" | "notification_channel.updated" | "notification_channel.deleted" | "notification_channel.disabled" | "notification_channel.secret_rotated" | "identity_provider.created" | "identity_provider.updated" | "identity_provider.deleted" | "identity_provider.conflict_found" | "identity_provider.conflict_settled" | "identity_provider.mass_removal" | "provisioner.created" | "provisioner.updated" | "provisioner.deleted" | "provisioner.tested" | "provisioner.secret_rotated" | "notification_channel.tested" | "notification_channel.resent" | "policy.replayed" | "tenant.created" | "tenant.renamed" | "tenant.went_live" | "tenant.rehearsal_created" | "user.rehearsal_token_created" | "tenant.suspended" | "tenant.resumed" | "tenant.slug_set" | "tenant.slug_removed" | "tenant.mail_domain_added" | "tenant.mail_domain_removed" | "user.setup_link_created" | "user.set_up" | "user.password_reset" | "user.password_changed" | "user.second_factor_added" | "user.second_factor_removed" | "user.recovery_codes_replaced" | "user.second_factors_reset" | "grant.retried" | "request.refused" | "access.refused" | "auth.signed_in" | "auth.second_factor_required" | "auth.refused" | "auth.session_started" | "auth.refreshed" | "auth.signed_out";
+            type: "request.created" | "request.approved" | "request.denied" | "request.expired" | "request.cancelled" | "request.commented" | "request.reminded" | "request.unapprovable" | "request.break_glass" | "grant.activated" | "grant.expiring" | "grant.expired" | "grant.revoked" | "grant.failed" | "grant.drifted" | "grant.credentials_issued" | "grant.objects_left" | "provisioner.drifted" | "policy.created" | "policy.updated" | "policy.deleted" | "policy.rule_texts" | "policy.reordered" | "policy.cases_changed" | "action.described" | "action.description_removed" | "role.created" | "role.updated" | "role.deleted" | "role.assigned" | "group.created" | "group.updated" | "group.deleted" | "group.member_added" | "group.member_removed" | "group.role_mappings_changed" | "user.created" | "user.invited" | "user.invitation_revoked" | "user.joined" | "user.linked" | "user.updated" | "user.deactivated" | "user.reactivated" | "user.suspended" | "user.unsuspended" | "user.access_ended" | "user.refresh_token_reused" | "user.removal_refused" | "user.deleted" | "api_key.created" | "api_key.revoked" | "setting.updated" | "cloud_accounts.updated" | "cloud_accounts.discovered" | "notification_channel.created" | "notification_channel.updated" | "notification_channel.deleted" | "notification_channel.disabled" | "notification_channel.secret_rotated" | "identity_provider.created" | "identity_provider.updated" | "identity_provider.deleted" | "identity_provider.conflict_found" | "identity_provider.conflict_settled" | "identity_provider.mass_removal" | "identity_provider.sync_requested" | "identity_provider.synced" | "identity_provider.sync_failed" | "provisioner.created" | "provisioner.updated" | "provisioner.deleted" | "provisioner.tested" | "provisioner.secret_rotated" | "notification_channel.tested" | "notification_channel.resent" | "policy.replayed" | "tenant.created" | "tenant.renamed" | "tenant.went_live" | "tenant.rehearsal_created" | "user.rehearsal_token_created" | "tenant.suspended" | "tenant.resumed" | "tenant.slug_set" | "tenant.slug_removed" | "tenant.mail_domain_added" | "tenant.mail_domain_removed" | "user.setup_link_created" | "user.set_up" | "user.password_reset" | "user.password_changed" | "user.second_factor_added" | "user.second_factor_removed" | "user.recovery_codes_replaced" | "user.second_factors_reset" | "grant.retried" | "request.refused" | "access.refused" | "auth.signed_in" | "auth.second_factor_required" | "auth.refused" | "auth.session_started" | "auth.refreshed" | "auth.signed_out";
             /** Format: date-time */
             at: string;
             actor: {
@@ -3156,7 +3236,7 @@ export interface components {
              * @description for programs
              * @enum {string}
              */
-            code: "ambiguous_credentials" | "invalid_input" | "invalid_policy" | "unauthenticated" | "second_factor_required" | "invalid_authorization_code" | "forbidden" | "sign_in_again" | "tenant_mismatch" | "tenant_suspended" | "policy_denied" | "not_found" | "method_not_allowed" | "already_extended" | "already_joined" | "already_member" | "case_broken" | "channel_disabled" | "delivery_pending" | "idempotency_in_progress" | "last_owner" | "request_not_cancellable" | "not_in_rehearsal" | "priority_taken" | "provisioner_in_use" | "resource_already_served" | "role_in_use" | "replay_in_progress" | "request_not_pending" | "grant_not_retryable" | "credentials_not_available" | "grant_not_live" | "too_early_to_extend" | "user_exists" | "version_conflict" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "misdirected_request" | "unprocessable" | "idempotency_key_reused" | "rate_limited" | "headers_too_large" | "internal" | "unavailable";
+            code: "ambiguous_credentials" | "invalid_input" | "invalid_policy" | "unauthenticated" | "second_factor_required" | "invalid_authorization_code" | "forbidden" | "sign_in_again" | "tenant_mismatch" | "tenant_suspended" | "policy_denied" | "not_found" | "method_not_allowed" | "already_extended" | "already_joined" | "already_member" | "case_broken" | "channel_disabled" | "delivery_pending" | "idempotency_in_progress" | "last_owner" | "request_not_cancellable" | "not_in_rehearsal" | "priority_taken" | "provisioner_in_use" | "resource_already_served" | "role_in_use" | "replay_in_progress" | "sync_in_progress" | "request_not_pending" | "grant_not_retryable" | "credentials_not_available" | "grant_not_live" | "too_early_to_extend" | "user_exists" | "version_conflict" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "misdirected_request" | "unprocessable" | "idempotency_key_reused" | "rate_limited" | "headers_too_large" | "internal" | "unavailable";
             /** @description for people */
             message: string;
             /** @description more about it */
@@ -5191,6 +5271,154 @@ export interface components {
             ends_at: string;
             /** @description it ends earlier when it is not used for so long */
             idle_seconds: number;
+        };
+        SyncChange: {
+            /** @description the id in the directory */
+            source_id: string;
+            user_name: string | null;
+            name: string | null;
+            email: string | null;
+            /**
+             * Format: uuid
+             * @description the user here
+             */
+            user_id: string | null;
+            /**
+             * @description `absent`: not in the directory any more, and deactivated here. `settle`: somebody else has the address. `left_out`: nothing is done. `invalid`: the directory’s data cannot be used
+             * @enum {string}
+             */
+            change: "add" | "adopt" | "change" | "enable" | "disable" | "absent" | "settle" | "left_out" | "invalid";
+            /** @description why it was not done */
+            message: string | null;
+            /** @description false: it would be done */
+            done: boolean;
+        };
+        /** @description of a dry run and of a run that was stopped: what would be done */
+        SyncCounts: {
+            /** @description people whom the directory has */
+            people: number;
+            /** @description users here who are as the directory says */
+            unchanged: number;
+            /** @description users made */
+            added: number;
+            /** @description accounts made for the sign-in provider before, which the directory manages from then on */
+            adopted: number;
+            /** @description users changed */
+            changed: number;
+            /** @description users activated again */
+            enabled: number;
+            /** @description users deactivated: disabled in the directory, or not there any more */
+            disabled: number;
+            /** @description people whose address somebody else has: see the conflicts of the provider */
+            to_settle: number;
+            /** @description people who are disabled there and no users here, or whom a person kept apart */
+            left_out: number;
+            /** @description people with whom it could not be done */
+            failed: number;
+            /** @description groups that the directory has */
+            groups: number;
+            /** @description groups made */
+            groups_added: number;
+            /** @description groups whose name or members changed */
+            groups_changed: number;
+            /** @description groups that are not there any more: they lose their members, and keep their roles */
+            groups_emptied: number;
+            /** @description groups with which it could not be done */
+            groups_failed: number;
+        } | null;
+        SyncEndedAccess: {
+            /** @description live grants that were ended */
+            grants: number;
+            /** @description of these, those whose access is gone at the target */
+            gone: number;
+            /** @description the longest time from the end of a grant until its access was gone */
+            slowest_seconds: number | null;
+        };
+        SyncProgress: {
+            /**
+             * @description null: not begun, or finished
+             * @enum {string|null}
+             */
+            phase: "reading" | "people" | "groups" | null;
+            people_read: number;
+            groups_read: number;
+            /** @description changes written */
+            done: number;
+            /** @description changes to be written; null: not known yet */
+            total: number | null;
+        };
+        SyncRun: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            identity_provider_id: string;
+            /** @enum {string} */
+            status: "pending" | "syncing" | "synced" | "failed";
+            dry_run: boolean;
+            /**
+             * Format: uuid
+             * @description null: the schedule
+             */
+            requested_by: string | null;
+            /**
+             * Format: uuid
+             * @description the run whose removals were confirmed
+             */
+            confirms: string | null;
+            progress: components["schemas"]["SyncProgress"];
+            counts: components["schemas"]["SyncCounts"];
+            /** @description too many users or groups would go: nothing was changed, and `confirm_removals_of` lets them go */
+            needs_confirmation: boolean;
+            /** @description why it failed, and how to fix that */
+            error: string | null;
+            /**
+             * Format: date-time
+             * @description when a pending run begins
+             */
+            due_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            started_at: string | null;
+            /** Format: date-time */
+            finished_at: string | null;
+        };
+        SyncRunDetail: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            identity_provider_id: string;
+            /** @enum {string} */
+            status: "pending" | "syncing" | "synced" | "failed";
+            dry_run: boolean;
+            /**
+             * Format: uuid
+             * @description null: the schedule
+             */
+            requested_by: string | null;
+            /**
+             * Format: uuid
+             * @description the run whose removals were confirmed
+             */
+            confirms: string | null;
+            progress: components["schemas"]["SyncProgress"];
+            counts: components["schemas"]["SyncCounts"];
+            /** @description too many users or groups would go: nothing was changed, and `confirm_removals_of` lets them go */
+            needs_confirmation: boolean;
+            /** @description why it failed, and how to fix that */
+            error: string | null;
+            /**
+             * Format: date-time
+             * @description when a pending run begins
+             */
+            due_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            started_at: string | null;
+            /** Format: date-time */
+            finished_at: string | null;
+            access: components["schemas"]["SyncEndedAccess"];
         };
         UnmatchedUser: {
             /** Format: uuid */
@@ -12253,7 +12481,7 @@ export interface operations {
                     /** @description true when absent */
                     enabled?: boolean;
                     /** @description empty: every event */
-                    event_filters?: ("request.created" | "request.approved" | "request.denied" | "request.expired" | "request.cancelled" | "request.commented" | "request.reminded" | "request.unapprovable" | "request.break_glass" | "grant.activated" | "grant.expiring" | "grant.expired" | "grant.revoked" | "grant.failed" | "grant.drifted" | "grant.credentials_issued" | "grant.objects_left" | "provisioner.drifted" | "policy.created" | "policy.updated" | "policy.deleted" | "policy.reordered" | "policy.cases_changed" | "action.described" | "action.description_removed" | "role.created" | "role.updated" | "role.deleted" | "role.assigned" | "group.created" | "group.updated" | "group.deleted" | "group.member_added" | "group.member_removed" | "group.role_mappings_changed" | "user.created" | "user.invited" | "user.invitation_revoked" | "user.joined" | "user.linked" | "user.updated" | "user.deactivated" | "user.reactivated" | "user.suspended" | "user.unsuspended" | "user.access_ended" | "user.refresh_token_reused" | "user.removal_refused" | "user.deleted" | "api_key.created" | "api_key.revoked" | "setting.updated" | "cloud_accounts.updated" | "cloud_accounts.discovered" | "notification_channel.created" | "notification_channel.updated" | "notification_channel.deleted" | "notification_channel.disabled" | "notification_channel.secret_rotated" | "identity_provider.created" | "identity_provider.updated" | "identity_provider.deleted" | "identity_provider.conflict_found" | "identity_provider.conflict_settled" | "identity_provider.mass_removal" | "provisioner.created" | "provisioner.updated" | "provisioner.deleted" | "provisioner.tested" | "provisioner.secret_rotated")[];
+                    event_filters?: ("request.created" | "request.approved" | "request.denied" | "request.expired" | "request.cancelled" | "request.commented" | "request.reminded" | "request.unapprovable" | "request.break_glass" | "grant.activated" | "grant.expiring" | "grant.expired" | "grant.revoked" | "grant.failed" | "grant.drifted" | "grant.credentials_issued" | "grant.objects_left" | "provisioner.drifted" | "policy.created" | "policy.updated" | "policy.deleted" | "policy.reordered" | "policy.cases_changed" | "action.described" | "action.description_removed" | "role.created" | "role.updated" | "role.deleted" | "role.assigned" | "group.created" | "group.updated" | "group.deleted" | "group.member_added" | "group.member_removed" | "group.role_mappings_changed" | "user.created" | "user.invited" | "user.invitation_revoked" | "user.joined" | "user.linked" | "user.updated" | "user.deactivated" | "user.reactivated" | "user.suspended" | "user.unsuspended" | "user.access_ended" | "user.refresh_token_reused" | "user.removal_refused" | "user.deleted" | "api_key.created" | "api_key.revoked" | "setting.updated" | "cloud_accounts.updated" | "cloud_accounts.discovered" | "notification_channel.created" | "notification_channel.updated" | "notification_channel.deleted" | "notification_channel.disabled" | "notification_channel.secret_rotated" | "identity_provider.created" | "identity_provider.updated" | "identity_provider.deleted" | "identity_provider.conflict_found" | "identity_provider.conflict_settled" | "identity_provider.mass_removal" | "identity_provider.sync_requested" | "identity_provider.synced" | "identity_provider.sync_failed" | "provisioner.created" | "provisioner.updated" | "provisioner.deleted" | "provisioner.tested" | "provisioner.secret_rotated")[];
                     /** @description each entry is one plain address; no address twice, in no spelling */
                     to_addresses: string[];
                     /** @description one address, in place of the tenant's `notifications.from_address` */
@@ -12324,7 +12552,7 @@ export interface operations {
                     /** @description true when absent */
                     enabled?: boolean;
                     /** @description empty: every event */
-                    event_filters?: ("request.created" | "request.approved" | "request.denied" | "request.expired" | "request.cancelled" | "request.commented" | "request.reminded" | "request.unapprovable" | "request.break_glass" | "grant.activated" | "grant.expiring" | "grant.expired" | "grant.revoked" | "grant.failed" | "grant.drifted" | "grant.credentials_issued" | "grant.objects_left" | "provisioner.drifted" | "policy.created" | "policy.updated" | "policy.deleted" | "policy.reordered" | "policy.cases_changed" | "action.described" | "action.description_removed" | "role.created" | "role.updated" | "role.deleted" | "role.assigned" | "group.created" | "group.updated" | "group.deleted" | "group.member_added" | "group.member_removed" | "group.role_mappings_changed" | "user.created" | "user.invited" | "user.invitation_revoked" | "user.joined" | "user.linked" | "user.updated" | "user.deactivated" | "user.reactivated" | "user.suspended" | "user.unsuspended" | "user.access_ended" | "user.refresh_token_reused" | "user.removal_refused" | "user.deleted" | "api_key.created" | "api_key.revoked" | "setting.updated" | "cloud_accounts.updated" | "cloud_accounts.discovered" | "notification_channel.created" | "notification_channel.updated" | "notification_channel.deleted" | "notification_channel.disabled" | "notification_channel.secret_rotated" | "identity_provider.created" | "identity_provider.updated" | "identity_provider.deleted" | "identity_provider.conflict_found" | "identity_provider.conflict_settled" | "identity_provider.mass_removal" | "provisioner.created" | "provisioner.updated" | "provisioner.deleted" | "provisioner.tested" | "provisioner.secret_rotated")[];
+                    event_filters?: ("request.created" | "request.approved" | "request.denied" | "request.expired" | "request.cancelled" | "request.commented" | "request.reminded" | "request.unapprovable" | "request.break_glass" | "grant.activated" | "grant.expiring" | "grant.expired" | "grant.revoked" | "grant.failed" | "grant.drifted" | "grant.credentials_issued" | "grant.objects_left" | "provisioner.drifted" | "policy.created" | "policy.updated" | "policy.deleted" | "policy.reordered" | "policy.cases_changed" | "action.described" | "action.description_removed" | "role.created" | "role.updated" | "role.deleted" | "role.assigned" | "group.created" | "group.updated" | "group.deleted" | "group.member_added" | "group.member_removed" | "group.role_mappings_changed" | "user.created" | "user.invited" | "user.invitation_revoked" | "user.joined" | "user.linked" | "user.updated" | "user.deactivated" | "user.reactivated" | "user.suspended" | "user.unsuspended" | "user.access_ended" | "user.refresh_token_reused" | "user.removal_refused" | "user.deleted" | "api_key.created" | "api_key.revoked" | "setting.updated" | "cloud_accounts.updated" | "cloud_accounts.discovered" | "notification_channel.created" | "notification_channel.updated" | "notification_channel.deleted" | "notification_channel.disabled" | "notification_channel.secret_rotated" | "identity_provider.created" | "identity_provider.updated" | "identity_provider.deleted" | "identity_provider.conflict_found" | "identity_provider.conflict_settled" | "identity_provider.mass_removal" | "identity_provider.sync_requested" | "identity_provider.synced" | "identity_provider.sync_failed" | "provisioner.created" | "provisioner.updated" | "provisioner.deleted" | "provisioner.tested" | "provisioner.secret_rotated")[];
                     /** @description the https address of your receiver, without a query; http and internal addresses only when `EGRESS_ALLOW` lists them */
                     url: string;
                     /** @description additional headers of each message, such as a gateway’s key, but none that Sallyport sets itself; write-only, and replaced as a whole */
@@ -12505,7 +12733,7 @@ export interface operations {
                     name?: string;
                     enabled?: boolean;
                     /** @description empty: every event */
-                    event_filters?: ("request.created" | "request.approved" | "request.denied" | "request.expired" | "request.cancelled" | "request.commented" | "request.reminded" | "request.unapprovable" | "request.break_glass" | "grant.activated" | "grant.expiring" | "grant.expired" | "grant.revoked" | "grant.failed" | "grant.drifted" | "grant.credentials_issued" | "grant.objects_left" | "provisioner.drifted" | "policy.created" | "policy.updated" | "policy.deleted" | "policy.reordered" | "policy.cases_changed" | "action.described" | "action.description_removed" | "role.created" | "role.updated" | "role.deleted" | "role.assigned" | "group.created" | "group.updated" | "group.deleted" | "group.member_added" | "group.member_removed" | "group.role_mappings_changed" | "user.created" | "user.invited" | "user.invitation_revoked" | "user.joined" | "user.linked" | "user.updated" | "user.deactivated" | "user.reactivated" | "user.suspended" | "user.unsuspended" | "user.access_ended" | "user.refresh_token_reused" | "user.removal_refused" | "user.deleted" | "api_key.created" | "api_key.revoked" | "setting.updated" | "cloud_accounts.updated" | "cloud_accounts.discovered" | "notification_channel.created" | "notification_channel.updated" | "notification_channel.deleted" | "notification_channel.disabled" | "notification_channel.secret_rotated" | "identity_provider.created" | "identity_provider.updated" | "identity_provider.deleted" | "identity_provider.conflict_found" | "identity_provider.conflict_settled" | "identity_provider.mass_removal" | "provisioner.created" | "provisioner.updated" | "provisioner.deleted" | "provisioner.tested" | "provisioner.secret_rotated")[];
+                    event_filters?: ("request.created" | "request.approved" | "request.denied" | "request.expired" | "request.cancelled" | "request.commented" | "request.reminded" | "request.unapprovable" | "request.break_glass" | "grant.activated" | "grant.expiring" | "grant.expired" | "grant.revoked" | "grant.failed" | "grant.drifted" | "grant.credentials_issued" | "grant.objects_left" | "provisioner.drifted" | "policy.created" | "policy.updated" | "policy.deleted" | "policy.reordered" | "policy.cases_changed" | "action.described" | "action.description_removed" | "role.created" | "role.updated" | "role.deleted" | "role.assigned" | "group.created" | "group.updated" | "group.deleted" | "group.member_added" | "group.member_removed" | "group.role_mappings_changed" | "user.created" | "user.invited" | "user.invitation_revoked" | "user.joined" | "user.linked" | "user.updated" | "user.deactivated" | "user.reactivated" | "user.suspended" | "user.unsuspended" | "user.access_ended" | "user.refresh_token_reused" | "user.removal_refused" | "user.deleted" | "api_key.created" | "api_key.revoked" | "setting.updated" | "cloud_accounts.updated" | "cloud_accounts.discovered" | "notification_channel.created" | "notification_channel.updated" | "notification_channel.deleted" | "notification_channel.disabled" | "notification_channel.secret_rotated" | "identity_provider.created" | "identity_provider.updated" | "identity_provider.deleted" | "identity_provider.conflict_found" | "identity_provider.conflict_settled" | "identity_provider.mass_removal" | "identity_provider.sync_requested" | "identity_provider.synced" | "identity_provider.sync_failed" | "provisioner.created" | "provisioner.updated" | "provisioner.deleted" | "provisioner.tested" | "provisioner.secret_rotated")[];
                     /** @description each entry is one plain address; no address twice, in no spelling */
                     to_addresses?: string[];
                     /** @description one address, in place of the tenant's `notifications.from_address` */
@@ -12974,6 +13202,181 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IdentityProvider"];
+                };
+            };
+            /** @description what is wrong, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    syncIdentityProvider: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description reads the directory and counts what would change; default: `dry_run` of the config */
+                    dry_run?: boolean;
+                    /**
+                     * Format: uuid
+                     * @description a run that `needs_confirmation`: those whom it would have removed may go
+                     */
+                    confirm_removals_of?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted: the work follows */
+            202: {
+                headers: {
+                    /** @description the id of the request in the log */
+                    "X-Request-Id"?: string;
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SyncRun"];
+                };
+            };
+            /** @description what is wrong, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listSyncRuns: {
+        parameters: {
+            query?: {
+                /** @description items per page; 50 when absent; more than 200 count as 200 */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description the id of the request in the log */
+                    "X-Request-Id"?: string;
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SyncRun"][];
+                        next_cursor?: string;
+                        has_more: boolean;
+                    };
+                };
+            };
+            /** @description what is wrong, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getSyncRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description the id of the request in the log */
+                    "X-Request-Id"?: string;
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SyncRunDetail"];
+                };
+            };
+            /** @description what is wrong, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listSyncChanges: {
+        parameters: {
+            query?: {
+                /** @description items per page; 50 when absent; more than 200 count as 200 */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string;
+                change?: "add" | "adopt" | "change" | "enable" | "disable" | "absent" | "settle" | "left_out" | "invalid";
+            };
+            header?: never;
+            path: {
+                id: string;
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description the id of the request in the log */
+                    "X-Request-Id"?: string;
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SyncChange"][];
+                        next_cursor?: string;
+                        has_more: boolean;
+                    };
                 };
             };
             /** @description what is wrong, and what to do */
@@ -14196,7 +14599,7 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
                 /** @description several are separated by commas */
-                type?: ("request.created" | "request.approved" | "request.denied" | "request.expired" | "request.cancelled" | "request.commented" | "request.reminded" | "request.unapprovable" | "request.break_glass" | "grant.activated" | "grant.expiring" | "grant.expired" | "grant.revoked" | "grant.failed" | "grant.drifted" | "grant.credentials_issued" | "grant.objects_left" | "provisioner.drifted" | "policy.created" | "policy.updated" | "policy.deleted" | "policy.rule_texts" | "policy.reordered" | "policy.cases_changed" | "action.described" | "action.description_removed" | "role.created" | "role.updated" | "role.deleted" | "role.assigned" | "group.created" | "group.updated" | "group.deleted" | "group.member_added" | "group.member_removed" | "group.role_mappings_changed" | "user.created" | "user.invited" | "user.invitation_revoked" | "user.joined" | "user.linked" | "user.updated" | "user.deactivated" | "user.reactivated" | "user.suspended" | "user.unsuspended" | "user.access_ended" | "user.refresh_token_reused" | "user.removal_refused" | "user.deleted" | "api_key.created" | "api_key.revoked" | "setting.updated" | "cloud_accounts.updated" | "cloud_accounts.discovered" | "notification_channel.created" | "notification_channel.updated" | "notification_channel.deleted" | "notification_channel.disabled" | "notification_channel.secret_rotated" | "identity_provider.created" | "identity_provider.updated" | "identity_provider.deleted" | "identity_provider.conflict_found" | "identity_provider.conflict_settled" | "identity_provider.mass_removal" | "provisioner.created" | "provisioner.updated" | "provisioner.deleted" | "provisioner.tested" | "provisioner.secret_rotated" | "notification_channel.tested" | "notification_channel.resent" | "policy.replayed" | "tenant.created" | "tenant.renamed" | "tenant.went_live" | "tenant.rehearsal_created" | "user.rehearsal_token_created" | "tenant.suspended" | "tenant.resumed" | "tenant.slug_set" | "tenant.slug_removed" | "tenant.mail_domain_added" | "tenant.mail_domain_removed" | "user.setup_link_created" | "user.set_up" | "user.password_reset" | "user.password_changed" | "user.second_factor_added" | "user.second_factor_removed" | "user.recovery_codes_replaced" | "user.second_factors_reset" | "grant.retried" | "request.refused" | "access.refused" | "auth.signed_in" | "auth.second_factor_required" | "auth.refused" | "auth.session_started" | "auth.refreshed" | "auth.signed_out")[];
+                type?: ("request.created" | "request.approved" | "request.denied" | "request.expired" | "request.cancelled" | "request.commented" | "request.reminded" | "request.unapprovable" | "request.break_glass" | "grant.activated" | "grant.expiring" | "grant.expired" | "grant.revoked" | "grant.failed" | "grant.drifted" | "grant.credentials_issued" | "grant.objects_left" | "provisioner.drifted" | "policy.created" | "policy.updated" | "policy.deleted" | "policy.rule_texts" | "policy.reordered" | "policy.cases_changed" | "action.described" | "action.description_removed" | "role.created" | "role.updated" | "role.deleted" | "role.assigned" | "group.created" | "group.updated" | "group.deleted" | "group.member_added" | "group.member_removed" | "group.role_mappings_changed" | "user.created" | "user.invited" | "user.invitation_revoked" | "user.joined" | "user.linked" | "user.updated" | "user.deactivated" | "user.reactivated" | "user.suspended" | "user.unsuspended" | "user.access_ended" | "user.refresh_token_reused" | "user.removal_refused" | "user.deleted" | "api_key.created" | "api_key.revoked" | "setting.updated" | "cloud_accounts.updated" | "cloud_accounts.discovered" | "notification_channel.created" | "notification_channel.updated" | "notification_channel.deleted" | "notification_channel.disabled" | "notification_channel.secret_rotated" | "identity_provider.created" | "identity_provider.updated" | "identity_provider.deleted" | "identity_provider.conflict_found" | "identity_provider.conflict_settled" | "identity_provider.mass_removal" | "identity_provider.sync_requested" | "identity_provider.synced" | "identity_provider.sync_failed" | "provisioner.created" | "provisioner.updated" | "provisioner.deleted" | "provisioner.tested" | "provisioner.secret_rotated" | "notification_channel.tested" | "notification_channel.resent" | "policy.replayed" | "tenant.created" | "tenant.renamed" | "tenant.went_live" | "tenant.rehearsal_created" | "user.rehearsal_token_created" | "tenant.suspended" | "tenant.resumed" | "tenant.slug_set" | "tenant.slug_removed" | "tenant.mail_domain_added" | "tenant.mail_domain_removed" | "user.setup_link_created" | "user.set_up" | "user.password_reset" | "user.password_changed" | "user.second_factor_added" | "user.second_factor_removed" | "user.recovery_codes_replaced" | "user.second_factors_reset" | "grant.retried" | "request.refused" | "access.refused" | "auth.signed_in" | "auth.second_factor_required" | "auth.refused" | "auth.session_started" | "auth.refreshed" | "auth.signed_out")[];
                 /** @description ids of users, or `me`; includes events by the users’ keys */
                 actor?: string[];
                 /** @description ids of the events’ subjects; several are separated by commas */
@@ -14244,7 +14647,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description several are separated by commas */
-                type?: ("request.created" | "request.approved" | "request.denied" | "request.expired" | "request.cancelled" | "request.commented" | "request.reminded" | "request.unapprovable" | "request.break_glass" | "grant.activated" | "grant.expiring" | "grant.expired" | "grant.revoked" | "grant.failed" | "grant.drifted" | "grant.credentials_issued" | "grant.objects_left" | "provisioner.drifted" | "policy.created" | "policy.updated" | "policy.deleted" | "policy.rule_texts" | "policy.reordered" | "policy.cases_changed" | "action.described" | "action.description_removed" | "role.created" | "role.updated" | "role.deleted" | "role.assigned" | "group.created" | "group.updated" | "group.deleted" | "group.member_added" | "group.member_removed" | "group.role_mappings_changed" | "user.created" | "user.invited" | "user.invitation_revoked" | "user.joined" | "user.linked" | "user.updated" | "user.deactivated" | "user.reactivated" | "user.suspended" | "user.unsuspended" | "user.access_ended" | "user.refresh_token_reused" | "user.removal_refused" | "user.deleted" | "api_key.created" | "api_key.revoked" | "setting.updated" | "cloud_accounts.updated" | "cloud_accounts.discovered" | "notification_channel.created" | "notification_channel.updated" | "notification_channel.deleted" | "notification_channel.disabled" | "notification_channel.secret_rotated" | "identity_provider.created" | "identity_provider.updated" | "identity_provider.deleted" | "identity_provider.conflict_found" | "identity_provider.conflict_settled" | "identity_provider.mass_removal" | "provisioner.created" | "provisioner.updated" | "provisioner.deleted" | "provisioner.tested" | "provisioner.secret_rotated" | "notification_channel.tested" | "notification_channel.resent" | "policy.replayed" | "tenant.created" | "tenant.renamed" | "tenant.went_live" | "tenant.rehearsal_created" | "user.rehearsal_token_created" | "tenant.suspended" | "tenant.resumed" | "tenant.slug_set" | "tenant.slug_removed" | "tenant.mail_domain_added" | "tenant.mail_domain_removed" | "user.setup_link_created" | "user.set_up" | "user.password_reset" | "user.password_changed" | "user.second_factor_added" | "user.second_factor_removed" | "user.recovery_codes_replaced" | "user.second_factors_reset" | "grant.retried" | "request.refused" | "access.refused" | "auth.signed_in" | "auth.second_factor_required" | "auth.refused" | "auth.session_started" | "auth.refreshed" | "auth.signed_out")[];
+                type?: ("request.created" | "request.approved" | "request.denied" | "request.expired" | "request.cancelled" | "request.commented" | "request.reminded" | "request.unapprovable" | "request.break_glass" | "grant.activated" | "grant.expiring" | "grant.expired" | "grant.revoked" | "grant.failed" | "grant.drifted" | "grant.credentials_issued" | "grant.objects_left" | "provisioner.drifted" | "policy.created" | "policy.updated" | "policy.deleted" | "policy.rule_texts" | "policy.reordered" | "policy.cases_changed" | "action.described" | "action.description_removed" | "role.created" | "role.updated" | "role.deleted" | "role.assigned" | "group.created" | "group.updated" | "group.deleted" | "group.member_added" | "group.member_removed" | "group.role_mappings_changed" | "user.created" | "user.invited" | "user.invitation_revoked" | "user.joined" | "user.linked" | "user.updated" | "user.deactivated" | "user.reactivated" | "user.suspended" | "user.unsuspended" | "user.access_ended" | "user.refresh_token_reused" | "user.removal_refused" | "user.deleted" | "api_key.created" | "api_key.revoked" | "setting.updated" | "cloud_accounts.updated" | "cloud_accounts.discovered" | "notification_channel.created" | "notification_channel.updated" | "notification_channel.deleted" | "notification_channel.disabled" | "notification_channel.secret_rotated" | "identity_provider.created" | "identity_provider.updated" | "identity_provider.deleted" | "identity_provider.conflict_found" | "identity_provider.conflict_settled" | "identity_provider.mass_removal" | "identity_provider.sync_requested" | "identity_provider.synced" | "identity_provider.sync_failed" | "provisioner.created" | "provisioner.updated" | "provisioner.deleted" | "provisioner.tested" | "provisioner.secret_rotated" | "notification_channel.tested" | "notification_channel.resent" | "policy.replayed" | "tenant.created" | "tenant.renamed" | "tenant.went_live" | "tenant.rehearsal_created" | "user.rehearsal_token_created" | "tenant.suspended" | "tenant.resumed" | "tenant.slug_set" | "tenant.slug_removed" | "tenant.mail_domain_added" | "tenant.mail_domain_removed" | "user.setup_link_created" | "user.set_up" | "user.password_reset" | "user.password_changed" | "user.second_factor_added" | "user.second_factor_removed" | "user.recovery_codes_replaced" | "user.second_factors_reset" | "grant.retried" | "request.refused" | "access.refused" | "auth.signed_in" | "auth.second_factor_required" | "auth.refused" | "auth.session_started" | "auth.refreshed" | "auth.signed_out")[];
                 /** @description ids of users, or `me`; includes events by the users’ keys */
                 actor?: string[];
                 /** @description ids of the events’ subjects; several are separated by commas */

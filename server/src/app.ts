@@ -4,10 +4,15 @@ import { planGrant } from './grants/plan-grant.job.ts'
 import { sweepProvisioner } from './grants/sweep-provisioner.job.ts'
 import { endExpiredGroups } from './groups/end-expired-memberships.job.ts'
 import type { Outgoing } from './http/outgoing.ts'
+import { ldapSource } from './identity-providers/sources/ldap/ldap-source.ts'
+import { scimSource } from './identity-providers/sources/scim-source.ts'
+import type { SourceTypes } from './identity-providers/sync/open-source.flow.ts'
+import { readDirectory } from './identity-providers/sync/read-directory.job.ts'
 import { readInventory } from './inventory/read-inventory.job.ts'
 import { endingInvitations } from './invitations/invitation-store.ts'
 import { type InvitationMailing, mailInvitation } from './invitations/mail-invitation.job.ts'
 import type { DueWork } from './jobs/work-list.ts'
+import type { Egress } from './kernel/context.ts'
 import type { Mailer } from './mail/mailer.flow.ts'
 import type { CarrierOpening, Carriers } from './notification-channels/carrier.ts'
 import { type DeliveryDependencies, deliverDue } from './notification-channels/delivery/deliver-queue.job.ts'
@@ -58,13 +63,20 @@ export const endAccessAndInvitations = endingInvitations(endAccessOf)
 /** What sends mails and deliveries. */
 export type Post = DeliveryDependencies & InvitationMailing & NotificationMailing
 
-/** The due work. Every target is the sandbox until a tenant sets up a provisioner. */
-export const dueWork = (drivers: Drivers, post: Post): readonly DueWork[] => [
+/** The protocols by which directories are read. */
+export const directorySources: SourceTypes = { scim: scimSource, ldap: ldapSource }
+
+/** The due work. Every target is the sandbox until a tenant sets up a provisioner. `egress`: the way to directories. */
+export const dueWork = (drivers: Drivers, post: Post, egress: Egress): readonly DueWork[] => [
   expireRequest,
   planGrant(drivers),
   ...convergeEntitlement(drivers, reauthorize),
   sweepProvisioner(drivers),
   readInventory(drivers, driverTypes),
+  readDirectory({
+    ...{ drivers, egress, sealer: post.sealer },
+    ...{ types: driverTypes, sources: directorySources, endAccess: endAccessAndInvitations },
+  }),
   runReplay,
   remindApprovers,
   endExpiredGroups,

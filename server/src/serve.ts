@@ -200,7 +200,11 @@ function openEgressPaths(opening: CarrierOpening, types: DriverTypes, metrics: M
     metrics?.count('sallyport_deliveries_total', { channel_type, outcome })
   const onMail = (list: string, outcome: string) => metrics?.count('sallyport_mails_total', { list, outcome })
   return {
-    works: dueWork(drivers, { carriers, mailer, sealer, public_url, leaving: leaving.signal, onOutcome, onMail }),
+    works: dueWork(
+      drivers,
+      { carriers, mailer, sealer, public_url, leaving: leaving.signal, onOutcome, onMail },
+      egress,
+    ),
     /** No further delivery begins. */
     leave: () => leaving.abort(),
     close: () => Promise.all([drivers.close(), ...Object.values(carriers).map((carrier) => carrier.close())]),

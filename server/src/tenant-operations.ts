@@ -1,4 +1,4 @@
-import { driverTypes, endAccessAndInvitations } from './app.ts'
+import { directorySources, driverTypes, endAccessAndInvitations } from './app.ts'
 import { exportAuditEvents } from './audit/export-audit-events.ts'
 import { listAuditEvents } from './audit/list-audit-events.ts'
 import { listCloudAccounts } from './cloud/list-cloud-accounts.ts'
@@ -10,6 +10,10 @@ import { createIdentityProvider } from './identity-providers/create-identity-pro
 import { deleteIdentityProvider } from './identity-providers/delete-identity-provider.ts'
 import { getIdentityProvider } from './identity-providers/get-identity-provider.ts'
 import { listIdentityProviders } from './identity-providers/list-identity-providers.ts'
+import { getSyncRun } from './identity-providers/sync/get-sync-run.ts'
+import { listSyncChanges } from './identity-providers/sync/list-sync-changes.ts'
+import { listSyncRuns } from './identity-providers/sync/list-sync-runs.ts'
+import { syncIdentityProvider } from './identity-providers/sync/sync-identity-provider.ts'
 import { updateIdentityProvider } from './identity-providers/update-identity-provider.ts'
 import { exportStandingAccess } from './inventory/export-standing-access.ts'
 import { getInventory } from './inventory/get-inventory.ts'
@@ -91,6 +95,10 @@ export const tenantOperations: Record<string, Operation> = {
   listIdentityProviders,
   getIdentityProvider,
   updateIdentityProvider,
+  syncIdentityProvider: syncIdentityProvider({ sources: directorySources, types: driverTypes }),
+  listSyncRuns,
+  getSyncRun,
+  listSyncChanges,
   deleteIdentityProvider,
   listConflicts,
   settleConflict: settleConflict(endAccessAndInvitations),

@@ -169,6 +169,10 @@ const workTables: Record<string, { select: string[]; update: string[] }> = {
     select: ['tenant_id', 'id', 'swept_at', 'next_look_at', 'lease_until', 'generation'],
     update: ['next_look_at', 'lease_until', 'generation'],
   },
+  sync_run: {
+    select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
+    update: ['lease_until', 'generation'],
+  },
   tenant: { select: ['id', 'slug', 'mode'], update: [] },
   tenant_key: { select: ['tenant_id', 'root_key_id'], update: [] },
   tenant_mail_domain: { select: ['tenant_id', 'domain'], update: [] },

@@ -88,6 +88,14 @@ export async function revokeLiveApiKey(ctx: WorkCtx, id: string): Promise<ApiKey
   return revoked && apiKeyOf(revoked)
 }
 
+/** Whether an identity provider has a SCIM key that is neither revoked nor expired. */
+export async function hasLiveKeyOfProvider(tx: Tx, identity_provider_id: string): Promise<boolean> {
+  const found = await tx.read(sql`select from api_key where tenant_id = ${tx.tenant_id}
+    and identity_provider_id = ${identity_provider_id} and revoked_at is null
+    and (expires_at is null or expires_at > clock_timestamp()) limit 1`)
+  return found.length > 0
+}
+
 /** Revokes the live SCIM keys of an identity provider and emits an event for each; only inside `interactive`, the provider locked. */
 export async function revokeKeysOfProvider(ctx: WorkCtx, identity_provider_id: string): Promise<void> {
   const { tx } = ctx

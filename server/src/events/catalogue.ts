@@ -150,7 +150,19 @@ export const eventTable = {
   'identity_provider.mass_removal': {
     filterable: true,
     means:
-      'a directory removed more than 20 % of its users within an hour: `removed` of `size`; `refused` says whether it was stopped',
+      'a directory removes more than 20 % of its users, within an hour or at once in a run: `removed` of `size`; `refused` says whether it was stopped, and `run_id` which run was',
+  },
+  'identity_provider.sync_requested': {
+    filterable: true,
+    means: 'a person had a directory read; `confirms` names the run whose removals they confirmed',
+  },
+  'identity_provider.synced': {
+    filterable: true,
+    means: 'a directory was read, and something changed here: `counts` says what',
+  },
+  'identity_provider.sync_failed': {
+    filterable: true,
+    means: 'a directory could not be read: `error` says why; emitted once until a run succeeds',
   },
   'provisioner.created': { filterable: true, means: 'a provisioner was set up: access can be given there' },
   'provisioner.updated': { filterable: true, means: 'a provisioner, or the resources that it serves, were changed' },

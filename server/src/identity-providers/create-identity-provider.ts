@@ -3,6 +3,7 @@ import { newId } from '../kernel/id.ts'
 import { replaceConfig } from '../secrets/sealed-config.ts'
 import { IdentityProvider, NewIdentityProvider, providerTag } from './identity-provider.ts'
 import { insertProvider, placeOfSecrets } from './identity-provider-store.ts'
+import { protocolOf, requireMayConfigure } from './protocol.ts'
 import { shownFieldsOf } from './provider-config.ts'
 
 /** Creates a provider and seals its secrets. */
@@ -21,6 +22,7 @@ export const createIdentityProvider = operation({
   async run(ctx, { body }) {
     const { name, provider_type, config = {}, enabled = true } = body
     const id = newId()
+    if (protocolOf({ provider_type, config }) !== undefined) requireMayConfigure(ctx.actor.scopes, [])
     const kept = await replaceConfig(ctx, placeOfSecrets(id), config, shownFieldsOf[provider_type])
     return insertProvider(ctx, { id, name, provider_type, enabled, ...(kept ?? { config: {}, sealed_secrets: null }) })
   },

@@ -30,9 +30,11 @@ export async function insertProvider(ctx: WorkCtx, provider: ProviderToInsert): 
   const event = eventOf('created', id, { provider_type, enabled })
   const [[made]] = await ctx.tx.write([
     sql<IdentityProvider>`with made as (
-        insert into identity_provider (tenant_id, id, name, provider_type, config, sealed_secrets, enabled)
+        insert into identity_provider (tenant_id, id, name, provider_type, config, sealed_secrets, enabled,
+          configured_by)
         select ${ctx.tx.tenant_id}::uuid, ${id}::uuid, ${name}, ${provider_type},
-          ${JSON.stringify(provider.config)}::jsonb, ${provider.sealed_secrets}, ${enabled}::boolean
+          ${JSON.stringify(provider.config)}::jsonb, ${provider.sealed_secrets}, ${enabled}::boolean,
+          ${ctx.actor.user_id}::uuid
         where (select count(*) from identity_provider where tenant_id = ${ctx.tx.tenant_id}) < ${maxProviders}
         returning ${record}),
       emitted as (${emit(ctx, event, sql`made`)})
@@ -56,6 +58,17 @@ export function listProvidersPage(
 export async function findProvider(tx: Tx, id: string): Promise<IdentityProvider | undefined> {
   const [found] = await tx.read(sql<IdentityProvider>`select ${record} from identity_provider
     where tenant_id = ${tx.tenant_id} and id = ${id}`)
+  return found
+}
+
+/** A provider with what its directory is read by; it must never be returned to a caller. */
+export type ProviderToRead = KeptConfig & { provider_type: ProviderType; enabled: boolean }
+
+export async function findProviderToRead(tx: Tx, id: string): Promise<ProviderToRead | undefined> {
+  const [found] = await tx.read(
+    sql<ProviderToRead>`select provider_type, enabled, config, sealed_secrets from identity_provider
+      where tenant_id = ${tx.tenant_id} and id = ${id}`,
+  )
   return found
 }
 
@@ -87,7 +100,9 @@ export async function saveProvider(
   const [[saved]] = await ctx.tx.write([
     sql<IdentityProvider>`with changed as (
         update identity_provider set name = ${name}, config = ${JSON.stringify(config)},
-          sealed_secrets = ${sealed_secrets}, enabled = ${enabled}, updated_at = clock_timestamp()
+          sealed_secrets = ${sealed_secrets}, enabled = ${enabled},
+          configured_by = case when ${fields.includes('config')} then ${ctx.actor.user_id}::uuid else configured_by end,
+          updated_at = clock_timestamp()
         where tenant_id = ${ctx.tx.tenant_id} and id = ${id}
         returning ${record}),
       emitted as (${emit(ctx, event, sql`changed`)})

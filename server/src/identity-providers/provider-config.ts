@@ -85,6 +85,7 @@ const pushing = { ...account, organization: textField } as const satisfies Shown
 export const shownFieldsOf = {
   cloud_identity_center: {
     ...everywhere,
+    provisioner_id: leading(idField),
     region: hostField,
     identity_store_id: textField,
     instance_arn: textField,

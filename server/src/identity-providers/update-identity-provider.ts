@@ -1,3 +1,5 @@
+import { keepRefusal } from '../events/keep-refusal.ts'
+import { findDirectoryScopes } from '../groups/group-member-store.ts'
 import { readIfMatch, requireMatch } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
@@ -7,7 +9,9 @@ import { notFound } from '../kernel/errors.ts'
 import { replaceConfig } from '../secrets/sealed-config.ts'
 import { IdentityProvider, IdentityProviderChange, providerTag } from './identity-provider.ts'
 import { type LockedProvider, lockProvider, placeOfSecrets, saveProvider } from './identity-provider-store.ts'
+import { protocolOf, requireMayConfigure, syncSettingsOf } from './protocol.ts'
 import { shownFieldsOf } from './provider-config.ts'
+import { scheduleNext } from './sync-schedule-store.ts'
 
 /**
  * Changes the sent fields; a sent config replaces the previous one. A change without effect writes nothing, emits no event,
@@ -30,12 +34,15 @@ export const updateIdentityProvider = operation({
   takesIfMatch: true,
   run(ctx, { params, body, header }) {
     const tags = readIfMatch(header('if-match'))
-    return ctx.tx.interactive(async (tx) => {
-      const before = await lockProvider(tx, params.id)
-      if (before === undefined) throw notFound('identity provider')
-      requireMatch(tags, providerTag(before.shown))
-      return change({ ...ctx, tx }, before, changeIn(IdentityProviderChange, body, before.shown))
-    })
+    const about = { subject_type: 'identity_provider', subject_id: params.id }
+    return keepRefusal(ctx, about, () =>
+      ctx.tx.interactive(async (tx) => {
+        const before = await lockProvider(tx, params.id)
+        if (before === undefined) throw notFound('identity provider')
+        requireMatch(tags, providerTag(before.shown))
+        return change({ ...ctx, tx }, before, changeIn(IdentityProviderChange, body, before.shown))
+      }),
+    )
   },
 })
 
@@ -52,5 +59,12 @@ async function change(
     ...(replaced === undefined ? [] : ['config']),
   ]
   if (fields.length === 0) return shown
-  return saveProvider(ctx, shown.id, { name, enabled, ...(replaced ?? kept) }, fields)
+  const now = { ...shown, ...(replaced ?? kept) }
+  const isRead = protocolOf(now) !== undefined
+  if (replaced !== undefined && (isRead || protocolOf(shown) !== undefined)) {
+    requireMayConfigure(ctx.actor.scopes, await findDirectoryScopes(ctx.tx, shown.id))
+  }
+  const saved = await saveProvider(ctx, shown.id, { name, enabled, ...(replaced ?? kept) }, fields)
+  await ctx.tx.write(scheduleNext(ctx.tx, shown.id, isRead ? syncSettingsOf(now.config).interval_minutes : 0))
+  return saved
 }

@@ -19,6 +19,7 @@ export type WorkTable =
   | 'event_queue'
   | 'claimed_groups'
   | 'inventory_part'
+  | 'sync_run'
 
 /**
  * The rows of a table that form a list of their own: entitlements that a pending grant waits for, all other entitlements, and
@@ -56,6 +57,7 @@ export const workTables: Record<WorkTable, Statement> = {
   event_queue: sql`event_queue`,
   claimed_groups: sql`claimed_groups`,
   inventory_part: sql`inventory_part`,
+  sync_run: sql`sync_run`,
 }
 
 /** The parts of each table, each with an index of its own; none: the table is one list. */
@@ -72,6 +74,7 @@ export const partsOf: Record<WorkTable, readonly Part[]> = {
   event_queue: [],
   claimed_groups: [],
   inventory_part: [],
+  sync_run: [],
 }
 
 const parts: Record<Part, Statement> = {

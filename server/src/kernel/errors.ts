@@ -50,6 +50,7 @@ export const errorTable = {
   resource_already_served: { status: 409, means: 'another provisioner serves the type of resource in that account' },
   role_in_use: { status: 409, means: 'users have the role, or groups give it' },
   replay_in_progress: { status: 409, means: 'the tenant already has a replay under way; only one runs at a time' },
+  sync_in_progress: { status: 409, means: 'a run of the directory is under way; `details.run_id` says which' },
   request_not_pending: { status: 409, means: 'the request is not pending' },
   grant_not_retryable: { status: 409, means: 'the grant did not fail, or its deadline to begin has passed' },
   credentials_not_available: {

@@ -95,6 +95,14 @@ export const setupMessages: Record<SetupEvent, Template<RecordFacts>> = {
     const { data } = facts
     const title = `The directory ${nameOf(facts)} removes many of its users`
     const counts = `${countIn(data, 'removed')} of ${countIn(data, 'size')}`
+    if (data.run_id !== undefined) {
+      return {
+        title,
+        sentence: `${title}: ${counts} at once. Nobody was deactivated.`,
+        facts: [...recordFacts('identity provider', facts), ['Run', textIn(data, 'run_id')], whenFact(facts)],
+        next: 'Look at the changes of the run, and confirm its removals if they are right. Else find out who changed the directory, or what is read of it.',
+      }
+    }
     return {
       title,
       sentence:
@@ -108,6 +116,21 @@ export const setupMessages: Record<SetupEvent, Template<RecordFacts>> = {
           : 'If that is wrong, switch the identity provider off, and find out who changed the directory.',
     }
   },
+  'identity_provider.sync_requested': did('identity provider', 'had {it} read', ({ data }) => ({
+    facts: [
+      ['Dry run', yesOrNo(data.dry_run)],
+      ['Removals confirmed of run', textIn(data, 'confirms')],
+    ],
+  })),
+  'identity_provider.synced': (facts) => ({
+    title: `The directory ${nameOf(facts)} was read, and changed users or groups here`,
+    facts: [...recordFacts('identity provider', facts), ...syncFacts(facts), whenFact(facts)],
+  }),
+  'identity_provider.sync_failed': (facts) => ({
+    title: `The directory ${nameOf(facts)} could not be read`,
+    facts: [...recordFacts('identity provider', facts), ['Reason', textIn(facts.data, 'error')], whenFact(facts)],
+    next: 'Users and groups stay as they were. It is read again by its schedule; you can also have it read now.',
+  }),
   'provisioner.created': did('provisioner', 'set up {it}', ({ data }) => ({
     facts: [
       ['Type', textIn(data, 'provisioner_type')],
@@ -160,4 +183,20 @@ function drifted(facts: RecordFacts): Draft {
         ],
         next: 'It is left as it is, and Sallyport will not end it: find out who added it, and take it away by hand.',
       }
+}
+
+/** What a run changed, as far as it did. */
+function syncFacts({ data }: RecordFacts): Fact[] {
+  const counts = (data.counts ?? {}) as Record<string, unknown>
+  const shown = [
+    ['Users made', 'added'],
+    ['Users changed', 'changed'],
+    ['Users activated', 'enabled'],
+    ['Users deactivated', 'disabled'],
+    ['To settle', 'to_settle'],
+    ['Failed', 'failed'],
+    ['Groups made', 'groups_added'],
+    ['Groups changed', 'groups_changed'],
+  ] as const
+  return shown.flatMap(([label, name]): Fact[] => (counts[name] ? [[label, countIn(counts, name)]] : []))
 }

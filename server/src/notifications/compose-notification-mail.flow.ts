@@ -16,10 +16,10 @@ import {
   type Audience,
   audienceOf,
   channelEvent,
+  isDirectoryEvent,
   isMailed,
   isStillOf,
   isUserEvent,
-  massRemovalEvent,
   notificationRules,
   type Rule,
   type UserRule,
@@ -55,7 +55,7 @@ async function messageTo(tx: Tx, due: DueNotification): Promise<Addressed | unde
     const facts = await findChannelFacts(tx, event)
     return addressed(due, notificationRules[type], facts, (here) => recordMessage(type, here))
   }
-  if (type === massRemovalEvent) {
+  if (isDirectoryEvent(type)) {
     const facts = await findDirectoryFacts(tx, event)
     return addressed(due, notificationRules[type], facts, (here) => recordMessage(type, here))
   }

@@ -81,7 +81,6 @@ export const channelEvent = 'notification_channel.disabled' satisfies EventType
 const suspensionEvent = 'user.suspended' satisfies EventType
 const theftEvent = 'user.refresh_token_reused' satisfies EventType
 const keptOwnerEvent = 'user.removal_refused' satisfies EventType
-export const massRemovalEvent = 'identity_provider.mass_removal' satisfies EventType
 
 /** The events of a user that somebody is notified of. */
 const userEvents = [suspensionEvent, theftEvent, keptOwnerEvent] as const
@@ -89,6 +88,14 @@ export type UserEvent = (typeof userEvents)[number]
 
 export function isUserEvent(type: EventType): type is UserEvent {
   return userEvents.some((one) => one === type)
+}
+
+/** The events of a directory that the owners are notified of. */
+const directoryEvents = ['identity_provider.mass_removal', 'identity_provider.sync_failed'] as const
+export type DirectoryEvent = (typeof directoryEvents)[number]
+
+export function isDirectoryEvent(type: EventType): type is DirectoryEvent {
+  return directoryEvents.some((one) => one === type)
 }
 
 /** Of what happened to a user. */
@@ -106,8 +113,7 @@ type Rules = {
   [suspensionEvent]: Rule<'owners', RecordFacts>
   [theftEvent]: Rule<'person', RecordFacts>
   [keptOwnerEvent]: Rule<'person', RecordFacts>
-  [massRemovalEvent]: Rule<'owners', RecordFacts>
-}
+} & Record<DirectoryEvent, Rule<'owners', RecordFacts>>
 
 /** In the other modes, a rule or an emergency has already decided. */
 const aPersonDecides = {
@@ -162,7 +168,8 @@ export const notificationRules: Rules = {
   [suspensionEvent]: { to: 'owners', kind: 'security' },
   [theftEvent]: { to: 'person', kind: 'security' },
   [keptOwnerEvent]: { to: 'person', kind: 'security' },
-  [massRemovalEvent]: { to: 'owners', kind: 'security' },
+  'identity_provider.mass_removal': { to: 'owners', kind: 'security' },
+  'identity_provider.sync_failed': { to: 'owners', kind: 'administration' },
 }
 
 /** The events that have a notification rule. */

@@ -17,9 +17,10 @@ import {
   audienceOf,
   audiences,
   channelEvent,
+  type DirectoryEvent,
+  isDirectoryEvent,
   isMailed,
   isUserEvent,
-  massRemovalEvent,
   notificationRules,
   notifiedEvents,
   type RequestAudience,
@@ -48,7 +49,7 @@ export function notifyPeople(notifying: Notifying): Subscriber {
       for (const event of events) {
         if (isOfGrant(event)) grants.push(event)
         if (event.type === channelEvent) await notifyOfChannel(tx, event, notifying)
-        if (event.type === massRemovalEvent) await notifyOfDirectory(tx, event, notifying)
+        if (isDirectoryEvent(event.type)) await notifyOfDirectory(tx, event.type, event, notifying)
         if (isUserEvent(event.type)) await notifyOfUser(tx, event.type, event, notifying)
         if (!isRequestEvent(event.type)) continue
         await notifyOfGrants(tx, grants, notifying)
@@ -91,12 +92,17 @@ async function notifyOfChannel(tx: Tx, event: DeliveredEvent, notifying: Notifyi
   await notifyAll(tx, keepers, newNotification(event, 'notification_channel', message, mail_kind))
 }
 
-async function notifyOfDirectory(tx: Tx, event: DeliveredEvent, notifying: Notifying): Promise<void> {
+async function notifyOfDirectory(
+  tx: Tx,
+  type: DirectoryEvent,
+  event: DeliveredEvent,
+  notifying: Notifying,
+): Promise<void> {
   const facts = await findDirectoryFacts(tx, event)
   if (facts === undefined) return
   const owners = await listOwners(tx, [null, null])
-  const mail_kind = mailKind(notifying, notificationRules[massRemovalEvent], facts)
-  const message = recordMessage(massRemovalEvent, facts)
+  const mail_kind = mailKind(notifying, notificationRules[type], facts)
+  const message = recordMessage(type, facts)
   await notifyAll(tx, [owners], newNotification(event, 'identity_provider', message, mail_kind))
 }
 

@@ -65,6 +65,7 @@ const activeAt: Exceptions = {
   'server/src/users/lifecycle-store.ts': 'changes the column, and counts the suspension itself',
   'server/src/scim/users/directory-user-store.ts': 'what a directory says, and not whether the user may act',
   'server/src/scim/users/user-list-store.ts': 'shows a directory what it said',
+  'server/src/identity-providers/sync/compare-store.ts': 'what a directory says, beside what it said before',
 }
 
 /** The column of a row of users, or a condition by its bare name. */

@@ -105,6 +105,12 @@ export const recordSamplesByEvent: Samples<RecordFacts> = {
   'identity_provider.conflict_found': { name: 'Okta', data: { user_id: sampleId } },
   'identity_provider.conflict_settled': { name: 'Okta', data: { user_id: null } },
   'identity_provider.mass_removal': { name: 'Okta', data: { removed: 60, size: 287, refused: true } },
+  'identity_provider.sync_requested': { name: 'Okta', data: { dry_run: true, confirms: null } },
+  'identity_provider.synced': { name: 'Okta', data: { run_id: sampleId, counts: { added: 6, disabled: 1 } } },
+  'identity_provider.sync_failed': {
+    name: 'Okta',
+    data: { run_id: sampleId, error: 'the directory did not answer within 120 s' },
+  },
   'provisioner.created': {
     name: 'Reports',
     data: { provisioner_type: 'postgresql', enabled: true, corrects_drift: true },

@@ -2,6 +2,7 @@ import { newId } from '../../src/kernel/id.ts'
 import type { House, TestTenant } from './house.ts'
 import { conflictPaths, makeConflicts } from './sample-conflicts.ts'
 import { makeInventory } from './sample-inventory.ts'
+import { makeSyncRuns, syncPaths } from './sample-sync.ts'
 
 const policyCase = {
   case: 'anybody may ask',
@@ -92,6 +93,7 @@ export const sampleBodies: Record<string, unknown> = {
   setUserRoles: { roles: ['user'] },
   setAiProviderConfig: { config: { model: 'a model', api_key: 'a secret' } },
   setAiProviderDefault: { type: 'provider_a' },
+  syncIdentityProvider: { dry_run: true },
   testPolicies: { cases: [policyCase] },
   updateIdentityProvider: { name: 'another name' },
   updateNotificationChannel: { name: 'another name' },
@@ -198,6 +200,7 @@ const makers: readonly Maker[] = [
     { id: await create('/v1/identity-providers', sampleBodies.createIdentityProvider) },
   ]),
   maker(conflictPaths, ({ house, tenant }) => makeConflicts(house, tenant)),
+  maker(syncPaths, ({ house, tenant }) => makeSyncRuns(house, tenant)),
   maker(['/v1/provisioners/{id}'], async ({ create }) => [
     { id: await create('/v1/provisioners', sampleBodies.createProvisioner) },
   ]),

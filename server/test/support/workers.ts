@@ -9,6 +9,7 @@ import { rootKeyOf, rootKeysOf } from '../../src/secrets/root-key.ts'
 import { openSealer } from '../../src/secrets/sealer.ts'
 import type { TestDatabase } from './database.ts'
 import { driversWith, testDrivers } from './drivers.ts'
+import { noEgress } from './no-egress.ts'
 
 /** Sends nothing. */
 const closed: Carrier = {
@@ -30,7 +31,7 @@ export const noPost: Post = {
  */
 export function startWorkers(
   { database, atEnd }: TestDatabase,
-  works: readonly DueWork[] = dueWork(testDrivers(), noPost),
+  works: readonly DueWork[] = dueWork(testDrivers(), noPost, noEgress),
 ) {
   const faults: unknown[] = []
   const work = startDueWork(
@@ -52,5 +53,5 @@ export function startWorkers(
 
 /** The same on a sandbox in which some functions are replaced. */
 export function startWorkersWith(db: TestDatabase, change: (sandbox: Driver) => Partial<Driver>) {
-  return startWorkers(db, dueWork(driversWith(change), noPost))
+  return startWorkers(db, dueWork(driversWith(change), noPost, noEgress))
 }

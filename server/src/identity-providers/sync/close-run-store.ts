@@ -1,0 +1,102 @@
+import { sql } from '../../db/sql.ts'
+import { emit, type NewEvent } from '../../events/emit.ts'
+import type { DirectoryCtx } from '../../http/scim-operation.ts'
+import type { WorkItem } from '../../jobs/claim.ts'
+import type { Statement } from '../../kernel/context.ts'
+import { scheduleNext } from '../sync-schedule-store.ts'
+import { deleteAll } from './run-lease-store.ts'
+import type { Going, SyncCounts } from './sync-run.ts'
+
+/** How many finished runs of a provider are kept, and how many of these with what they did with each person. */
+const maxRuns = 100
+const maxDetailed = 10
+
+/** How a run ends. `tooMany`: so many would go that a person has to confirm it; a dry run succeeds nevertheless. */
+export type RunEnd = { counts: SyncCounts | null; tooMany?: Going } & (
+  | { status: 'synced'; error: null }
+  | { status: 'failed'; error: string }
+)
+
+/** Finishes a run, emits what it came to, and has the next one begin by the schedule. */
+export async function closeRun(
+  ctx: DirectoryCtx,
+  item: WorkItem,
+  end: RunEnd,
+  { interval_minutes }: { interval_minutes: number },
+): Promise<void> {
+  const { tx, identity_provider_id } = ctx
+  const { status, error, counts, tooMany } = end
+  await tx.write([
+    sql`with r as (
+        update sync_run r set status = ${status}, error = ${error}, counts = ${counts && JSON.stringify(counts)}::jsonb,
+          needs_confirmation = ${tooMany !== undefined}::boolean, finished_at = clock_timestamp(), next_look_at = null,
+          lease_until = null
+        where r.tenant_id = ${tx.tenant_id}::uuid and r.id = ${item.id}::uuid
+          and r.generation = ${item.generation}::bigint and r.finished_at is null
+        returning *),
+      before as materialized (
+        select i.id, i.sync_error from identity_provider i, r where i.tenant_id = r.tenant_id
+          and i.id = r.identity_provider_id and not r.dry_run for no key update of i),
+      i as (
+        update identity_provider i set sync_status = ${status}, sync_error = ${error},
+          last_synced_at = case when ${status} = 'synced' then clock_timestamp() else i.last_synced_at end
+        from before where i.tenant_id = ${tx.tenant_id}::uuid and i.id = before.id returning i.id),
+      failed_first as (select from before where ${status} = 'failed' and before.sync_error is null),
+      stopped_anew as (select from before where before.sync_error is distinct from ${error}),
+      emitted as (${emitted(ctx, item, end)})
+      select id from r`,
+    ...scheduleNext(tx, identity_provider_id, interval_minutes),
+  ])
+}
+
+/** The event of the end: of a failure only the first one until a run succeeds, of a success only where it changed something. */
+function emitted(ctx: DirectoryCtx, item: WorkItem, end: RunEnd): Statement {
+  const about = { subject_type: 'identity_provider', subject_id: ctx.identity_provider_id } as const
+  const run_id = item.id
+  if (end.status === 'synced') {
+    const { people, groups, unchanged, left_out, ...changed } = end.counts ?? { people: 0, groups: 0 }
+    if (Object.values(changed).every((count) => count === 0)) return sql`select`
+    const event: NewEvent = { type: 'identity_provider.synced', ...about, data: { run_id, counts: end.counts } }
+    return emit(ctx, event, sql`i`)
+  }
+  if (end.tooMany !== undefined) {
+    const { people, people_before, groups, groups_before } = end.tooMany
+    const data = { removed: people, size: people_before, groups, groups_before, refused: true, run_id }
+    return emit(ctx, { type: 'identity_provider.mass_removal', ...about, data }, sql`stopped_anew`)
+  }
+  const data = { run_id, error: end.error }
+  return emit(ctx, { type: 'identity_provider.sync_failed', ...about, data }, sql`failed_first`)
+}
+
+/** Rows that one statement changes. */
+const maxForgotten = 5_000
+
+/**
+ * Forgets what a finished run needs no more: those with whom it did nothing, what the directory said of the others, and older runs. What an
+ * interruption leaves goes with the run.
+ */
+export async function forget({ tx, identity_provider_id }: DirectoryCtx, item: WorkItem): Promise<void> {
+  const ofRun = sql`s.tenant_id = ${tx.tenant_id}::uuid and s.run_id = ${item.id}::uuid
+    and exists (select from sync_run r
+      where r.tenant_id = s.tenant_id and r.id = s.run_id and r.finished_at is not null)`
+  await deleteAll(tx, sql`sync_member`, ofRun)
+  for (const rows of [sql`sync_person`, sql`sync_group`])
+    await deleteAll(tx, rows, sql`${ofRun} and s.change = 'unchanged'`)
+  let changed: readonly unknown[]
+  do {
+    ;[changed] = await tx.write([
+      sql`update sync_person set resource = null, email_keys = null
+        where tenant_id = ${tx.tenant_id}::uuid and ctid = any(array(
+          select s.ctid from sync_person s where ${ofRun} and s.resource is not null limit ${maxForgotten}))
+        returning 1`,
+    ])
+  } while (changed.length === maxForgotten)
+  const older = (than: number) => sql`(select r.id from sync_run r where r.tenant_id = ${tx.tenant_id}::uuid
+    and r.identity_provider_id = ${identity_provider_id}::uuid and r.finished_at is not null
+    order by r.finished_at desc offset ${than})`
+  const ofOlder = sql`s.tenant_id = ${tx.tenant_id}::uuid and s.run_id = any(array${older(maxDetailed)})`
+  for (const rows of [sql`sync_member`, sql`sync_person`, sql`sync_group`]) await deleteAll(tx, rows, ofOlder)
+  await tx.write([
+    sql`delete from sync_run r where r.tenant_id = ${tx.tenant_id}::uuid and r.id = any(array${older(maxRuns)})`,
+  ])
+}
