@@ -1,11 +1,12 @@
 import { newId } from '../../src/kernel/id.ts'
+import { seedDirectory } from './backup-directory-seed.ts'
 import type { TestDatabase } from './database.ts'
 
 /** Numbers, moments and text that an intermediate parser would change. */
 const trickyJson = `{"big":9007199254740993,"small":0.10000000000000000001,"text":"line\\nbreak \\" ☃ \\\\u2028","null":null}`
 
 type Db = Pick<TestDatabase, 'asSuperuser'>
-type Insert = (table: string, row: Record<string, unknown>) => Promise<void>
+export type Insert = (table: string, row: Record<string, unknown>) => Promise<void>
 
 /**
  * Inserts one tenant with a row in every tenant table, as the superuser; returns the tenant. It skips tables and columns that
@@ -19,7 +20,7 @@ export async function seedTenant(db: Db, name: string): Promise<{ tenant_id: str
   await insert('setting', { key: 'a', value: 'true', updated_at: '2026-01-02T03:04:05.678901Z' })
   const people = await seedPeople(insert, name)
   await seedProviders(insert)
-  await seedDirectory(insert, people)
+  await seedDirectory(insert, people, trickyJson)
   await seedClaims(insert, people)
   return { tenant_id, request_id: await seedAccess(insert, people) }
 }
@@ -43,7 +44,7 @@ async function insertInto(db: Db, tenant_id: string): Promise<Insert> {
   }
 }
 
-type People = { anna: string; ben: string }
+export type People = { anna: string; ben: string }
 
 async function seedPeople(insert: Insert, name: string): Promise<People> {
   const [anna, ben, group] = [newId(), newId(), newId()]
@@ -127,48 +128,6 @@ async function seedClaims(insert: Insert, { anna, ben }: People): Promise<void> 
   const given = { given_at: '2026-01-02T03:04:05.678901Z', expires_at: '2100-01-01Z', mapping_id, added_by: ben }
   await insert('group_member', { group_id, user_id: anna, membership_source: source, ...given })
   await insert('claimed_groups', { id: anna, next_look_at: '2100-01-01Z', generation: '7' })
-}
-
-async function seedDirectory(insert: Insert, { anna: user_id, ben }: People): Promise<void> {
-  const [identity_provider_id, group_id, run_id] = [newId(), newId(), newId()]
-  await insert('identity_provider', {
-    id: identity_provider_id,
-    name: 'd',
-    provider_type: 'custom_scim',
-    configured_by: ben,
-  })
-  const known = { identity_provider_id, external_id: '☃ "' }
-  const resource = trickyJson
-  await insert('directory_user', { user_id, ...known, user_name_key: 'anna', resource, manager_key: 'ben' })
-  await insert('directory_value', { user_id, identity_provider_id, path: 'userName', key: 'anna ☃', element: 0 })
-  await insert('tenant_group', { id: group_id, name: 'd', source: 'scim' })
-  await insert('directory_group', { group_id, ...known, display_name: 'D ☃', display_name_key: 'd ☃' })
-  await insert('directory_removal', { id: newId(), identity_provider_id, size: 7 })
-  await insert('sync_run', {
-    ...{ id: run_id, identity_provider_id, status: 'synced', requested_by: ben, people_read: 7, total: 7, done: 7 },
-    ...{ counts: trickyJson, started_at: '2026-01-02T03:04:05.678901Z', finished_at: '2026-01-02T03:04:06.000001Z' },
-  })
-  await insert('sync_person', {
-    ...{ run_id, source_id: 'ä ☃', user_name: 'anna ☃', name: '"Anna"', email: 'anna@example.com', active: true },
-    ...{ email_keys: '{"a,b","☃"}', mail_domain: 'example.com', resource, user_id, change: 'change', done: true },
-  })
-  await insert('sync_group', {
-    run_id,
-    source_id: 'g ☃',
-    name: 'G ☃',
-    group_id,
-    change: 'add',
-    message: 'x',
-    done: true,
-  })
-  await insert('sync_member', { run_id, group_source_id: 'g ☃', person_source_id: 'ä ☃' })
-  await insert('directory_conflict', {
-    id: newId(),
-    identity_provider_id,
-    user_name_key: 'ben',
-    resource,
-    user_id: ben,
-  })
 }
 
 async function seedProviders(insert: Insert): Promise<void> {

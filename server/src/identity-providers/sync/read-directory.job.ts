@@ -31,7 +31,7 @@ import { writeGroups } from './write-groups.flow.ts'
 import { writePeople, writtenChanges } from './write-people.flow.ts'
 
 /** A page may wait for the directory's own rate limit. */
-const maxPageMs = 120_000
+const maxPageMs = 300_000
 
 /** The directory is not ours, and its list may never end. */
 const maxPages = 100_000
