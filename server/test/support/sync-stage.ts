@@ -27,7 +27,17 @@ export const member = (id: string, more: Record<string, unknown> = {}) => ({
   },
 })
 
-type StageOptions = { config?: Record<string, unknown>; drivers?: Drivers }
+/** The users of a directory: name, and whether they are active. */
+function usersOf({ asSuperuser }: House, id: string) {
+  return asSuperuser<{ id: string; external_id: string; name: string; email: string; active: boolean }>(
+    `select u.id, d.external_id, u.name, u.email, u.active from directory_user d
+      join tenant_user u on u.tenant_id = d.tenant_id and u.id = d.user_id
+      where d.identity_provider_id = $1 order by d.external_id`,
+    [id],
+  )
+}
+
+type StageOptions = { provider_type?: string; config?: Record<string, unknown>; drivers?: Drivers }
 
 /** A protocol by which a directory says what the test makes it say. */
 function saying(said: SaidByDirectory): SourceType {
@@ -47,13 +57,14 @@ function saying(said: SaidByDirectory): SourceType {
 export async function syncStage(house: House, tenant: TestTenant, options: StageOptions = {}) {
   const { tenant_id, owner } = tenant
   const said: SaidByDirectory = { pages: [], meanwhile: async () => undefined }
-  const config = { protocol: 'scim', base_url: 'https://directory.example/scim', token: 'of-the-directory' }
+  const { provider_type = 'directory_a' } = options
+  const scim = { protocol: 'scim', base_url: 'https://directory.example/scim', token: 'of-the-directory' }
   const call = (method: string, url: string, body?: unknown, by: Pick<Person, 'api_key'> = owner) =>
     house.call({ method, url, api_key: by.api_key, tenant_id, ...(body !== undefined && { body }) })
   const made = await call('POST', '/v1/identity-providers', {
     name: 'Directory',
-    provider_type: 'directory_a',
-    config: { ...config, ...options.config },
+    provider_type,
+    config: { ...(provider_type === 'directory_a' && scim), ...options.config },
   })
   assert.equal(made.status, 201, made.text)
   const id = String(made.body.id)
@@ -103,14 +114,7 @@ export async function syncStage(house: House, tenant: TestTenant, options: Stage
     return rows.map(({ source_id, change, done }) => [source_id, change, done])
   }
 
-  /** The users of the directory: name, and whether they are active. */
-  const users = () =>
-    house.asSuperuser<{ id: string; external_id: string; name: string; email: string; active: boolean }>(
-      `select u.id, d.external_id, u.name, u.email, u.active from directory_user d
-        join tenant_user u on u.tenant_id = d.tenant_id and u.id = d.user_id
-        where d.identity_provider_id = $1 order by d.external_id`,
-      [id],
-    )
+  const users = () => usersOf(house, id)
   const provider = async () => (await call('GET', url)).body
 
   return { ...tenant, house, tx, id, url, said, call, claim, run, get, sync, changes, users, provider }

@@ -46,6 +46,16 @@ suite('a group of a directory that is read', async () => {
     assert.deepEqual([run.counts.groups_changed, run.progress], [0, { ...Object(run.progress), done: 0 }])
   })
 
+  test('gets those who come in the same run', async () => {
+    const withNew = [...people, member('d')]
+    said.pages = [{ people: withNew, groups: [{ id: 'g1', name: 'Engineers', member_ids: ['a', 'b', 'd'] }] }]
+    const run = await sync()
+    assert.deepEqual([run.counts.added, run.counts.groups_changed], [1, 1])
+    assert.deepEqual((await groups()).at(-1), ['Engineers', 'identity_provider', 'a,b,d'])
+    said.pages = [{ people: withNew, groups: [{ id: 'g1', name: 'Engineers', member_ids: ['a', 'b'] }] }]
+    assert.equal((await sync()).counts.groups_changed, 1)
+  })
+
   test('gives roles at once, and takes them', async () => {
     const [{ id: group_id } = { id: '' }] = await house.asSuperuser<{ id: string }>(
       "select id from tenant_group where tenant_id = $1 and name = 'Engineers'",

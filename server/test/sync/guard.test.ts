@@ -10,8 +10,8 @@ const house = await openHouse()
 const crowd = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => member(`p${String(from + index).padStart(2, '0')}`))
 
-async function crowded(tenant?: TestTenant) {
-  const stage = await syncStage(house, tenant ?? (await house.tenant('Acme')))
+async function crowded(tenant?: TestTenant, config = {}) {
+  const stage = await syncStage(house, tenant ?? (await house.tenant('Acme')), { config })
   stage.said.pages = [{ people: crowd(0, 20) }]
   await stage.sync()
   const active = async () => (await stage.users()).filter((user) => user.active).length
@@ -24,7 +24,7 @@ async function crowded(tenant?: TestTenant) {
 }
 
 suite('a run that would remove many users', async () => {
-  const stage = await crowded()
+  const stage = await crowded(undefined, { mass_removals: 'refuse' })
   const { said, sync, active, changes, events, provider, url, call } = stage
   let stopped = ''
 
@@ -67,7 +67,11 @@ suite('a run that would remove many users', async () => {
   test('is confirmed by its id alone, of the same directory, with the right to deactivate users', async () => {
     const other = await crowded()
     const confirm = (id: string, by = stage.owner) => call('POST', `${url}/sync`, { confirm_removals_of: id }, by)
-    for (const id of [newId(), (await other.sync()).id]) {
+    other.said.pages = [{ people: crowd(0, 5) }]
+    said.pages = [{ people: [...crowd(6, 20), member('newer')] }]
+    const sound = await sync()
+    assert.deepEqual([sound.status, (await changes(sound.id)).length], ['synced', 2])
+    for (const id of [newId(), (await other.sync()).id, sound.id]) {
       const reply = await confirm(id)
       assert.deepEqual([reply.status, reply.body.code], [422, 'unprocessable'], reply.text)
     }

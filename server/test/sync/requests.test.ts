@@ -44,11 +44,17 @@ suite('a directory cannot be read', async () => {
   })
 
   test('as long as it may push, too', async () => {
-    const { url, id, sync } = await syncStage(house, tenant)
-    const key = await call('POST', '/v1/api-keys', { name: 'scim', identity_provider_id: id })
+    const { url, id, sync, run, claim, get } = await syncStage(house, tenant)
+    const makeKey = () => call('POST', '/v1/api-keys', { name: 'scim', identity_provider_id: id })
+    const key = await makeKey()
     assert.deepEqual([key.status, (await refusal(url))[0]], [201, 422])
     await call('DELETE', `/v1/api-keys/${key.body.id}`)
     assert.equal((await sync()).status, 'synced')
+    const asked = await call('POST', `${url}/sync`, {})
+    await makeKey()
+    await run(await claim())
+    const { status, error } = await get(String(asked.body.id))
+    assert.deepEqual([status, /revoke the key/.test(String(error))], ['failed', true])
   })
 
   test('at an interval that is none', async () => {
@@ -171,7 +177,9 @@ suite('a run', async () => {
 
   test('of another provider is not found', async () => {
     const other = await syncStage(house, stage)
+    said.pages = [{ people: [member('a', { title: 'Engineer' })] }]
     const { id: run_id } = await sync()
+    assert.equal((await stage.changes(run_id)).length, 1)
     for (const path of ['', '/changes']) {
       assert.equal((await call('GET', `${other.url}/sync-runs/${run_id}${path}`)).status, 404)
     }
@@ -245,6 +253,8 @@ suite('the schedule', () => {
     )
     await run(await claim())
     assert.deepEqual(await next(id), [], 'nothing is read, and nothing fails')
+    await set({ name: 'Another name' })
+    assert.deepEqual(await next(id), [])
     await set({ enabled: true })
     assert.deepEqual(await next(id), [1440])
   })
