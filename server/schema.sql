@@ -924,6 +924,8 @@ create table identity_provider (
   updated_at timestamp with time zone not null default clock_timestamp(),
   mass_removal_at timestamp with time zone,
   configured_by uuid,
+  config_version integer not null default 0,
+  read_at timestamp with time zone,
   constraint identity_provider_pk PRIMARY KEY (tenant_id, id),
   constraint identity_provider_configured_by_fk FOREIGN KEY (tenant_id, configured_by) REFERENCES tenant_user(tenant_id, id),
   constraint identity_provider_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
@@ -938,7 +940,7 @@ create policy tenant_wall on identity_provider
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on identity_provider to sallyport_app;
-grant update (name, config, sealed_secrets, enabled, last_synced_at, sync_status, sync_error, updated_at, mass_removal_at, configured_by) on identity_provider to sallyport_app;
+grant update (name, config, sealed_secrets, enabled, last_synced_at, sync_status, sync_error, updated_at, mass_removal_at, configured_by, config_version, read_at) on identity_provider to sallyport_app;
 CREATE TRIGGER identity_provider_authority AFTER UPDATE ON identity_provider FOR EACH ROW WHEN (old.enabled IS DISTINCT FROM new.enabled) EXECUTE FUNCTION authority_changed();
 
 create table inventory_group (
@@ -1995,6 +1997,7 @@ create table sync_group (
   run_id uuid not null,
   source_id text not null,
   name text not null,
+  absent boolean not null default false,
   group_id uuid,
   change text,
   message text,
@@ -2005,6 +2008,7 @@ create table sync_group (
   constraint sync_group_source_id_ck CHECK (char_length(source_id) >= 1 AND char_length(source_id) <= 600)
 );
 CREATE INDEX sync_group_change_ix ON sync_group USING btree (tenant_id, run_id, change, source_id);
+CREATE INDEX sync_group_due_ix ON sync_group USING btree (tenant_id, run_id, source_id) WHERE NOT done AND message IS NULL;
 alter table sync_group enable row level security;
 alter table sync_group force row level security;
 create policy tenant_wall on sync_group
@@ -2017,15 +2021,17 @@ create table sync_member (
   run_id uuid not null,
   group_source_id text not null,
   person_source_id text not null,
+  user_id uuid,
   constraint sync_member_pk PRIMARY KEY (tenant_id, run_id, group_source_id, person_source_id),
   constraint sync_member_group_fk FOREIGN KEY (tenant_id, run_id, group_source_id) REFERENCES sync_group(tenant_id, run_id, source_id) ON DELETE CASCADE
 );
+CREATE INDEX sync_member_unknown_ix ON sync_member USING btree (tenant_id, run_id, group_source_id, person_source_id) WHERE user_id IS NULL;
 alter table sync_member enable row level security;
 alter table sync_member force row level security;
 create policy tenant_wall on sync_member
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
-grant select, insert, delete on sync_member to sallyport_app;
+grant select, insert, update, delete on sync_member to sallyport_app;
 
 create table sync_person (
   tenant_id uuid not null,
@@ -2048,6 +2054,7 @@ create table sync_person (
   constraint sync_person_source_id_ck CHECK (char_length(source_id) >= 1 AND char_length(source_id) <= 600)
 );
 CREATE INDEX sync_person_change_ix ON sync_person USING btree (tenant_id, run_id, change, source_id);
+CREATE INDEX sync_person_due_ix ON sync_person USING btree (tenant_id, run_id, change, source_id) WHERE NOT done AND message IS NULL;
 alter table sync_person enable row level security;
 alter table sync_person force row level security;
 create policy tenant_wall on sync_person
@@ -2062,6 +2069,8 @@ create table sync_run (
   status text not null default 'pending'::text,
   dry_run boolean not null default false,
   requested_by uuid,
+  scheduled_for timestamp with time zone,
+  config_version integer,
   confirms uuid,
   phase text,
   attempts integer not null default 0,

@@ -2090,7 +2090,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Have a directory read now, or the removals of a stopped run go on
+         * Start a sync run, or confirm the removals of a stopped one
          * @description Needs the scope `identity_providers:sync`.
          */
         post: operations["syncIdentityProvider"];
@@ -2108,7 +2108,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the readings of a directory, the newest first
+         * List the sync runs of an identity provider, newest first
          * @description Needs the scope `identity_providers:read`.
          */
         get: operations["listSyncRuns"];
@@ -2128,7 +2128,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get a reading of a directory, with its progress
+         * Get a sync run and its progress
          * @description Needs the scope `identity_providers:read`.
          */
         get: operations["getSyncRun"];
@@ -2148,7 +2148,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what a reading of a directory did, or would do, with people
+         * List the changes of a sync run
          * @description Needs the scope `users:read`.
          */
         get: operations["listSyncChanges"];
@@ -5273,25 +5273,31 @@ export interface components {
             idle_seconds: number;
         };
         SyncChange: {
+            /** @enum {string} */
+            kind: "user" | "group";
             /** @description the id in the directory */
             source_id: string;
+            /** @description null for a group */
             user_name: string | null;
             name: string | null;
             email: string | null;
             /**
              * Format: uuid
-             * @description the user here
+             * @description the user or the group here
              */
-            user_id: string | null;
+            id: string | null;
             /**
-             * @description `absent`: not in the directory any more, and deactivated here. `settle`: somebody else has the address. `left_out`: nothing is done. `invalid`: the directory’s data cannot be used
+             * @description `add`: made. `adopt`: an account made for the sign-in provider, managed by the directory from then on. `change`: a change of what the directory says. `enable`: active again. `disable`: disabled in the directory. `absent`: no longer in the directory, and deactivated. `settle`: another user has the address, a conflict of the provider. `left_out`: disabled there and no user here, or kept apart by a person. `empty`: a group loses its members. `invalid`: the directory’s data cannot be used
              * @enum {string}
              */
-            change: "add" | "adopt" | "change" | "enable" | "disable" | "absent" | "settle" | "left_out" | "invalid";
+            change: "add" | "adopt" | "change" | "enable" | "disable" | "absent" | "settle" | "left_out" | "invalid" | "empty";
+            /**
+             * @description `refused`: `message` says why; `none`: nothing is done
+             * @enum {string}
+             */
+            outcome: "planned" | "done" | "refused" | "none";
             /** @description why it was not done */
             message: string | null;
-            /** @description false: it would be done */
-            done: boolean;
         };
         /** @description of a dry run and of a run that was stopped: what would be done */
         SyncCounts: {
@@ -5307,9 +5313,9 @@ export interface components {
             changed: number;
             /** @description users activated again */
             enabled: number;
-            /** @description users deactivated: disabled in the directory, or not there any more */
+            /** @description users deactivated: disabled in the directory, or no longer there */
             disabled: number;
-            /** @description people whose address somebody else has: see the conflicts of the provider */
+            /** @description people whose address another user has: see the conflicts of the provider */
             to_settle: number;
             /** @description people who are disabled there and no users here, or whom a person kept apart */
             left_out: number;
@@ -5321,7 +5327,7 @@ export interface components {
             groups_added: number;
             /** @description groups whose name or members changed */
             groups_changed: number;
-            /** @description groups that are not there any more: they lose their members, and keep their roles */
+            /** @description groups that are no longer there, or have no members there: they lose their members, and keep their roles */
             groups_emptied: number;
             /** @description groups with which it could not be done */
             groups_failed: number;
@@ -5336,11 +5342,13 @@ export interface components {
         };
         SyncProgress: {
             /**
-             * @description null: not begun, or finished
+             * @description what is read or written now: everything is read before anything is written; null: not begun, or finished
              * @enum {string|null}
              */
             phase: "reading" | "people" | "groups" | null;
+            /** @description people read so far */
             people_read: number;
+            /** @description groups read so far */
             groups_read: number;
             /** @description changes written */
             done: number;
@@ -5352,8 +5360,12 @@ export interface components {
             id: string;
             /** Format: uuid */
             identity_provider_id: string;
-            /** @enum {string} */
+            /**
+             * @description `failed` with `needs_confirmation`: nothing was written; confirm it, or correct the directory
+             * @enum {string}
+             */
             status: "pending" | "syncing" | "synced" | "failed";
+            /** @description nothing is written */
             dry_run: boolean;
             /**
              * Format: uuid
@@ -5367,7 +5379,7 @@ export interface components {
             confirms: string | null;
             progress: components["schemas"]["SyncProgress"];
             counts: components["schemas"]["SyncCounts"];
-            /** @description too many users or groups would go: nothing was changed, and `confirm_removals_of` lets them go */
+            /** @description too many users or groups would go: nothing was written, and `confirm_removals_of` lets them go */
             needs_confirmation: boolean;
             /** @description why it failed, and how to fix that */
             error: string | null;
@@ -5388,8 +5400,12 @@ export interface components {
             id: string;
             /** Format: uuid */
             identity_provider_id: string;
-            /** @enum {string} */
+            /**
+             * @description `failed` with `needs_confirmation`: nothing was written; confirm it, or correct the directory
+             * @enum {string}
+             */
             status: "pending" | "syncing" | "synced" | "failed";
+            /** @description nothing is written */
             dry_run: boolean;
             /**
              * Format: uuid
@@ -5403,7 +5419,7 @@ export interface components {
             confirms: string | null;
             progress: components["schemas"]["SyncProgress"];
             counts: components["schemas"]["SyncCounts"];
-            /** @description too many users or groups would go: nothing was changed, and `confirm_removals_of` lets them go */
+            /** @description too many users or groups would go: nothing was written, and `confirm_removals_of` lets them go */
             needs_confirmation: boolean;
             /** @description why it failed, and how to fix that */
             error: string | null;
@@ -13227,7 +13243,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description reads the directory and counts what would change; default: `dry_run` of the config */
+                    /** @description reads the directory and says what would change; default: `dry_run` of the config. Not beside a confirmation */
                     dry_run?: boolean;
                     /**
                      * Format: uuid
@@ -13351,7 +13367,9 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
-                change?: "add" | "adopt" | "change" | "enable" | "disable" | "absent" | "settle" | "left_out" | "invalid";
+                kind?: "user" | "group";
+                change?: "add" | "adopt" | "change" | "enable" | "disable" | "absent" | "settle" | "left_out" | "invalid" | "empty";
+                outcome?: "planned" | "done" | "refused" | "none";
             };
             header?: never;
             path: {

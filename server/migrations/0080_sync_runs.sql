@@ -4,9 +4,13 @@
 -- Who last said where a directory is read: what is read counts as given by them. Null: set up before this was kept.
 alter table identity_provider
   add column configured_by uuid,
+  -- Counts the changes of the config: a run that read by an earlier one writes nothing.
+  add column config_version integer not null default 0,
+  -- When a run that was no dry one last succeeded: from then on it is read by its schedule.
+  add column read_at timestamptz,
   add constraint identity_provider_configured_by_fk foreign key (tenant_id, configured_by) references tenant_user (tenant_id, id);
 create index identity_provider_configured_by_ix on identity_provider (tenant_id, configured_by) where configured_by is not null;
-grant update (configured_by) on identity_provider to sallyport_app;
+grant update (configured_by, config_version, read_at) on identity_provider to sallyport_app;
 
 -- A work list. The one run of a provider that is not finished is under way, or the next one by its schedule.
 create table sync_run (
@@ -18,6 +22,10 @@ create table sync_run (
   dry_run boolean not null default false,
   -- Null: the schedule.
   requested_by uuid,
+  -- When the schedule wanted a run that a dry one has taken the place of.
+  scheduled_for timestamptz,
+  -- The config of the provider by which it reads.
+  config_version integer,
   -- The run whose removals a person confirmed.
   confirms uuid,
   -- How far a run has come. Of one that is interrupted, reading begins again, and writing goes on.
@@ -89,6 +97,8 @@ create table sync_person (
     ('unchanged', 'add', 'adopt', 'change', 'enable', 'disable', 'absent', 'settle', 'left_out', 'invalid'))
 );
 create index sync_person_change_ix on sync_person (tenant_id, run_id, change, source_id);
+-- What is still to be written.
+create index sync_person_due_ix on sync_person (tenant_id, run_id, change, source_id) where not done and message is null;
 alter table sync_person enable row level security;
 alter table sync_person force row level security;
 create policy tenant_wall on sync_person
@@ -101,6 +111,8 @@ create table sync_group (
   run_id uuid not null,
   source_id text collate "C" not null constraint sync_group_source_id_ck check (char_length(source_id) between 1 and 600),
   name text not null,
+  -- It is here, and the directory does not have it.
+  absent boolean not null default false,
   group_id uuid,
   change text,
   message text,
@@ -110,6 +122,7 @@ create table sync_group (
   constraint sync_group_change_ck check (change in ('unchanged', 'add', 'change', 'empty', 'invalid'))
 );
 create index sync_group_change_ix on sync_group (tenant_id, run_id, change, source_id);
+create index sync_group_due_ix on sync_group (tenant_id, run_id, source_id) where not done and message is null;
 alter table sync_group enable row level security;
 alter table sync_group force row level security;
 create policy tenant_wall on sync_group
@@ -122,6 +135,8 @@ create table sync_member (
   run_id uuid not null,
   group_source_id text collate "C" not null,
   person_source_id text collate "C" not null,
+  -- The user here; null for who is none, or not yet.
+  user_id uuid,
   constraint sync_member_pk primary key (tenant_id, run_id, group_source_id, person_source_id),
   constraint sync_member_group_fk foreign key (tenant_id, run_id, group_source_id)
     references sync_group (tenant_id, run_id, source_id) on delete cascade
@@ -131,4 +146,5 @@ alter table sync_member force row level security;
 create policy tenant_wall on sync_member
   using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid)
   with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid);
-grant select, insert, delete on sync_member to sallyport_app;
+grant select, insert, update, delete on sync_member to sallyport_app;
+create index sync_member_unknown_ix on sync_member (tenant_id, run_id, group_source_id, person_source_id) where user_id is null;

@@ -8,7 +8,7 @@ create index concurrently directory_user_external_id_ix on directory_user (tenan
   where external_id is not null;
 drop index concurrently if exists directory_user_user_name_key_ix;
 create index concurrently directory_user_user_name_key_ix on directory_user (tenant_id, user_name_key);
--- Those who name somebody as their manager.
+-- Those who name a user as their manager.
 drop index concurrently if exists directory_user_manager_ix;
 create index concurrently directory_user_manager_ix on directory_user (tenant_id, manager_key)
   where manager_key is not null;

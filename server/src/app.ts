@@ -6,8 +6,8 @@ import { endExpiredGroups } from './groups/end-expired-memberships.job.ts'
 import type { Outgoing } from './http/outgoing.ts'
 import { ldapSource } from './identity-providers/sources/ldap/ldap-source.ts'
 import { scimSource } from './identity-providers/sources/scim-source.ts'
-import type { SourceTypes } from './identity-providers/sync/open-source.flow.ts'
-import { readDirectory } from './identity-providers/sync/read-directory.job.ts'
+import type { SourceTypes } from './identity-providers/sync/open-directory.flow.ts'
+import { syncDirectory } from './identity-providers/sync/sync-directory.job.ts'
 import { readInventory } from './inventory/read-inventory.job.ts'
 import { endingInvitations } from './invitations/invitation-store.ts'
 import { type InvitationMailing, mailInvitation } from './invitations/mail-invitation.job.ts'
@@ -73,7 +73,7 @@ export const dueWork = (drivers: Drivers, post: Post, egress: Egress): readonly 
   ...convergeEntitlement(drivers, reauthorize),
   sweepProvisioner(drivers),
   readInventory(drivers, driverTypes),
-  readDirectory({
+  syncDirectory({
     ...{ drivers, egress, sealer: post.sealer },
     ...{ types: driverTypes, sources: directorySources, endAccess: endAccessAndInvitations },
   }),

@@ -150,7 +150,7 @@ export const eventTable = {
   'identity_provider.mass_removal': {
     filterable: true,
     means:
-      'a directory removes more than 20 % of its users, within an hour or at once in a run: `removed` of `size`; `refused` says whether it was stopped, and `run_id` which run was',
+      'a directory removes more than 20 % of its users, within an hour or at once in a run: `removed` of `size`; `refused` says whether it was stopped, and `run_id` which sync run was, for as many `groups` of `groups_before` too',
   },
   'identity_provider.sync_requested': {
     filterable: true,

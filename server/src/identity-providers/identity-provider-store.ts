@@ -62,11 +62,15 @@ export async function findProvider(tx: Tx, id: string): Promise<IdentityProvider
 }
 
 /** A provider with what its directory is read by; it must never be returned to a caller. */
-export type ProviderToRead = KeptConfig & { provider_type: ProviderType; enabled: boolean }
+export type ProviderToRead = KeptConfig & {
+  provider_type: ProviderType
+  enabled: boolean
+  configured_by: string | null
+}
 
 export async function findProviderToRead(tx: Tx, id: string): Promise<ProviderToRead | undefined> {
   const [found] = await tx.read(
-    sql<ProviderToRead>`select provider_type, enabled, config, sealed_secrets from identity_provider
+    sql<ProviderToRead>`select provider_type, enabled, configured_by, config, sealed_secrets from identity_provider
       where tenant_id = ${tx.tenant_id} and id = ${id}`,
   )
   return found
@@ -102,6 +106,7 @@ export async function saveProvider(
         update identity_provider set name = ${name}, config = ${JSON.stringify(config)},
           sealed_secrets = ${sealed_secrets}, enabled = ${enabled},
           configured_by = case when ${fields.includes('config')} then ${ctx.actor.user_id}::uuid else configured_by end,
+          config_version = config_version + case when ${fields.includes('config')} then 1 else 0 end,
           updated_at = clock_timestamp()
         where tenant_id = ${ctx.tx.tenant_id} and id = ${id}
         returning ${record}),

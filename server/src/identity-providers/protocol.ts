@@ -1,5 +1,5 @@
 import { scimMakerScopes } from '../api-keys/api-key.ts'
-import { type FaultyField, Problem } from '../kernel/errors.ts'
+import { Problem } from '../kernel/errors.ts'
 import { requireHeld } from '../permissions/permission.ts'
 import type { ProviderType } from './provider-config.ts'
 
@@ -23,7 +23,7 @@ export function requireProtocol(provider: Provider): Protocol {
   const type = provider.provider_type
   const message = type.startsWith('directory_')
     ? `\`config.protocol\` does not say how the directory is read: set it to \`scim\` or \`ldap\`. Without it the directory pushes over SCIM`
-    : `a provider of the type \`${type}\` is not read: its directory pushes over SCIM. Make an API key with its \`identity_provider_id\` for it`
+    : `a provider of the type \`${type}\` is not read: its directory pushes over SCIM. Create an API key with this provider\u2019s \`identity_provider_id\` for it`
   throw new Problem('unprocessable', message)
 }
 
@@ -36,30 +36,4 @@ export function requireMayConfigure(caller: ReadonlySet<string>, conferred: read
     'a directory that is read writes users, groups and their members, so who says where it is read needs the scopes for that and ' +
     'every scope that its groups give and its users hold'
   requireHeld(caller, [...scimMakerScopes, ...conferred], (lacking) => `${why}; you lack ${lacking}`)
-}
-
-/** Minutes between two runs. */
-const usualInterval = 60
-const minInterval = 5
-const maxInterval = 10_080
-
-/** What a config says of runs, with its faults: `interval_minutes` is 0 for none by a schedule. */
-export type SyncSettings = { interval_minutes: number; groups: boolean; dry_run: boolean }
-
-export function syncSettingsOf(config: Readonly<Record<string, unknown>>): SyncSettings {
-  const { sync_interval_minutes: minutes, sync_groups, dry_run } = config
-  const interval_minutes = isInterval(minutes) ? minutes : usualInterval
-  return { interval_minutes, groups: sync_groups !== false, dry_run: dry_run === true }
-}
-
-/** The faults of what the configs of all protocols may say. */
-export function findSyncFaults(config: Readonly<Record<string, unknown>>): FaultyField[] {
-  const { sync_interval_minutes: minutes } = config
-  const why = `must be a whole number from ${minInterval} to ${maxInterval}, or 0 for no schedule`
-  return minutes === undefined || isInterval(minutes) ? [] : [{ pointer: '/config/sync_interval_minutes', why }]
-}
-
-function isInterval(value: unknown): value is number {
-  if (value === 0) return true
-  return typeof value === 'number' && Number.isInteger(value) && value >= minInterval && value <= maxInterval
 }

@@ -9,9 +9,10 @@ import { notFound } from '../kernel/errors.ts'
 import { replaceConfig } from '../secrets/sealed-config.ts'
 import { IdentityProvider, IdentityProviderChange, providerTag } from './identity-provider.ts'
 import { type LockedProvider, lockProvider, placeOfSecrets, saveProvider } from './identity-provider-store.ts'
-import { protocolOf, requireMayConfigure, syncSettingsOf } from './protocol.ts'
+import { protocolOf, requireMayConfigure } from './protocol.ts'
 import { shownFieldsOf } from './provider-config.ts'
 import { scheduleNext } from './sync-schedule-store.ts'
+import { syncSettingsOf } from './sync-settings.ts'
 
 /**
  * Changes the sent fields; a sent config replaces the previous one. A change without effect writes nothing, emits no event,

@@ -95,14 +95,7 @@ export const setupMessages: Record<SetupEvent, Template<RecordFacts>> = {
     const { data } = facts
     const title = `The directory ${nameOf(facts)} removes many of its users`
     const counts = `${countIn(data, 'removed')} of ${countIn(data, 'size')}`
-    if (data.run_id !== undefined) {
-      return {
-        title,
-        sentence: `${title}: ${counts} at once. Nobody was deactivated.`,
-        facts: [...recordFacts('identity provider', facts), ['Run', textIn(data, 'run_id')], whenFact(facts)],
-        next: 'Look at the changes of the run, and confirm its removals if they are right. Else find out who changed the directory, or what is read of it.',
-      }
-    }
+    if (data.run_id !== undefined) return stoppedRun(facts)
     return {
       title,
       sentence:
@@ -112,7 +105,7 @@ export const setupMessages: Record<SetupEvent, Template<RecordFacts>> = {
       facts: [...recordFacts('identity provider', facts), whenFact(facts)],
       next:
         data.refused === true
-          ? 'If that is right, set `mass_removals` of the identity provider to `notify`. Else find out who changed the directory.'
+          ? 'If that is right, set `mass_removals` of the identity provider to `notify`. Otherwise, find out who changed the directory.'
           : 'If that is wrong, switch the identity provider off, and find out who changed the directory.',
     }
   },
@@ -129,7 +122,7 @@ export const setupMessages: Record<SetupEvent, Template<RecordFacts>> = {
   'identity_provider.sync_failed': (facts) => ({
     title: `The directory ${nameOf(facts)} could not be read`,
     facts: [...recordFacts('identity provider', facts), ['Reason', textIn(facts.data, 'error')], whenFact(facts)],
-    next: 'Users and groups stay as they were. It is read again by its schedule; you can also have it read now.',
+    next: 'Read the reason, and sync again: users and groups that were not written yet stay as they were.',
   }),
   'provisioner.created': did('provisioner', 'set up {it}', ({ data }) => ({
     facts: [
@@ -199,4 +192,22 @@ function syncFacts({ data }: RecordFacts): Fact[] {
     ['Groups changed', 'groups_changed'],
   ] as const
   return shown.flatMap(([label, name]): Fact[] => (counts[name] ? [[label, countIn(counts, name)]] : []))
+}
+
+/** A sync run that was stopped before it wrote anything. */
+function stoppedRun(facts: RecordFacts): Draft {
+  const { data } = facts
+  const users = Number(data.removed) > 0
+  const title = users
+    ? `The directory ${nameOf(facts)} would remove many users`
+    : `The directory ${nameOf(facts)} would empty many groups`
+  const counts = users
+    ? `${countIn(data, 'removed')} of ${countIn(data, 'size')}`
+    : `${countIn(data, 'groups')} of ${countIn(data, 'groups_before')}`
+  return {
+    title,
+    sentence: `${title}: ${counts}. Nothing was changed.`,
+    facts: [...recordFacts('identity provider', facts), ['Sync run', textIn(data, 'run_id')], whenFact(facts)],
+    next: 'Look at the changes of the run, and confirm its removals if they are right. Otherwise, find out who changed the directory, or what is read of it.',
+  }
 }

@@ -10,13 +10,18 @@ export const syncPaths = [
 /** A directory that was read twice, and what the second reading did: the parameters of each of the paths. */
 export async function makeSyncRuns(
   house: Pick<House, 'asSuperuser'>,
-  { tenant_id }: Pick<TestTenant, 'tenant_id'>,
+  { tenant_id, owner }: Pick<TestTenant, 'tenant_id' | 'owner'>,
 ): Promise<Record<string, string>[]> {
   const [id, earlier, run_id] = [newId(), newId(), newId()]
   await house.asSuperuser(
-    `insert into identity_provider (tenant_id, id, name, provider_type, config)
-      values ($1, $2, 'd', 'directory_a', $3)`,
-    [tenant_id, id, JSON.stringify({ protocol: 'ldap', host: '127.0.0.1', base_dn: 'dc=example', tls: 'off' })],
+    `insert into identity_provider (tenant_id, id, name, provider_type, config, configured_by)
+      values ($1, $2, 'd', 'directory_a', $3, $4)`,
+    [
+      tenant_id,
+      id,
+      JSON.stringify({ protocol: 'ldap', host: '127.0.0.1', base_dn: 'dc=example', tls: 'off' }),
+      owner.user_id,
+    ],
   )
   await house.asSuperuser(
     `insert into sync_run (tenant_id, id, identity_provider_id, status, started_at, finished_at)

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { driverTypes, endAccessAndInvitations } from '../../src/app.ts'
 import type { SourceType } from '../../src/identity-providers/sources/source.ts'
-import type { SourceTypes } from '../../src/identity-providers/sync/open-source.flow.ts'
-import { readDirectory } from '../../src/identity-providers/sync/read-directory.job.ts'
+import type { SourceTypes } from '../../src/identity-providers/sync/open-directory.flow.ts'
+import { syncDirectory } from '../../src/identity-providers/sync/sync-directory.job.ts'
 import { claimDue, type WorkItem } from '../../src/jobs/claim.ts'
-import { systemActor } from '../../src/kernel/context.ts'
+import type { DueWork } from '../../src/jobs/work-list.ts'
+import { systemActor, type Tx } from '../../src/kernel/context.ts'
 import type { Drivers } from '../../src/provisioners/drivers.ts'
 import type { DirectoryPage } from '../../src/provisioners/target-directory.ts'
 import { openSealer } from '../../src/secrets/sealer.ts'
@@ -15,7 +16,7 @@ import { noEgress } from './no-egress.ts'
 /** What a directory says. `meanwhile` runs before each page; it may throw. */
 export type SaidByDirectory = { pages: DirectoryPage[]; meanwhile(page: number): Promise<void> }
 
-/** Somebody of the directory, with an address of their own. */
+/** A person of the directory, with an address of their own. */
 export const member = (id: string, more: Record<string, unknown> = {}) => ({
   id,
   resource: {
@@ -26,6 +27,17 @@ export const member = (id: string, more: Record<string, unknown> = {}) => ({
     ...more,
   },
 })
+
+/** Runs a claimed run. `before` runs before each transaction by which a person or a group is written. */
+function runnerOf(work: DueWork, tx: Tx) {
+  return (item: WorkItem, before: () => Promise<void> = async () => undefined): Promise<void> => {
+    const interactive: Tx['interactive'] = async (within) => {
+      await before()
+      return tx.interactive(within)
+    }
+    return work.run({ tx: { ...tx, interactive }, actor: systemActor, request_id: `sync_run:${item.id}` }, item)
+  }
+}
 
 /** The users of a directory: name, and whether they are active. */
 function usersOf({ asSuperuser }: House, id: string) {
@@ -71,7 +83,7 @@ export async function syncStage(house: House, tenant: TestTenant, options: Stage
   const url = `/v1/identity-providers/${id}`
   const source = saying(said)
   const sources: SourceTypes = { scim: source, ldap: source }
-  const work = readDirectory({
+  const work = syncDirectory({
     ...{ sealer: openSealer(house.rootKeys), egress: noEgress, sources, types: driverTypes },
     ...{ drivers: options.drivers ?? testDrivers(), endAccess: endAccessAndInvitations },
   })
@@ -91,7 +103,7 @@ export async function syncStage(house: House, tenant: TestTenant, options: Stage
     assert.ok(item, 'a run is due')
     return item
   }
-  const run = (item: WorkItem) => work.run({ tx, actor: systemActor, request_id: `sync_run:${item.id}` }, item)
+  const run = runnerOf(work, tx)
   const get = async (run_id: string) => {
     const reply = await call('GET', `${url}/sync-runs/${run_id}`)
     assert.equal(reply.status, 200, reply.text)
@@ -106,12 +118,12 @@ export async function syncStage(house: House, tenant: TestTenant, options: Stage
     return get(String(asked.body.id))
   }
 
-  /** What a run did with people: id in the directory, change, and whether it was done. */
-  async function changes(run_id: string): Promise<[string, string, boolean][]> {
-    const reply = await call('GET', `${url}/sync-runs/${run_id}/changes?limit=200`)
+  /** What a run did with people: id in the directory, change, and what became of it. */
+  async function changes(run_id: string): Promise<[string, string, string][]> {
+    const reply = await call('GET', `${url}/sync-runs/${run_id}/changes?limit=200&kind=user`)
     assert.equal(reply.status, 200, reply.text)
-    const rows = reply.body.data as { source_id: string; change: string; done: boolean }[]
-    return rows.map(({ source_id, change, done }) => [source_id, change, done])
+    const rows = reply.body.data as { source_id: string; change: string; outcome: string }[]
+    return rows.map(({ source_id, change, outcome }) => [source_id, change, outcome])
   }
 
   const users = () => usersOf(house, id)

@@ -11,9 +11,11 @@ const needed = ['identity_providers:write', 'users:write', 'groups:write', 'api_
 suite('who says where a directory is read', async () => {
   const stage = await syncStage(house, await house.tenant('Acme'))
   const { said, sync, call, url, people, tenant_id } = stage
-  /** What this user is answered who has these scopes. */
+  let count = 0
+  /** What a user with these scopes is answered. */
   const as = async (scopes: readonly string[], method: string, path: string, body: object) => {
-    const role = await call('POST', '/v1/roles', { name: `with ${scopes.length} ${Math.random()}`, scopes })
+    count += 1
+    const role = await call('POST', '/v1/roles', { name: `role ${count}`, scopes })
     await call('PUT', `/v1/users/${people.user.user_id}/roles`, { roles: [role.body.id] })
     const reply = await house.call({ method, url: path, tenant_id, token: people.user.token, body })
     return [reply.status, reply.body.details]

@@ -112,8 +112,14 @@ suite('a group of a directory that is read', async () => {
     said.pages = [{ people, groups: many }]
     await sync()
     const before = await groups()
-    said.pages = [{ people }]
+    // Those that are still there, without anybody, are emptied as well.
+    said.pages = [{ people, groups: many.slice(0, 3).map((group) => ({ ...group, member_ids: [] })) }]
     const run = await sync()
+    const { data } = (await call('GET', `${stage.url}/sync-runs/${run.id}/changes?kind=group&limit=200`)).body
+    const listed = (data as { kind: string; change: string; outcome: string }[]).filter(
+      ({ change }) => change === 'empty',
+    )
+    assert.deepEqual([listed.length, listed[0]?.kind, listed[0]?.outcome], [6, 'group', 'planned'])
     assert.deepEqual([run.status, run.needs_confirmation], ['failed', true])
     assert.match(String(run.error), /^6 of 6 groups would lose all their members/)
     assert.deepEqual(await groups(), before)

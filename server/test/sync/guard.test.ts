@@ -35,7 +35,7 @@ suite('a run that would remove many users', async () => {
     assert.match(String(run.error), /^5 of 20 users would be deactivated: .*confirm its removals/)
     assert.equal(await active(), 20)
     assert.deepEqual(
-      (await changes(run.id)).filter(([, , done]) => done),
+      (await changes(run.id)).filter(([, , outcome]) => outcome === 'done'),
       [],
     )
     const { sync_status, sync_error } = await provider()
@@ -54,32 +54,41 @@ suite('a run that would remove many users', async () => {
   test('goes on once a person confirms it, for those alone whom that run named', async () => {
     said.pages = [{ people: [...crowd(6, 20), member('new')] }]
     const run = await sync({ confirm_removals_of: stopped })
-    assert.deepEqual([run.status, run.confirms, run.counts.disabled, run.counts.added], ['synced', stopped, 6, 1])
+    assert.deepEqual([run.status, run.confirms, run.counts.disabled, run.counts.added], ['synced', stopped, 5, 1])
+    const { data } = (await call('GET', `${url}/sync-runs/${run.id}/changes?outcome=refused`)).body
+    const [left, ...others] = data as { source_id: string; message: string }[]
+    assert.deepEqual([left?.source_id, others], ['p05', []], 'nobody had seen that one')
+    assert.match(String(left?.message), /the next run decides/)
+    const again = await call('POST', `${url}/sync`, { confirm_removals_of: stopped })
+    assert.equal(again.status, 422, 'it was confirmed')
     said.pages = [{ people: crowd(11, 20) }]
     const next = await sync()
-    assert.deepEqual([next.status, next.needs_confirmation], ['failed', true], 'six others would go')
+    assert.deepEqual([next.status, next.needs_confirmation], ['failed', true], 'others would go')
     said.pages = [{ people: [] }]
-    const emptied = await sync({ confirm_removals_of: next.id })
-    assert.deepEqual([emptied.status, emptied.needs_confirmation], ['failed', true])
-    assert.match(String(emptied.error), /^the directory has nobody any more/)
+    const emptied = await sync()
+    assert.match(String(emptied.error), /^the directory is empty, and 16 users would be deactivated/)
+    const confirmed = await sync({ confirm_removals_of: next.id })
+    assert.deepEqual([confirmed.status, confirmed.counts.disabled, await active()], ['synced', 7, 9])
   })
 
   test('is confirmed by its id alone, of the same directory, with the right to deactivate users', async () => {
+    const { said, sync, changes, url, call, people, tenant_id } = await crowded()
     const other = await crowded()
-    const confirm = (id: string, by = stage.owner) => call('POST', `${url}/sync`, { confirm_removals_of: id }, by)
     other.said.pages = [{ people: crowd(0, 5) }]
-    said.pages = [{ people: [...crowd(6, 20), member('newer')] }]
+    said.pages = [{ people: [...crowd(1, 20), member('newer')] }]
     const sound = await sync()
     assert.deepEqual([sound.status, (await changes(sound.id)).length], ['synced', 2])
     for (const id of [newId(), (await other.sync()).id, sound.id]) {
-      const reply = await confirm(id)
+      const reply = await call('POST', `${url}/sync`, { confirm_removals_of: id })
       assert.deepEqual([reply.status, reply.body.code], [422, 'unprocessable'], reply.text)
     }
     said.pages = [{ people: crowd(19, 20) }]
     const { id } = await sync()
+    const both = await call('POST', `${url}/sync`, { confirm_removals_of: id, dry_run: true })
+    assert.deepEqual([both.status, both.body.code], [400, 'invalid_input'])
     const role = await call('POST', '/v1/roles', { name: 'sync', scopes: ['identity_providers:sync'] })
-    await call('PUT', `/v1/users/${stage.people.user.user_id}/roles`, { roles: [role.body.id] })
-    const by = { method: 'POST', url: `${url}/sync`, tenant_id: stage.tenant_id, token: stage.people.user.token }
+    await call('PUT', `/v1/users/${people.user.user_id}/roles`, { roles: [role.body.id] })
+    const by = { method: 'POST', url: `${url}/sync`, tenant_id, token: people.user.token }
     const refused = await house.call({ ...by, body: { confirm_removals_of: id } })
     assert.deepEqual([refused.status, refused.body.code], [403, 'forbidden'], refused.text)
     assert.match(String(refused.body.message), /users:write/)
@@ -87,13 +96,41 @@ suite('a run that would remove many users', async () => {
   })
 })
 
-test('a few of a small directory are never many', async () => {
+test('a few of a small directory are not many, unless they are all', async () => {
+  const { said, sync, active } = await syncStage(house, await house.tenant('Small')).then((stage) => ({
+    ...stage,
+    active: async () => (await stage.users()).filter((user) => user.active).length,
+  }))
+  said.pages = [{ people: crowd(0, 6) }]
+  await sync()
+  said.pages = [{ people: crowd(4, 6) }]
+  assert.deepEqual([(await sync()).status, await active()], ['synced', 2])
+  said.pages = [{ people: crowd(2, 6) }]
+  await sync()
+  await house.asSuperuser('delete from directory_removal')
+  said.pages = [{ people: [member('stranger')] }]
+  const run = await sync()
+  assert.deepEqual([run.status, await active()], ['failed', 4], 'the list of another directory')
+})
+
+test('those who went within an hour count', async () => {
   const { said, sync, active } = await crowded()
   said.pages = [{ people: crowd(4, 20) }]
   assert.equal((await sync()).status, 'synced')
-  said.pages = [{ people: crowd(7, 20) }]
+  said.pages = [{ people: crowd(5, 20) }]
+  const run = await sync()
+  assert.deepEqual([run.status, run.needs_confirmation, await active()], ['failed', true, 16])
+  assert.match(String(run.error), /^1 of 20 users would be deactivated, after 4 within the last hour/)
+  await house.asSuperuser("update directory_removal set at = at - interval '1 hour'")
   assert.equal((await sync()).status, 'synced')
-  assert.equal(await active(), 13)
+})
+
+test('those who come back under another id are named as that', async () => {
+  const { said, sync } = await crowded()
+  said.pages = [{ people: crowd(0, 20).map((one) => ({ ...one, id: `new-${one.id}` })) }]
+  const run = await sync()
+  assert.deepEqual([run.status, run.needs_confirmation], ['failed', true])
+  assert.match(String(run.error), /20 of 20 users .*; 20 of them are in the directory under another id: check which/)
 })
 
 test('the last owner stays, and the others go', async () => {

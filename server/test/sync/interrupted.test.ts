@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { claimDue } from '../../src/jobs/claim.ts'
 import { TargetError } from '../../src/provisioners/driver.ts'
 import { openHouse } from '../support/house.ts'
 import { member, type SyncStage, syncStage } from '../support/sync-stage.ts'
@@ -113,6 +112,7 @@ suite('a run that is interrupted', () => {
     await run(await claim())
     const { status, counts, progress } = await get(String(asked.body.id))
     assert.deepEqual([status, counts.people, progress], ['synced', 3, { ...Object(progress), done: 3, total: 3 }])
+    assert.deepEqual([counts.added, counts.failed], [3, 0], 'who was made before the end counts as made')
     assert.equal((await statusOf(stage)).length, 3)
   })
 
@@ -128,7 +128,10 @@ suite('a run that is interrupted', () => {
     }
     await run(await claim())
     const { status, error } = await get(String(asked.body.id))
-    assert.deepEqual([status, error], ['failed', 'the run began 5 times and never came to its end'])
+    assert.deepEqual(
+      [status, error],
+      ['failed', 'the run was interrupted 5 times; what it had written stays: look at its changes, and sync again'],
+    )
   })
 })
 
@@ -140,6 +143,10 @@ suite('a run that is not to go on', () => {
       ]),
     'because its provider is switched off': ({ call, url }) => call('PATCH', url, { enabled: false }),
     'because its provider is deleted': ({ call, url }) => call('DELETE', url),
+    'because another directory is to be read': ({ call, url }) =>
+      call('PATCH', url, { config: { protocol: 'scim', base_url: 'https://other.example', token: 'another' } }),
+    'because its tenant is suspended': ({ house, tenant_id }) =>
+      house.asSuperuser('update tenant set suspended_at = clock_timestamp() where id = $1', [tenant_id]),
   }
   for (const [why, meanwhile] of Object.entries(meanwhiles)) {
     test(`${why} changes nobody any more`, async () => {
@@ -160,27 +167,61 @@ suite('a run that is not to go on', () => {
 
     test(`${why} while it writes changes nobody any more`, async () => {
       const stage = await stageOf()
-      const { said, call, url, claim, run, users } = stage
-      const crowd = Array.from({ length: 300 }, (_, index) => member(`p${index}`))
-      said.pages = [{ people: crowd }]
+      const { said, call, url, claim, run } = stage
+      said.pages = [{ people: Array.from({ length: 60 }, (_, index) => member(`p${index}`)) }]
       await call('POST', `${url}/sync`, {})
       const item = await claim()
-      const running = run(item)
-      for (let made = 0; made === 0; ) made = (await users()).length
-      await meanwhile(stage)
-      const then = await house.asSuperuser<{ count: number }>(
-        'select count(*)::integer from tenant_user where tenant_id = $1',
+      let written = 0
+      let stopped: Promise<unknown> | undefined
+      // After ten, all others wait until the run is not to go on; eight may be under way.
+      await run(item, async () => {
+        written += 1
+        if (written > 10) stopped ??= meanwhile(stage)
+        await stopped
+      })
+      assert.ok(stopped !== undefined, 'it was interrupted')
+      const made = await house.asSuperuser(
+        "select id from tenant_user where tenant_id = $1 and auth_provider = 'oidc' and email like 'p%@example.com'",
         [stage.tenant_id],
       )
-      await running
-      const after = await house.asSuperuser<{ count: number }>(
-        'select count(*)::integer from tenant_user where tenant_id = $1',
-        [stage.tenant_id],
-      )
-      assert.ok(Number(then[0]?.count) < 300, 'it was interrupted')
-      assert.deepEqual(after, then)
+      assert.ok(made.length <= 10, `${made.length} were made`)
     })
   }
+
+  test('waits as long as its tenant is suspended', async () => {
+    const stage = await stageOf()
+    const { said, sync, claim, run, tenant_id, id, users } = stage
+    await sync()
+    const set = (suspended_at: string) =>
+      house.asSuperuser(`update tenant set suspended_at = ${suspended_at} where id = $1`, [tenant_id])
+    const due = () =>
+      house.asSuperuser(
+        'update sync_run set next_look_at = now() where identity_provider_id = $1 and finished_at is null',
+        [id],
+      )
+    await set('clock_timestamp()')
+    said.pages = [{ people: [member('a')] }]
+    await due()
+    await run(await claim())
+    assert.deepEqual(await users(), [])
+    await set('null')
+    await due()
+    await run(await claim())
+    assert.equal((await users()).length, 1)
+  })
+
+  test('is noticed also where pages have nothing to save', async () => {
+    const { said, call, url, claim, run } = await stageOf()
+    said.pages = Array.from({ length: 50 }, () => ({}))
+    let asked = 0
+    said.meanwhile = async (page) => {
+      asked = page
+      if (page === 5) await call('DELETE', url)
+    }
+    await call('POST', `${url}/sync`, {})
+    await run(await claim())
+    assert.ok(asked < 20, `${asked} pages were read`)
+  })
 
   test('ends as failed, if a person asked for it and the provider is off', async () => {
     const stage = await stageOf()
@@ -189,10 +230,14 @@ suite('a run that is not to go on', () => {
     await call('PATCH', url, { enabled: false })
     await run(await claim())
     const { status, error } = await get(String(asked.body.id))
-    assert.deepEqual([status, error], ['failed', 'the identity provider is switched off; switch it on first'])
-    const items = await claimDue(house.database, [
-      { table: 'sync_run', part: undefined, max: 1, maxPerTenant: 1, without: [] },
-    ])
-    assert.deepEqual(items[0]?.items, [])
+    assert.deepEqual(
+      [status, error],
+      ['failed', 'the identity provider is switched off; set `enabled` to true, and sync again'],
+    )
+    const [row] = await house.asSuperuser<{ next_look_at: Date | null }>(
+      'select next_look_at from sync_run where id = $1',
+      [asked.body.id],
+    )
+    assert.equal(row?.next_look_at, null)
   })
 })

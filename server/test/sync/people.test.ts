@@ -25,8 +25,8 @@ suite('a person whose address somebody here has', async () => {
     const run = await sync()
     assert.deepEqual([run.status, run.counts.to_settle, run.counts.added], ['synced', 1, 1])
     assert.deepEqual(await changes(run.id), [
-      ['a', 'settle', true],
-      ['b', 'add', true],
+      ['a', 'settle', 'done'],
+      ['b', 'add', 'done'],
     ])
     await sync()
     const conflicts = (await call('GET', `${url}/conflicts`)).body.data as { id: string; user_id: string }[]
@@ -128,6 +128,48 @@ suite('the facts of a person', async () => {
   })
 })
 
+suite('a person who is disabled in the directory', () => {
+  const ways: Record<string, Record<string, unknown>> = {
+    'and has no address any more': { emails: [], userName: 'a' },
+    'and has a title that is too long': { title: 'x'.repeat(601) },
+    'as a text': { active: 'False', title: 'x'.repeat(601) },
+    'and whose mail goes to a colleague': { emails: [{ value: 'b@example.com', primary: true }] },
+  }
+  for (const [how, more] of Object.entries(ways)) {
+    test(`${how}, is stopped`, async () => {
+      const { said, sync, users } = await syncStage(house, await house.tenant('Acme'))
+      said.pages = [{ people: [member('a'), member('b')] }]
+      await sync()
+      said.pages = [{ people: [member('a', { active: false, ...more }), member('b')] }]
+      const run = await sync()
+      assert.deepEqual([run.counts.disabled, run.counts.failed], [1, 0])
+      assert.deepEqual(
+        (await users()).map(({ active }) => active),
+        [false, true],
+      )
+      assert.equal((await sync()).counts.failed, how === 'and whose mail goes to a colleague' ? 1 : 0)
+    })
+  }
+})
+
+suite('texts that the database cannot store', () => {
+  test('keep nobody else from being read', async () => {
+    const { said, sync, users } = await syncStage(house, await house.tenant('Acme'))
+    const odd = member('a', { title: 'Engi\u0000neer', displayName: 'Ada \ud83d' })
+    const cut = { id: 'cut', resource: { userName: `${'x'.repeat(599)}\ud83d\ude00` } }
+    const groups = [{ id: 'g', name: 'De\u0000sk', member_ids: ['a', 'b\u0000', '\ud83d', 'y'.repeat(6_000), 'b'] }]
+    said.pages = [{ people: [odd, cut, member('b')] }, { groups }]
+    const run = await sync()
+    assert.deepEqual([run.status, run.error, run.counts.added, run.counts.failed], ['synced', null, 2, 1])
+    assert.equal((await users())[0]?.name, 'Ada \ufffd')
+    for (const id of ['\u0000', '\ud83d', '']) {
+      said.pages = [{ people: [member('a'), { ...member('b'), id }] }]
+      const { status, error } = await sync()
+      assert.deepEqual([status, /^the person `.*has an id that cannot be kept/.test(String(error))], ['failed', true])
+    }
+  })
+})
+
 suite('a person whose data cannot be used', () => {
   test('is named with the reason, and the others are made', async () => {
     const { said, sync, call, url, users } = await syncStage(house, await house.tenant('Acme'))
@@ -143,8 +185,8 @@ suite('a person whose data cannot be used', () => {
     const run = await sync()
     assert.deepEqual([run.status, run.counts.failed, run.counts.added], ['synced', 2, 1])
     const { data } = (await call('GET', `${url}/sync-runs/${run.id}/changes?change=invalid`)).body
-    const [long, none] = data as { source_id: string; user_name: string; message: string; done: boolean }[]
-    assert.deepEqual([none?.source_id, none?.user_name, none?.done], ['none', 'robot', false])
+    const [long, none] = data as { source_id: string; user_name: string; message: string; outcome: string }[]
+    assert.deepEqual([none?.source_id, none?.user_name, none?.outcome], ['none', 'robot', 'refused'])
     assert.match(String(none?.message), /has no e-mail address/)
     assert.match(String(long?.message), /`title`/)
     assert.equal((await users()).length, 1)

@@ -23,7 +23,7 @@ suite('a directory cannot be read', async () => {
     test(`by a provider of the type ${provider_type}, which pushes`, async () => {
       const [status, code, message] = await refusal(await made({ provider_type }))
       assert.deepEqual([status, code], [422, 'unprocessable'])
-      assert.match(String(message), /is not read: its directory pushes over SCIM\. Make an API key/)
+      assert.match(String(message), /is not read: its directory pushes over SCIM\. Create an API key/)
     })
   }
 
@@ -66,6 +66,21 @@ suite('a directory cannot be read', async () => {
         [422, true],
       )
     }
+  })
+
+  test('with flags that are none', async () => {
+    for (const config of [{ dry_run: 'true' }, { sync_groups: 'false' }]) {
+      const { url } = await syncStage(house, tenant, { config })
+      const [status, , message] = await refusal(url)
+      assert.deepEqual([status, /must be `true` or `false`/.test(String(message))], [422, true])
+    }
+  })
+
+  test('by a config that nobody with the rights has written', async () => {
+    const { url, id } = await syncStage(house, tenant)
+    await house.asSuperuser('update identity_provider set configured_by = null where id = $1', [id])
+    const [status, , message] = await refusal(url)
+    assert.deepEqual([status, /send it again/.test(String(message))], [422, true])
   })
 
   test('by Identity Center without a provisioner that leads to its store', async () => {
@@ -206,6 +221,40 @@ suite('the schedule', () => {
     assert.deepEqual(await next(id), [])
     await sync()
     assert.deepEqual(await next(id), [60])
+  })
+
+  test('is not put off by dry runs, nor ended by many failures', async () => {
+    const { said, sync, id } = await syncStage(house, await house.tenant('Acme'))
+    said.pages = [{ people: [member('a')] }]
+    const first = await sync()
+    await house.asSuperuser(
+      "update sync_run set next_look_at = next_look_at - interval '50 min' where identity_provider_id = $1 and finished_at is null",
+      [id],
+    )
+    for (let times = 0; times < 2; times += 1) {
+      assert.equal((await sync({ dry_run: true })).status, 'synced')
+      assert.deepEqual(await next(id), [10])
+    }
+    await house.asSuperuser('delete from sync_run where id = $1', [first.id])
+    said.pages = [{ people: [member('')] }]
+    assert.equal((await sync()).status, 'failed')
+    assert.deepEqual(await next(id), [60])
+  })
+
+  test('makes dry runs, if the config says so', async () => {
+    const { said, sync, claim, run, id, call, url, users } = await syncStage(house, await house.tenant('Acme'))
+    await sync()
+    const config = { protocol: 'scim', base_url: 'https://directory.example/scim', token: '[redacted]', dry_run: true }
+    assert.equal((await call('PATCH', url, { config })).status, 200)
+    said.pages = [{ people: [member('a')] }]
+    await house.asSuperuser(
+      'update sync_run set next_look_at = now() where identity_provider_id = $1 and finished_at is null',
+      [id],
+    )
+    await run(await claim())
+    assert.deepEqual(await users(), [])
+    assert.equal((await sync()).dry_run, true)
+    assert.equal((await sync({ dry_run: false })).counts.added, 1)
   })
 
   test('goes on after a run by itself, and after one that failed', async () => {

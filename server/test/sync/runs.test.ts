@@ -24,9 +24,9 @@ suite('a directory that is read', async () => {
     const { people, added, left_out } = run.counts
     assert.deepEqual({ people, added, left_out }, { people: 3, added: 2, left_out: 1 })
     assert.deepEqual(await changes(run.id), [
-      ['a', 'add', true],
-      ['b', 'add', true],
-      ['c', 'left_out', false],
+      ['a', 'add', 'done'],
+      ['b', 'add', 'done'],
+      ['c', 'left_out', 'none'],
     ])
     const { sync_status, sync_error, last_synced_at } = await provider()
     assert.deepEqual([sync_status, sync_error, typeof last_synced_at], ['synced', null, 'string'])
@@ -59,8 +59,8 @@ suite('a directory that is read', async () => {
       [false, true],
     )
     assert.deepEqual(await changes(second.id), [
-      ['a', 'absent', true],
-      ['b', 'enable', true],
+      ['a', 'absent', 'done'],
+      ['b', 'enable', 'done'],
     ])
   })
 })

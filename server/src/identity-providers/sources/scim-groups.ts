@@ -12,7 +12,8 @@ const maxNameLength = 1_000
 
 export function groupOf({ id, entry }: Listed): ScimGroup {
   const { displayName, members } = entry
-  const name = typeof displayName === 'string' && displayName !== '' ? displayName.slice(0, maxNameLength) : id
+  const name =
+    typeof displayName === 'string' && displayName !== '' ? displayName.slice(0, maxNameLength).toWellFormed() : id
   return { id, name, members: [members ?? []].flat().flatMap(memberOf) }
 }
 

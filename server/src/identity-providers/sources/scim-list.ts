@@ -20,7 +20,7 @@ const maxIdLength = 600
  * Reads a list from its beginning to its end, each entry once. SCIM pages by index alone: when an entry before a page goes away, all others
  * move up, and one of them is never seen. What is guaranteed:
  *
- * The first pass begins each page with the last entry of the page before it. As long as that stays so, whoever is in the list from the
+ * The first pass begins each page with the last entry of the page before it. As long as that stays so, each person who is in the list from the
  * beginning to the end of the reading was read, whatever came and went meanwhile, provided that the server keeps the order of its entries.
  *
  * When it does not stay so, the list has changed or the server pages in its own way. The list is read again, without that overlap, until a

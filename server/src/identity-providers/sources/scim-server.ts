@@ -32,7 +32,7 @@ export type AskScim = (path: string, signal: AbortSignal) => Promise<ScimAnswer>
 export type AskingLimits = {
   /** Of one attempt. */
   maxCallMs: number
-  /** Of all pauses of one call together. A page of a reading may take no more than two minutes. */
+  /** Of all pauses of one call together. A page of a reading may take no more than five minutes. */
   maxWaitMs: number
   maxAnswerBytes: number
 }

@@ -1,5 +1,6 @@
 import { TargetError } from '../../provisioners/driver.ts'
-import type { DirectoryPage, PersonRead } from '../../provisioners/target-directory.ts'
+import { type DirectoryPage, directoryLimits, type PersonRead } from '../../provisioners/target-directory.ts'
+import { openMemoryBudget } from './memory-budget.ts'
 import { findFaults, type ScimConfig, scimConfigOf } from './scim-config.ts'
 import { flattened, groupOf } from './scim-groups.ts'
 import { isObject, type Listed, type ListToRead, readList } from './scim-list.ts'
@@ -13,8 +14,8 @@ const usualLimits: Limits = {
   maxCallMs: 30_000,
   maxWaitMs: 60_000,
   maxAnswerBytes: 8 * 1024 * 1024,
-  maxEntries: 500_000,
-  maxMemberships: 2_000_000,
+  maxEntries: directoryLimits.people,
+  maxMemberships: directoryLimits.members,
 }
 
 /** A directory with a SCIM 2.0 server (RFC 7644), read as its client. */
@@ -28,14 +29,14 @@ export function scimSourceWithin(limits: Partial<Limits>): SourceType {
     open(given, egress) {
       const config = scimConfigOf(given)
       const ask = askScimServer(config, egress, all)
-      return ({ groups }, signal) => readDirectory({ ask, config, limits: all, signal }, groups)
+      return ({ groups }, signal) => readScim({ ask, config, limits: all, signal }, groups)
     },
   }
 }
 
 type Reading = { ask: AskScim; config: ScimConfig; limits: Limits; signal: AbortSignal }
 
-async function* readDirectory(reading: Reading, withGroups: boolean): AsyncGenerator<DirectoryPage> {
+async function* readScim(reading: Reading, withGroups: boolean): AsyncGenerator<DirectoryPage> {
   const { ask, config, limits, signal } = reading
   const isSorted = await sorts(reading)
   const list = (kind: ListToRead['kind']) =>
@@ -47,12 +48,19 @@ async function* readDirectory(reading: Reading, withGroups: boolean): AsyncGener
   }
   if (!withGroups) return
   const groups = new Map<string, ReturnType<typeof groupOf>>()
+  const hold = openMemoryBudget()
   let memberships = 0
   for await (const page of list('Groups')) {
     for (const group of page.map(groupOf)) {
       memberships += group.members.length
+      hold(group.id.length + group.name.length + group.members.reduce((sum, { id }) => sum + id.length, 0))
       groups.set(group.id, group)
     }
+    if (groups.size > directoryLimits.groups)
+      throw new TargetError(
+        'permanent',
+        `the directory has more than ${directoryLimits.groups} groups, which is the limit`,
+      )
     if (memberships > limits.maxMemberships)
       throw new TargetError('permanent', `the groups have more than ${limits.maxMemberships} memberships in all`)
     yield {}

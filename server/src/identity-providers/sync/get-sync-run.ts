@@ -3,11 +3,11 @@ import { notFound } from '../../kernel/errors.ts'
 import { SyncRunDetail, SyncRunParams } from './sync-run.ts'
 import { findRun } from './sync-run-store.ts'
 
-/** A reading of a directory: its progress while it is under way, then what it came to, and how fast access ended. */
+/** A sync run: its progress while it is under way, then what it came to, and how fast access ended. */
 export const getSyncRun = operation({
   method: 'GET',
   path: '/v1/identity-providers/{id}/sync-runs/{run_id}',
-  summary: 'Get a reading of a directory, with its progress',
+  summary: 'Get a sync run and its progress',
   credential: 'any',
   scope: 'identity_providers:read',
   params: SyncRunParams,
@@ -15,7 +15,7 @@ export const getSyncRun = operation({
   errors: ['not_found'],
   async run({ tx }, { params }) {
     const run = await findRun(tx, params.id, params.run_id)
-    if (run === undefined) throw notFound('run')
+    if (run === undefined) throw notFound('sync run')
     return run
   },
 })

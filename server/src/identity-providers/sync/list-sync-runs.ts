@@ -6,11 +6,11 @@ import { findProvider } from '../identity-provider-store.ts'
 import { SyncRun } from './sync-run.ts'
 import { listRunsPage } from './sync-run-store.ts'
 
-/** Lists the readings of a directory: the latest hundred, and the next one by the schedule. */
+/** Lists the sync runs of a provider: the latest hundred, and the next one by the schedule. */
 export const listSyncRuns = operation({
   method: 'GET',
   path: '/v1/identity-providers/{id}/sync-runs',
-  summary: 'List the readings of a directory, the newest first',
+  summary: 'List the sync runs of an identity provider, newest first',
   credential: 'any',
   scope: 'identity_providers:read',
   params: IdParams,

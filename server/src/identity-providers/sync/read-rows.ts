@@ -1,5 +1,6 @@
 import { ScimProblem } from '../../http/scim-problem.ts'
 import { addressKeys, mailDomainOf } from '../../kernel/email-address.ts'
+import { storableText } from '../../kernel/foreign-text.ts'
 import { TargetError } from '../../provisioners/driver.ts'
 import type { DirectoryPage, GroupRead, PersonRead } from '../../provisioners/target-directory.ts'
 import { userKind } from '../../scim/attribute.ts'
@@ -35,22 +36,24 @@ export function rowsOf({ people = [], groups = [] }: DirectoryPage): ReadRows {
     people: people.map(personRow),
     groups: [...new Map(groups.map((group) => [group.id, groupRow(group)])).values()],
     members: groups.flatMap(({ id, member_ids }) =>
-      [...new Set(member_ids)].map((person_source_id) => ({ group_source_id: id, person_source_id })),
+      // An id that no person can have is nobody's.
+      [...new Set(member_ids)].filter(isId).map((person_source_id) => ({ group_source_id: id, person_source_id })),
     ),
   }
 }
 
-function personRow({ id, resource: sent }: PersonRead): PersonRow {
-  const source_id = requireId(id)
+function personRow({ id, resource }: PersonRead): PersonRow {
+  const source_id = requireId('person', id)
+  const sent = storable(resource) as Resource
   try {
-    const resource = readResource(userKind, { ...sent, externalId: id })
-    return { source_id, ...shownOf(personOf(resource)), resource, message: null }
+    const read = readResource(userKind, { ...sent, externalId: id })
+    return { source_id, ...shownOf(personOf(read)), resource: read, message: null }
   } catch (error) {
     if (!(error instanceof ScimProblem)) throw error
     const { userName, active } = sent
-    const user_name = typeof userName === 'string' ? userName.slice(0, maxIdLength) : null
+    const user_name = typeof userName === 'string' ? cut(userName) : null
     const nothing = { name: null, email: null, email_keys: [], mail_domain: null, resource: null }
-    return { source_id, user_name, ...nothing, active: active !== false, message: error.message }
+    return { source_id, user_name, ...nothing, active: !isFalse(active), message: error.message }
   }
 }
 
@@ -58,20 +61,43 @@ function shownOf({ user_name, name, email, active }: Person) {
   return { user_name, name, email, email_keys: addressKeys(email), mail_domain: mailDomainOf(email) ?? null, active }
 }
 
-function groupRow({ id, name }: GroupRead): GroupRow {
-  const source_id = requireId(id)
+function groupRow({ id, name: sent }: GroupRead): GroupRow {
+  const source_id = requireId('group', id)
+  const name = storableText(sent)
   try {
     groupContentOf({ displayName: name, externalId: id })
     return { source_id, name, message: null }
   } catch (error) {
     if (!(error instanceof ScimProblem)) throw error
-    return { source_id, name: name.slice(0, maxIdLength), message: error.message }
+    return { source_id, name: cut(name), message: error.message }
   }
 }
 
-function requireId(id: string): string {
-  if (id.length >= 1 && id.length <= maxIdLength) return id
-  throw new TargetError('permanent', `the directory has an id that is empty or longer than ${maxIdLength} characters`)
+/** As SCIM's tolerant reading has it. */
+const isFalse = (value: unknown): boolean => value === false || (typeof value === 'string' && /^false$/i.test(value))
+
+/** The same without what the database cannot store in a text: one odd character must not keep all others from being read. */
+function storable(value: unknown): unknown {
+  if (typeof value === 'string') return storableText(value)
+  if (Array.isArray(value)) return value.map(storable)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [storableText(name), storable(inner)]))
+}
+
+const cut = (text: string): string => text.slice(0, maxIdLength).toWellFormed()
+
+function isId(id: string): boolean {
+  return id.length >= 1 && id.length <= maxIdLength && id === storableText(id)
+}
+
+function requireId(kind: 'person' | 'group', id: string): string {
+  if (isId(id)) return id
+  const which = `\`${storableText(id).slice(0, 50)}\``
+  const rule = `an id has 1 to ${maxIdLength} characters, none of them NUL`
+  throw new TargetError(
+    'permanent',
+    `the ${kind} ${which} has an id that cannot be kept: ${rule}; choose another attribute`,
+  )
 }
 
 /** Some of these, so that no statement is too large. */

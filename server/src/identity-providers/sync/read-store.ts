@@ -16,7 +16,7 @@ export async function saveRead(tx: Tx, item: WorkItem, rows: ReadRows): Promise<
   return one?.held ?? false
 }
 
-/** A list that changes while it is read may have somebody twice: they count once. */
+/** A list that changes while it is read may have a person twice: they count once. */
 function peopleInsert(tx: Tx, item: WorkItem, { people }: ReadRows): Statement {
   return sql`with ${held(tx, item)},
     made as (

@@ -1,13 +1,14 @@
 import { operation } from '../../http/operation.ts'
 import { IdParams } from '../../http/schema.ts'
 import type { Ctx, Tx } from '../../kernel/context.ts'
-import { notFound, Problem, unknownReferences } from '../../kernel/errors.ts'
+import { invalidInput, notFound, Problem, unknownReferences } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/id.ts'
 import { requireHeld } from '../../permissions/permission.ts'
 import type { DriverTypes } from '../../provisioners/drivers.ts'
 import { findProviderToRead } from '../identity-provider-store.ts'
-import { requireProtocol, syncSettingsOf } from '../protocol.ts'
-import { findSourceFaults, requireNoScimKey, type SourceTypes } from './open-source.flow.ts'
+import { requireProtocol } from '../protocol.ts'
+import { syncSettingsOf } from '../sync-settings.ts'
+import { findSourceFaults, requireConfigured, requireNoScimKey, type SourceTypes } from './open-directory.flow.ts'
 import { NewSync, SyncRun, syncInProgress } from './sync-run.ts'
 import { findUnfinishedRun, isConfirmable, requestRun } from './sync-run-store.ts'
 
@@ -19,7 +20,7 @@ export const syncIdentityProvider = (parts: { sources: SourceTypes; types: Drive
   operation({
     method: 'POST',
     path: '/v1/identity-providers/{id}/sync',
-    summary: 'Have a directory read now, or the removals of a stopped run go on',
+    summary: 'Start a sync run, or confirm the removals of a stopped one',
     credential: 'any',
     scope: 'identity_providers:sync',
     params: IdParams,
@@ -32,18 +33,22 @@ export const syncIdentityProvider = (parts: { sources: SourceTypes; types: Drive
       if (provider === undefined) throw notFound('identity provider')
       const protocol = requireProtocol(provider)
       if (!provider.enabled)
-        throw new Problem('unprocessable', 'the identity provider is switched off: enable it first')
+        throw new Problem('unprocessable', 'the identity provider is switched off: set `enabled` to true first')
       await requireNoScimKey(ctx.tx, id)
+      requireConfigured(provider)
       const { sealer, egress } = ctx
       const faults = await findSourceFaults({ ...parts, sealer, egress }, ctx.tx, { ...provider, id, protocol })
       if (faults.length > 0) throw unknownReferences(faults)
-      const dry_run = body.dry_run ?? syncSettingsOf(provider.config).dry_run
-      return begin(ctx, id, { dry_run, confirms: await confirmedRun(ctx, id, body) })
+      const confirms = await confirmedRun(ctx, id, body)
+      const dry_run = confirms === null && (body.dry_run ?? syncSettingsOf(provider.config).dry_run)
+      return begin(ctx, id, { dry_run, confirms })
     },
   })
 
-async function confirmedRun(ctx: Ctx, id: string, { confirm_removals_of }: NewSync): Promise<string | null> {
+async function confirmedRun(ctx: Ctx, id: string, { confirm_removals_of, dry_run }: NewSync): Promise<string | null> {
   if (confirm_removals_of === undefined) return null
+  if (dry_run === true)
+    throw invalidInput([{ pointer: '/dry_run', why: 'must be left out where removals are confirmed' }])
   requireHeld(
     ctx.actor.scopes,
     ['users:write'],
@@ -51,7 +56,7 @@ async function confirmedRun(ctx: Ctx, id: string, { confirm_removals_of }: NewSy
   )
   const run_id = confirm_removals_of.toLowerCase()
   if (await isConfirmable(ctx.tx, id, run_id)) return run_id
-  const why = 'names no run of this provider that waits for a confirmation, or one whose changes are not kept any more'
+  const why = 'names no run of this provider that needs a confirmation, or one whose changes are no longer kept'
   throw unknownReferences([{ pointer: '/confirm_removals_of', why }])
 }
 

@@ -1,8 +1,8 @@
 import { sql } from '../../db/sql.ts'
 import { emit } from '../../events/emit.ts'
-import type { Tx, WorkCtx } from '../../kernel/context.ts'
+import type { Statement, Tx, WorkCtx } from '../../kernel/context.ts'
 import type { PageRequest } from '../../kernel/page.ts'
-import type { PersonChange, SyncChange, SyncRun, SyncRunDetail } from './sync-run.ts'
+import type { SyncChange, SyncRun, SyncRunDetail } from './sync-run.ts'
 
 /** The columns of `r`, a row of sync_run. */
 const runColumns = sql`r.id, r.identity_provider_id, r.status, r.dry_run, r.requested_by, r.confirms,
@@ -31,7 +31,8 @@ export async function requestRun(ctx: WorkCtx, request: Request): Promise<SyncRu
           ${actor.user_id}::uuid, ${confirms}::uuid, clock_timestamp())
         on conflict (tenant_id, identity_provider_id) where finished_at is null do update set
           dry_run = excluded.dry_run, requested_by = excluded.requested_by, confirms = excluded.confirms,
-          next_look_at = excluded.next_look_at
+          next_look_at = excluded.next_look_at,
+          scheduled_for = case when excluded.dry_run then sync_run.next_look_at end
         where sync_run.status = 'pending' and sync_run.requested_by is null
         returning *),
       emitted as (${emit(ctx, event, sql`r`)})
@@ -47,7 +48,7 @@ export async function findUnfinishedRun(tx: Tx, identity_provider_id: string): P
   return run
 }
 
-/** A run with how fast access went: counted anew at each call, by the users whom it deactivated. */
+/** A run with how fast access ended: counted at each call, by the users whom it deactivated. */
 export async function findRun(tx: Tx, identity_provider_id: string, id: string): Promise<SyncRunDetail | undefined> {
   const ended = sql`select g.ended_at, g.step_since, g.provisioning_status from access_grant g
     where g.tenant_id = ${tx.tenant_id}::uuid
@@ -72,25 +73,66 @@ export function listRunsPage(tx: Tx, identity_provider_id: string, page: PageReq
     order by r.id desc limit ${page.limit + 1}`)
 }
 
-/** One page of what a run did, or would do, with people, in the order of their ids in the directory. */
+/** What a list of changes is filtered by. */
+export type ChangeFilters = {
+  kind?: SyncChange['kind']
+  change?: SyncChange['change']
+  outcome?: SyncChange['outcome']
+}
+
+/** One page of what a run did, or would do: groups, and then users, in the order of their ids in the directory. */
 export function listChangesPage(
   tx: Tx,
-  { id, run_id, change }: { id: string; run_id: string; change?: PersonChange },
+  { id, run_id }: { id: string; run_id: string },
+  filters: ChangeFilters,
   page: PageRequest,
 ): Promise<SyncChange[]> {
-  const after = page.after === undefined ? sql`` : sql` and s.source_id > ${page.after[0]}`
-  const kind = change === undefined ? sql`and s.change <> 'unchanged'` : sql`and s.change = ${change}`
-  return tx.read(sql<SyncChange>`select s.source_id, s.user_name, s.name, s.email, s.user_id, s.change, s.message,
-      s.done
-    from sync_run r join sync_person s on s.tenant_id = r.tenant_id and s.run_id = r.id
-    where r.tenant_id = ${tx.tenant_id} and r.id = ${run_id} and r.identity_provider_id = ${id} ${kind}${after}
-    order by s.source_id limit ${page.limit + 1}`)
+  const branch = (kind: SyncChange['kind'], columns: Statement, rows: Statement) =>
+    sql`(select ${columns}, s.change, ${outcome} as outcome, s.message
+      from sync_run r join ${rows} s on s.tenant_id = r.tenant_id and s.run_id = r.id
+      where r.tenant_id = ${tx.tenant_id} and r.id = ${run_id} and r.identity_provider_id = ${id}
+        and s.change <> 'unchanged' and ${isAfter(kind, page)} and ${passes(kind, filters)}
+      order by s.source_id limit ${page.limit + 1})`
+  const group = sql`'group' as kind, s.source_id, null::text as user_name, s.name, null::text as email,
+    s.group_id as id`
+  const user = sql`'user' as kind, s.source_id, s.user_name, s.name, s.email, s.user_id as id`
+  return tx.read(sql<SyncChange>`select * from (${branch('group', group, sql`sync_group`)}
+      union all ${branch('user', user, sql`sync_person`)}) c
+    order by c.kind, c.source_id limit ${page.limit + 1}`)
+}
+
+/** Of `s`, a row of a person or a group. */
+const outcome = sql`case when s.message is not null then 'refused' when s.change = 'left_out' then 'none'
+  when s.done then 'done' else 'planned' end`
+
+function isAfter(kind: SyncChange['kind'], { after }: PageRequest): Statement {
+  const [last, source_id] = after ?? []
+  if (last === undefined || (last === 'group' && kind === 'user')) return sql`true`
+  return last === kind ? sql`s.source_id > ${source_id}` : sql`false`
+}
+
+function passes(kind: SyncChange['kind'], filters: ChangeFilters): Statement {
+  const isKind = filters.kind === undefined || filters.kind === kind
+  return sql`${isKind}::boolean and (${filters.change ?? null}::text is null or s.change = ${filters.change ?? null})
+    and (${filters.outcome ?? null}::text is null or ${outcome} = ${filters.outcome ?? null})`
+}
+
+/** Whether the provider has the run. */
+export async function hasRun(tx: Tx, identity_provider_id: string, id: string): Promise<boolean> {
+  const found = await tx.read(sql`select from sync_run r where r.tenant_id = ${tx.tenant_id} and r.id = ${id}
+    and r.identity_provider_id = ${identity_provider_id}`)
+  return found.length > 0
 }
 
 /** Whether a run was stopped because too many would go, and it is still known who. */
 export async function isConfirmable(tx: Tx, identity_provider_id: string, run_id: string): Promise<boolean> {
   const found = await tx.read(sql`select from sync_run r where r.tenant_id = ${tx.tenant_id} and r.id = ${run_id}
-    and r.identity_provider_id = ${identity_provider_id} and r.needs_confirmation and (
+    and r.identity_provider_id = ${identity_provider_id} and r.needs_confirmation
+    -- What was read since says otherwise, or a person has confirmed it already.
+    and not exists (select from sync_run o where o.tenant_id = r.tenant_id
+      and o.identity_provider_id = r.identity_provider_id and o.status = 'synced' and not o.dry_run
+      and o.finished_at > r.finished_at)
+    and (
       exists (select from sync_person s where s.tenant_id = r.tenant_id and s.run_id = r.id)
       or exists (select from sync_group s where s.tenant_id = r.tenant_id and s.run_id = r.id))`)
   return found.length > 0

@@ -6,7 +6,10 @@ export const SyncRunParams = Type.Object({ id: Uuid, run_id: Uuid })
 
 export const NewSync = Body({
   dry_run: Type.Optional(
-    Type.Boolean({ description: 'reads the directory and counts what would change; default: `dry_run` of the config' }),
+    Type.Boolean({
+      description:
+        'reads the directory and says what would change; default: `dry_run` of the config. Not beside a confirmation',
+    }),
   ),
   confirm_removals_of: Type.Optional(
     Type.String({ ...Uuid, description: 'a run that `needs_confirmation`: those whom it would have removed may go' }),
@@ -24,14 +27,16 @@ const SyncCounts = Type.Object(
     adopted: Count('accounts made for the sign-in provider before, which the directory manages from then on'),
     changed: Count('users changed'),
     enabled: Count('users activated again'),
-    disabled: Count('users deactivated: disabled in the directory, or not there any more'),
-    to_settle: Count('people whose address somebody else has: see the conflicts of the provider'),
+    disabled: Count('users deactivated: disabled in the directory, or no longer there'),
+    to_settle: Count('people whose address another user has: see the conflicts of the provider'),
     left_out: Count('people who are disabled there and no users here, or whom a person kept apart'),
     failed: Count('people with whom it could not be done'),
     groups: Count('groups that the directory has'),
     groups_added: Count('groups made'),
     groups_changed: Count('groups whose name or members changed'),
-    groups_emptied: Count('groups that are not there any more: they lose their members, and keep their roles'),
+    groups_emptied: Count(
+      'groups that are no longer there, or have no members there: they lose their members, and keep their roles',
+    ),
     groups_failed: Count('groups with which it could not be done'),
   },
   { title: 'SyncCounts', description: 'of a dry run and of a run that was stopped: what would be done' },
@@ -40,28 +45,35 @@ export type SyncCounts = Static<typeof SyncCounts>
 
 const SyncProgress = Type.Object(
   {
-    phase: Nullable(OneOf(['reading', 'people', 'groups'], { description: 'null: not begun, or finished' })),
-    people_read: Type.Integer(),
-    groups_read: Type.Integer(),
+    phase: Nullable(
+      OneOf(['reading', 'people', 'groups'], {
+        description:
+          'what is read or written now: everything is read before anything is written; null: not begun, or finished',
+      }),
+    ),
+    people_read: Type.Integer({ description: 'people read so far' }),
+    groups_read: Type.Integer({ description: 'groups read so far' }),
     done: Type.Integer({ description: 'changes written' }),
     total: Nullable(Type.Integer({ description: 'changes to be written; null: not known yet' })),
   },
   { title: 'SyncProgress' },
 )
 
-/** One reading of a directory. */
+/** One sync run: a reading of a directory, and the writing of what differs. */
 export const SyncRun = Type.Object(
   {
     id: Uuid,
     identity_provider_id: Uuid,
-    status: OneOf(['pending', 'syncing', 'synced', 'failed']),
-    dry_run: Type.Boolean(),
+    status: OneOf(['pending', 'syncing', 'synced', 'failed'], {
+      description: '`failed` with `needs_confirmation`: nothing was written; confirm it, or correct the directory',
+    }),
+    dry_run: Type.Boolean({ description: 'nothing is written' }),
     requested_by: Nullable(Type.String({ ...Uuid, description: 'null: the schedule' })),
     confirms: Nullable(Type.String({ ...Uuid, description: 'the run whose removals were confirmed' })),
     progress: SyncProgress,
     counts: Nullable(SyncCounts),
     needs_confirmation: Type.Boolean({
-      description: 'too many users or groups would go: nothing was changed, and `confirm_removals_of` lets them go',
+      description: 'too many users or groups would go: nothing was written, and `confirm_removals_of` lets them go',
     }),
     error: Nullable(Type.String({ description: 'why it failed, and how to fix that' })),
     due_at: Nullable(Type.String({ ...DateTime, description: 'when a pending run begins' })),
@@ -73,7 +85,7 @@ export const SyncRun = Type.Object(
 )
 export type SyncRun = Static<typeof SyncRun>
 
-/** How fast the access of those went whom a run deactivated. */
+/** How fast access ended for the users whom a run deactivated. */
 const EndedAccess = Type.Object(
   {
     grants: Type.Integer({ description: 'live grants that were ended' }),
@@ -101,28 +113,38 @@ export const personChanges = [
 ] as const
 export type PersonChange = (typeof personChanges)[number]
 
-/** What a run does with a person. */
+export const groupChanges = ['add', 'change', 'empty', 'invalid'] as const
+export type GroupChange = (typeof groupChanges)[number]
+
+export const changeKinds = ['user', 'group'] as const
+export const allChanges = [...personChanges, 'empty'] as const
+export const outcomes = ['planned', 'done', 'refused', 'none'] as const
+
+/** What a sync run does with a person or a group. */
 export const SyncChange = Type.Object(
   {
+    kind: OneOf(changeKinds),
     source_id: Type.String({ description: 'the id in the directory' }),
-    user_name: Nullable(Type.String()),
+    user_name: Nullable(Type.String({ description: 'null for a group' })),
     name: Nullable(Type.String()),
     email: Nullable(Type.String()),
-    user_id: Nullable(Type.String({ ...Uuid, description: 'the user here' })),
-    change: OneOf(personChanges, {
+    id: Nullable(Type.String({ ...Uuid, description: 'the user or the group here' })),
+    change: OneOf(allChanges, {
       description:
-        '`absent`: not in the directory any more, and deactivated here. `settle`: somebody else has the address. ' +
-        '`left_out`: nothing is done. `invalid`: the directory’s data cannot be used',
+        '`add`: made. `adopt`: an account made for the sign-in provider, managed by the directory from then on. `change`: a change of what ' +
+        'the directory says. `enable`: active again. `disable`: disabled in the directory. `absent`: no longer in the directory, and ' +
+        'deactivated. `settle`: another user has the address, a conflict of the provider. `left_out`: disabled there and no user here, or ' +
+        'kept apart by a person. `empty`: a group loses its members. `invalid`: the directory’s data cannot be used',
     }),
+    outcome: OneOf(outcomes, { description: '`refused`: `message` says why; `none`: nothing is done' }),
     message: Nullable(Type.String({ description: 'why it was not done' })),
-    done: Type.Boolean({ description: 'false: it would be done' }),
   },
   { title: 'SyncChange' },
 )
 export type SyncChange = Static<typeof SyncChange>
 
-/** How many rows of each kind of change a run has. `failed`: of these, those with a message. */
-export type ChangeCount = { of: 'person' | 'group'; change: string; failed: boolean; count: number }
+/** How many rows of each kind of change a run has, with a message (`failed`) or without. */
+export type ChangeCount = { of: 'person' | 'group'; change: string; failed: boolean; absent: boolean; count: number }
 
 /** The counts of a run, from those of its rows. What could not be done counts as failed alone. */
 export function countsOf(rows: readonly ChangeCount[]): SyncCounts {
@@ -130,10 +152,10 @@ export function countsOf(rows: readonly ChangeCount[]): SyncCounts {
     rows.reduce((all, row) => (row.of === of && !row.failed && changes.includes(row.change) ? all + row.count : all), 0)
   const failed = (of: 'person' | 'group') =>
     rows.reduce((all, row) => (row.of === of && row.failed ? all + row.count : all), 0)
-  const all = (of: 'person' | 'group', gone: string) =>
-    rows.reduce((total, row) => (row.of === of && row.change !== gone ? total + row.count : total), 0)
+  const all = (of: 'person' | 'group') =>
+    rows.reduce((total, row) => (row.of === of && !row.absent ? total + row.count : total), 0)
   return {
-    people: all('person', 'absent'),
+    people: all('person'),
     unchanged: sum('person', 'unchanged'),
     added: sum('person', 'add'),
     adopted: sum('person', 'adopt'),
@@ -143,7 +165,7 @@ export function countsOf(rows: readonly ChangeCount[]): SyncCounts {
     to_settle: sum('person', 'settle'),
     left_out: sum('person', 'left_out'),
     failed: failed('person'),
-    groups: all('group', 'empty'),
+    groups: all('group'),
     groups_added: sum('group', 'add'),
     groups_changed: sum('group', 'change'),
     groups_emptied: sum('group', 'empty'),
@@ -151,25 +173,47 @@ export function countsOf(rows: readonly ChangeCount[]): SyncCounts {
   }
 }
 
-/** What would go, of how many there are. Those whose removal a person confirmed are not counted. */
-export type Going = { people: number; people_before: number; groups: number; groups_before: number; read: number }
+/** The changes that are written. */
+const written = new Set<string>(['add', 'adopt', 'change', 'enable', 'disable', 'absent', 'settle', 'empty'])
 
-/** Fewer are never too many, in however small a directory. */
+/** How many changes are to be written. */
+export function countWritten(rows: readonly ChangeCount[]): number {
+  return rows.reduce((sum, row) => (written.has(row.change) && !row.failed ? sum + row.count : sum), 0)
+}
+
+/**
+ * What would go, of how many there are. `recent`: who went within the last hour. `read`: how many people the directory has.
+ * `under_other_ids`: how many of those who go are in the directory under another id.
+ */
+export type Going = Record<
+  'people' | 'people_before' | 'recent' | 'groups' | 'groups_before' | 'read' | 'under_other_ids',
+  number
+>
+
+/** Fewer are never too many, in however small a directory, unless they are all. */
 const minMany = 5
+const minAll = 3
 const maxShare = 0.2
 
 /**
- * Why a run must not go on until a person confirms it; undefined where it may. A filter with a typing error, or a directory that was
- * emptied, takes many at once.
+ * Why a run must not go on until a person confirms it; undefined where it may. A filter with a typing error, an account that lost a right,
+ * or a directory that was emptied takes many at once.
  */
-export function findTooMany({ people, people_before, groups, groups_before, read }: Going): string | undefined {
-  if (people > 0 && read === 0) return `the directory has nobody any more, and ${people} users would be deactivated`
-  if (areMany(people, people_before)) return `${people} of ${people_before} users would be deactivated`
+export function findTooMany(going: Going): string | undefined {
+  const { people, people_before, recent, groups, groups_before, read, under_other_ids } = going
+  if (people > 0 && read === 0) return `the directory is empty, and ${people} users would be deactivated`
+  if (people > 0 && areMany(people + recent, people_before)) {
+    const before = recent === 0 ? '' : `, after ${recent} within the last hour`
+    const others = `; ${under_other_ids} of them are in the directory under another id: check which attribute is the id`
+    return `${people} of ${people_before} users would be deactivated${before}${under_other_ids === 0 ? '' : others}`
+  }
   if (areMany(groups, groups_before)) return `${groups} of ${groups_before} groups would lose all their members`
   return undefined
 }
 
-const areMany = (going: number, before: number) => going >= minMany && going > maxShare * before
+function areMany(going: number, before: number): boolean {
+  return (going >= minMany && going > maxShare * before) || (going >= minAll && going >= before)
+}
 
 /** The run that is under way: it is not of the kind that is asked for. */
 export function syncInProgress(run_id: string): Problem {

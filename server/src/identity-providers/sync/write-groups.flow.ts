@@ -1,11 +1,14 @@
 import type { GroupingCtx } from '../../http/scim-operation.ts'
-import { ScimProblem } from '../../http/scim-problem.ts'
 import type { WorkItem } from '../../jobs/claim.ts'
 import type { Tx } from '../../kernel/context.ts'
-import { Problem } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/id.ts'
-import { insertDirectoryGroup, saveDirectoryGroup } from '../../scim/groups/directory-group-store.ts'
-import { type DueGroup, listDueGroups, listWantedMembers, type Outcome, saveGroupOutcomes } from './write-store.ts'
+import {
+  findGroupByExternalId,
+  insertDirectoryGroup,
+  saveDirectoryGroup,
+} from '../../scim/groups/directory-group-store.ts'
+import { refusalIn } from './refusal.ts'
+import { type DueGroup, listDueGroups, listMembers, type Outcome, saveGroupOutcomes } from './write-store.ts'
 
 /** After so many groups, the run makes sure that it is still to go on. */
 const maxBatch = 20
@@ -28,18 +31,20 @@ async function write(ctx: GroupingCtx, item: WorkItem, due: DueGroup): Promise<O
     await writeGroup(ctx, item, due)
     return { source_id, change, message: null }
   } catch (error) {
-    if (!(error instanceof ScimProblem || error instanceof Problem) || error.status >= 500) throw error
-    return { source_id, change, message: error.message }
+    const message = refusalIn(error)
+    if (message === undefined) throw error
+    return { source_id, change, message }
   }
 }
 
 async function writeGroup(ctx: GroupingCtx, item: WorkItem, due: DueGroup): Promise<void> {
   const { source_id, name, change, group_id } = due
-  const added = change === 'empty' ? [] : await listWantedMembers(ctx, item, source_id)
-  if (group_id === null) {
+  const added = change === 'empty' ? [] : await listMembers(ctx.tx, item, source_id)
+  const known = group_id ?? (await findGroupByExternalId(ctx, source_id))
+  if (known === undefined) {
     await insertDirectoryGroup(ctx, newId(), { display_name: name, external_id: source_id }, added)
     return
   }
   const members = { all: true, added, removed: [] }
-  await saveDirectoryGroup(ctx, group_id, { ...(change === 'change' && { display_name: name }), members }, undefined)
+  await saveDirectoryGroup(ctx, known, { display_name: name, members }, undefined)
 }

@@ -1,14 +1,15 @@
 import type { DirectoryCtx } from '../../http/scim-operation.ts'
-import { ScimProblem } from '../../http/scim-problem.ts'
 import type { WorkItem } from '../../jobs/claim.ts'
 import type { Tx } from '../../kernel/context.ts'
-import { Problem } from '../../kernel/errors.ts'
 import { createSemaphore } from '../../kernel/semaphore.ts'
 import { userKind } from '../../scim/attribute.ts'
 import { personOf } from '../../scim/person.ts'
+import type { Resource } from '../../scim/read-resource.ts'
 import { searchedValues } from '../../scim/searched-values.ts'
 import { type ChangeParts, changeUser } from '../../scim/users/change-user.flow.ts'
+import { findUserByExternalId } from '../../scim/users/directory-user-store.ts'
 import { insertUser, UnsettledUser } from '../../scim/users/insert-user.flow.ts'
+import { refusalIn } from './refusal.ts'
 import type { PersonChange } from './sync-run.ts'
 import { type DuePerson, listDuePeople, type Outcome, savePeopleOutcomes } from './write-store.ts'
 
@@ -32,9 +33,6 @@ const order = [
 /** What is written in a run, and with what. `tx`: outside the check that the run is still to go on. */
 export type Writing = { tx: Tx; item: WorkItem; ctx: DirectoryCtx; parts: ChangeParts }
 
-/** The kinds of change that something is written for. */
-export const writtenChanges: readonly string[] = order
-
 /**
  * Writes what differs of people, each in a transaction. What cannot be done is noted with them, and the others go on. Returns whether the run
  * is still ours.
@@ -47,8 +45,11 @@ export async function writePeople(writing: Writing): Promise<boolean> {
       const due = await listDuePeople(tx, item, change, maxBatch)
       if (due.length === 0) break
       const atOnce = createSemaphore({ limit: stops ? maxBatch : maxAtOnce, refusal: () => new Error('never refused') })
-      const outcomes = await Promise.all(due.map((one) => atOnce.run(() => write(writing, one))))
+      const settled = await Promise.allSettled(due.map((one) => atOnce.run(() => write(writing, one))))
+      const outcomes = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
       if (!(await savePeopleOutcomes(tx, item, outcomes))) return false
+      const fault = settled.find((one) => one.status === 'rejected')
+      if (fault !== undefined) throw fault.reason
     }
   }
   return true
@@ -60,7 +61,7 @@ async function write({ ctx, parts }: Writing, due: DuePerson): Promise<Outcome> 
     return { source_id, change: await writeChange(ctx, parts, due), message: null }
   } catch (error) {
     if (error instanceof UnsettledUser) return { source_id, change: 'settle', message: null }
-    const message = findRefusal(error)
+    const message = refusalIn(error)
     if (message === undefined) throw error
     return { source_id, change, message }
   }
@@ -69,23 +70,33 @@ async function write({ ctx, parts }: Writing, due: DuePerson): Promise<Outcome> 
 async function writeChange(
   ctx: DirectoryCtx,
   parts: ChangeParts,
-  { change, user_id, resource }: DuePerson,
+  { source_id, change, user_id: known, resource }: DuePerson,
 ): Promise<PersonChange> {
+  // Of a run that was interrupted, a person may be made already, and not noted.
+  const user_id = known ?? (await findUserByExternalId(ctx, source_id)) ?? null
   if (user_id !== null) {
-    await changeUser(ctx, parts, {
-      id: user_id,
-      ifMatch: undefined,
-      of: (before) => resource ?? { ...before, active: false },
-    })
-    return change
+    await changeKnown(ctx, parts, { user_id, change, resource })
+    return change === 'settle' ? 'add' : change
   }
   if (resource === null) throw new Error('a person who is to be made was read without a resource')
   await insertUser(ctx, parts, { person: personOf(resource), resource, values: searchedValues(userKind, resource) })
   return change === 'settle' ? 'add' : change
 }
 
-/** Why a change is refused, where it is about this one person; undefined where the run itself cannot go on. */
-function findRefusal(error: unknown): string | undefined {
-  const isRefusal = (error instanceof ScimProblem || error instanceof Problem) && error.status < 500
-  return isRefusal ? error.message : undefined
+/**
+ * INVARIANT: who is disabled in the directory is stopped, whatever else it says of them: an address that is another user’s, for example, where
+ * mail for a leaver goes to a colleague.
+ */
+async function changeKnown(
+  ctx: DirectoryCtx,
+  parts: ChangeParts,
+  { user_id: id, change, resource }: { user_id: string; change: PersonChange; resource: Resource | null },
+): Promise<void> {
+  const stopped = (before: Resource): Resource => ({ ...before, active: false })
+  try {
+    await changeUser(ctx, parts, { id, ifMatch: undefined, of: (before) => resource ?? stopped(before) })
+  } catch (error) {
+    if (change !== 'disable' || resource === null || refusalIn(error) === undefined) throw error
+    await changeUser(ctx, parts, { id, ifMatch: undefined, of: stopped })
+  }
 }

@@ -1,9 +1,7 @@
 import { sql } from '../../db/sql.ts'
-import type { DirectoryCtx } from '../../http/scim-operation.ts'
 import type { WorkItem } from '../../jobs/claim.ts'
 import type { Tx } from '../../kernel/context.ts'
 import type { Resource } from '../../scim/read-resource.ts'
-import { wantedMembers } from './compare-store.ts'
 import { held } from './run-lease-store.ts'
 import type { PersonChange } from './sync-run.ts'
 
@@ -59,12 +57,15 @@ export type DueGroup = { source_id: string; name: string; change: 'add' | 'chang
 
 export function listDueGroups(tx: Tx, item: WorkItem, limit: number): Promise<DueGroup[]> {
   return tx.read(sql<DueGroup>`select s.source_id, s.name, s.change, s.group_id from sync_group s
-    where s.tenant_id = ${tx.tenant_id} and s.run_id = ${item.id} and s.change in ('add', 'change', 'empty')
+    where s.tenant_id = ${tx.tenant_id} and s.run_id = ${item.id} and s.change <> 'unchanged'
       and not s.done and s.message is null
     order by s.source_id limit ${limit}`)
 }
 
-export async function listWantedMembers(ctx: DirectoryCtx, item: WorkItem, source_id: string): Promise<string[]> {
-  const rows = await ctx.tx.read(wantedMembers(ctx, item, sql`${source_id}`))
+/** The users here who are members of the group with this id in the directory. */
+export async function listMembers(tx: Tx, item: WorkItem, source_id: string): Promise<string[]> {
+  const rows = await tx.read(sql<{ user_id: string }>`select m.user_id from sync_member m
+    where m.tenant_id = ${tx.tenant_id} and m.run_id = ${item.id} and m.group_source_id = ${source_id}
+      and m.user_id is not null`)
   return rows.map(({ user_id }) => user_id)
 }

@@ -10,7 +10,7 @@ const enterprise = 'aws:identitystore:enterprise'
 const enterpriseOfScim = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User'
 
 /**
- * Reads the users and groups of an instance's identity store. AWS gives no count of them. Its tokens alone lead from page to page, so whoever is
+ * Reads the users and groups of an instance's identity store. AWS gives no count of them. Its tokens alone lead from page to page, so a person who is
  * in the store from the beginning to the end of a reading is read as far as AWS's own lists are whole.
  */
 export function directoryReader(center: Center): ReadDirectory {

@@ -16,6 +16,17 @@ export function directoryGroups({ tx, identity_provider_id }: DirectoryCtx): Sta
     and d.identity_provider_id = ${identity_provider_id}::uuid`
 }
 
+/** The group of the directory with this id there (`group_id`), for the reason that `userBy` has: a select to embed in another statement. */
+export function groupByExternalId({ tx, identity_provider_id }: DirectoryCtx, external_id: Statement): Statement {
+  return sql`select d.group_id from directory_group d where d.tenant_id = ${tx.tenant_id}::uuid
+    and d.external_id = ${external_id} and (d.identity_provider_id = ${identity_provider_id}::uuid) is true`
+}
+
+export async function findGroupByExternalId(ctx: DirectoryCtx, external_id: string): Promise<string | undefined> {
+  const [found] = await ctx.tx.read(sql<{ group_id: string }>`${groupByExternalId(ctx, sql`${external_id}::text`)}`)
+  return found?.group_id
+}
+
 export async function findDirectoryGroup(ctx: DirectoryCtx, id: string): Promise<DirectoryGroup | undefined> {
   const [found] = await ctx.tx.read(
     sql<DirectoryGroup>`select ${groupColumns} from ${directoryGroups(ctx)} and d.group_id = ${id}`,

@@ -24,8 +24,8 @@ import { changedMeanwhile, guardRemoval } from './guard-removal.flow.ts'
 /** How often a change is tried when another comes between its read and its write. */
 const maxAttempts = 5
 
-/** Ends a user’s access where the directory stops them. `areConfirmed`: how many it stops was checked before, for all of them at once. */
-export type ChangeParts = { endAccess: EndAccess; areConfirmed?: boolean }
+/** Ends a user’s access where the directory stops them. `removalsGuarded`: how many it stops was checked before, for all of them at once. */
+export type ChangeParts = { endAccess: EndAccess; removalsGuarded?: boolean }
 
 type Change = { id: string; ifMatch: string | undefined; of(before: Resource): Resource }
 
@@ -130,14 +130,14 @@ function saveOf(ctx: DirectoryCtx, save: UserSave): Promise<DirectoryUser | unde
 }
 
 function stopUser(ctx: DirectoryCtx, parts: ChangeParts, save: UserSave): Promise<DirectoryUser | undefined> {
-  const { endAccess, areConfirmed = false } = parts
+  const { endAccess, removalsGuarded = false } = parts
   const stop = async (inside: DirectoryCtx) => {
     await requireMayStop(inside, save.before)
     const saved = await saveDirectoryUser(inside, save)
     if (saved !== undefined) await leave(inside, saved, endAccess, 'its holder was deactivated in the directory')
     return saved
   }
-  return guardRemoval(ctx, { before: save.before, isCounted: save.before.active && !areConfirmed }, stop)
+  return guardRemoval(ctx, { before: save.before, isCounted: save.before.active && !removalsGuarded }, stop)
 }
 
 /** Locks an owner who is to be stopped, and the other owners. @throws Problem 409 `last_owner` */

@@ -28,6 +28,11 @@ export function userByExternalId(ctx: DirectoryCtx, external_id: Statement): Sta
   return userBy(ctx, sql`d.external_id = ${external_id}`)
 }
 
+export async function findUserByExternalId(ctx: DirectoryCtx, external_id: string): Promise<string | undefined> {
+  const [found] = await ctx.tx.read(sql<{ user_id: string }>`${userByExternalId(ctx, sql`${external_id}::text`)}`)
+  return found?.user_id
+}
+
 export async function findDirectoryUser(ctx: DirectoryCtx, id: string): Promise<DirectoryUser | undefined> {
   const [found] = await ctx.tx.read(
     sql<DirectoryUser>`select ${userColumns} from directory_user d

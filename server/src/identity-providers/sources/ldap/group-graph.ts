@@ -4,7 +4,7 @@ import { TargetError } from '../../../provisioners/driver.ts'
 /** A group as it is read. `people`: ids of its own members. `nested`: the keys of other groups in it, by `dnKey`, known or not. */
 export type GroupNode = { id: string; name: string; people: string[]; nested: string[] }
 
-/** The most memberships that are handed on of one reading, those by nested groups included. */
+/** The most memberships that are walked in one reading: those of a group in other groups count for each of these. */
 const maxMemberships = 20_000_000
 
 /**

@@ -1,10 +1,11 @@
 import { TargetError } from '../../../provisioners/driver.ts'
+import { directoryLimits } from '../../../provisioners/target-directory.ts'
 import { dnKey } from './distinguished-name.ts'
 import { idOf, shortDn, textsOf } from './entry.ts'
 import type { Entry } from './read-message.ts'
 
 /** Their names are held in memory during a reading: some 60 MB. */
-const maxPeople = 200_000
+const maxPeople = directoryLimits.people
 
 /** Who is in a directory, by the names that managers and members are given by. */
 export type PeopleIndex = {

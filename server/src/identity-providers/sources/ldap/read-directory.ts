@@ -17,7 +17,7 @@ const maxGroupsOfPage = 200
 
 /**
  * Reads a directory over one connection, in three parts: who is there, the groups, and the people themselves. The first one is needed because
- * a manager or a member can be somebody of a later page.
+ * a manager or a member can be on a later page.
  */
 export async function* readDirectory(
   settings: Settings,

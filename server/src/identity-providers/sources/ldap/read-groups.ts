@@ -1,5 +1,7 @@
 import { periodicYield } from '../../../kernel/yield-to-event-loop.ts'
 import { TargetError } from '../../../provisioners/driver.ts'
+import { directoryLimits } from '../../../provisioners/target-directory.ts'
+import { openMemoryBudget } from '../memory-budget.ts'
 import { dnKey } from './distinguished-name.ts'
 import { firstText, idOf, shortDn } from './entry.ts'
 import type { GroupNode } from './group-graph.ts'
@@ -10,7 +12,7 @@ import type { Entry } from './read-message.ts'
 import { searchAll } from './search.ts'
 import type { Session } from './session.ts'
 
-const maxGroups = 100_000
+const maxGroups = directoryLimits.groups
 /** The most members that are named in all groups, people and others. */
 const maxMembers = 10_000_000
 /** Groups can be large. */
@@ -34,8 +36,10 @@ export async function* readGroups(
   const ids = new Set<string>()
   const parents = new Map<string, string[]>()
   let members = 0
-  const count = (more: number) => {
+  const hold = openMemoryBudget()
+  const count = (more: number, characters = 0) => {
     members += more
+    hold(characters)
     if (members > maxMembers) throw asTooMany(`${maxMembers} members`)
   }
 
@@ -51,7 +55,10 @@ export async function* readGroups(
     into.nodes.set(key, node)
     if (named === 0) into.silent.set(key, node)
     const above = await groupsOf(session, entry)
-    count(above.length)
+    count(
+      above.length,
+      above.reduce((sum, key) => sum + key.length, 0),
+    )
     if (above.length > 0) parents.set(key, above)
   }
 
@@ -75,7 +82,7 @@ async function addMembers(
   session: Session,
   entry: Entry,
   people: PeopleIndex,
-  count: (more: number) => void,
+  count: (more: number, characters?: number) => void,
 ): Promise<number> {
   const pause = periodicYield()
   let named = 0
@@ -84,7 +91,7 @@ async function addMembers(
       count(values.length)
       named += values.length
       for (const value of values) {
-        addMember(node, name, value.toString('utf8'), people)
+        addMember(node, name, value.toString('utf8'), people, count)
         await pause()
       }
     }
@@ -102,7 +109,13 @@ export async function groupsOf(session: Session, entry: Entry): Promise<string[]
 }
 
 /** Only people who were read, and what may be a group: anything else with a DN is found to be none once all groups are known. */
-function addMember(node: GroupNode, attribute: string, member: string, people: PeopleIndex): void {
+function addMember(
+  node: GroupNode,
+  attribute: string,
+  member: string,
+  people: PeopleIndex,
+  count: (more: number, characters: number) => void,
+): void {
   if (attribute === 'memberUid') {
     const id = people.findUid(member.trim())
     if (id !== undefined) node.people.push(id)
@@ -112,8 +125,9 @@ function addMember(node: GroupNode, attribute: string, member: string, people: P
   const key = dnKey(attribute === 'uniqueMember' ? member.replace(/#'[01]*'B$/, '') : member)
   if (key === undefined) return
   const id = people.findKey(key)
-  if (id === undefined) node.nested.push(key)
-  else node.people.push(id)
+  if (id !== undefined) return void node.people.push(id)
+  count(0, key.length)
+  node.nested.push(key)
 }
 
 function asTooMany(what: string): TargetError {

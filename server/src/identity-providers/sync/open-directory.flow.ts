@@ -10,8 +10,9 @@ import { fieldsToFind } from '../../provisioners/set-up.ts'
 import type { DirectoryPage, ReadDirectory } from '../../provisioners/target-directory.ts'
 import type { KeptConfig } from '../../secrets/sealed-config.ts'
 import { placeOfSecrets } from '../identity-provider-store.ts'
-import { findSyncFaults, type Protocol } from '../protocol.ts'
+import type { Protocol } from '../protocol.ts'
 import type { SourceType } from '../sources/source.ts'
+import { findSettingsFaults } from '../sync-settings.ts'
 
 /** The protocols whose connection the config of an identity provider says. */
 export type SourceTypes = Readonly<Record<Exclude<Protocol, 'identity_center'>, SourceType>>
@@ -25,16 +26,26 @@ export type ProviderToRead = KeptConfig & { id: string; protocol: Protocol }
 /** Two who write the same users would undo each other's changes. @throws Problem 422 where the directory may push, too */
 export async function requireNoScimKey(tx: Tx, identity_provider_id: string): Promise<void> {
   if (!(await hasLiveKeyOfProvider(tx, identity_provider_id))) return
+  const message = 'the identity provider has a SCIM key, by which its directory pushes: revoke the key, then sync again'
+  throw new Problem('unprocessable', message)
+}
+
+/**
+ * Nobody vouched for a config from before directories were read: who could write one did not need the rights that it takes now.
+ * @throws Problem 422
+ */
+export function requireConfigured({ configured_by }: { configured_by: string | null }): void {
+  if (configured_by !== null) return
   const message =
-    'the identity provider has a SCIM key, by which its directory pushes: revoke the key, and the directory is read'
+    'the config was written before directories were read: send it again, for example with a new `sync_interval_minutes`'
   throw new Problem('unprocessable', message)
 }
 
 /** Why the directory of a provider cannot be read yet, by the field of the config. It calls nobody outside. */
 export async function findSourceFaults(parts: SourceParts, tx: Tx, provider: ProviderToRead): Promise<FaultyField[]> {
-  const shared = findSyncFaults(provider.config)
-  if (provider.protocol === 'identity_center') return [...shared, ...(await findCenterFaults(parts, tx, provider))]
   const { config } = await wholeConfig(parts, tx, provider)
+  const shared = findSettingsFaults(config)
+  if (provider.protocol === 'identity_center') return [...shared, ...(await findCenterFaults(parts, tx, provider))]
   return [...shared, ...(await parts.sources[provider.protocol].findFaults(config, parts.egress))]
 }
 
@@ -42,7 +53,7 @@ export async function findSourceFaults(parts: SourceParts, tx: Tx, provider: Pro
  * The reader of a provider's directory. INVARIANT: its errors contain none of the secrets of the config.
  * @throws TargetError permanent for a config with faults
  */
-export async function openSource(
+export async function openDirectory(
   parts: SourceParts & { drivers: Drivers },
   tx: Tx,
   provider: ProviderToRead,
