@@ -65,7 +65,8 @@ const activeAt: Exceptions = {
   'server/src/users/lifecycle-store.ts': 'changes the column, and counts the suspension itself',
   'server/src/scim/users/directory-user-store.ts': 'what a directory says, and not whether the user may act',
   'server/src/scim/users/user-list-store.ts': 'shows a directory what it said',
-  'server/src/identity-providers/sync/compare-store.ts': 'what a directory says, beside what it said before',
+  'server/src/identity-providers/sync/compare-people-store.ts': 'what a directory says, beside what it said before',
+  'server/src/identity-providers/sync/going-store.ts': 'whom the directory has not stopped yet',
 }
 
 /** The column of a row of users, or a condition by its bare name. */

@@ -108,7 +108,8 @@ export async function forget({ tx, identity_provider_id }: DirectoryCtx, item: W
     order by r.finished_at desc offset ${than})`
   // What a person may still confirm is kept as long as the run.
   const ofOlder = sql`s.tenant_id = ${tx.tenant_id}::uuid and s.run_id = any(array${older(maxDetailed)})
-    and not exists (select from sync_run r where r.tenant_id = s.tenant_id and r.id = s.run_id and r.needs_confirmation)`
+    and not exists (select from sync_run r
+      where r.tenant_id = s.tenant_id and r.id = s.run_id and r.needs_confirmation)`
   for (const rows of detailTables) await deleteAll(tx, rows, ofOlder)
   await tx.write([
     sql`delete from sync_run r where r.tenant_id = ${tx.tenant_id}::uuid and r.id = any(array${older(maxRuns)})`,

@@ -113,9 +113,6 @@ export const personChanges = [
 ] as const
 export type PersonChange = (typeof personChanges)[number]
 
-export const groupChanges = ['add', 'change', 'empty', 'invalid'] as const
-export type GroupChange = (typeof groupChanges)[number]
-
 export const changeKinds = ['user', 'group'] as const
 export const allChanges = [...personChanges, 'empty'] as const
 export const outcomes = ['planned', 'done', 'refused', 'none'] as const
