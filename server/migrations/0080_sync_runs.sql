@@ -9,7 +9,6 @@ alter table identity_provider
   -- When a run that was no dry one last succeeded: from then on it is read by its schedule.
   add column read_at timestamptz,
   add constraint identity_provider_configured_by_fk foreign key (tenant_id, configured_by) references tenant_user (tenant_id, id);
-create index identity_provider_configured_by_ix on identity_provider (tenant_id, configured_by) where configured_by is not null;
 grant update (configured_by, config_version, read_at) on identity_provider to sallyport_app;
 
 -- A work list. The one run of a provider that is not finished is under way, or the next one by its schedule.

@@ -1,6 +1,11 @@
 -- Runs beside code that knows 0080.
 -- Outside a transaction: directories go on writing.
 
+-- The providers whose config a user wrote.
+drop index concurrently if exists identity_provider_configured_by_ix;
+create index concurrently identity_provider_configured_by_ix on identity_provider (tenant_id, configured_by)
+  where configured_by is not null;
+
 -- A user and a group by their id in the directory, and a user by their name there. Until a directory that was just read in is analyzed, each
 -- index that begins with the provider seems to find one row, and PostgreSQL may read the whole directory for one user.
 drop index concurrently if exists directory_user_external_id_ix;

@@ -46,7 +46,7 @@ async function dropOwned(db: Pick<TestDatabase, 'asSuperuser'>, attempts = 20): 
   try {
     await db.asSuperuser(`drop owned by ${ownerRole}`)
   } catch (error) {
-    if (attempts === 1 || !/tuple concurrently/.test(String(error))) throw error
+    if (attempts === 1 || !/tuple concurrently|cache lookup failed for database/.test(String(error))) throw error
     await dropOwned(db, attempts - 1)
   }
 }

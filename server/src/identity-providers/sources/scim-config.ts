@@ -16,7 +16,13 @@ const [usualPageSize, maxPageSize] = [100, 1_000]
 
 /** A config without faults. */
 export function scimConfigOf({ base_url, token, page_size = usualPageSize }: Config): ScimConfig {
-  return { base_url: String(base_url).replace(/\/+$/, ''), token: String(token), page_size: Number(page_size) }
+  return { base_url: withoutSlashes(String(base_url)), token: String(token), page_size: Number(page_size) }
+}
+
+function withoutSlashes(url: string): string {
+  let end = url.length
+  while (url[end - 1] === '/') end -= 1
+  return url.slice(0, end)
 }
 
 /** What is wrong with a field, as a half-sentence after its name. */

@@ -1,3 +1,4 @@
+import { recordTag } from '../../http/if-match.ts'
 import { operation } from '../../http/operation.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { SyncRunDetail, SyncRunParams } from './sync-run.ts'
@@ -13,6 +14,7 @@ export const getSyncRun = operation({
   params: SyncRunParams,
   replies: { 200: SyncRunDetail },
   errors: ['not_found'],
+  etag: recordTag,
   async run({ tx }, { params }) {
     const run = await findRun(tx, params.id, params.run_id)
     if (run === undefined) throw notFound('sync run')
