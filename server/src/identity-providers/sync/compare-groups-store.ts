@@ -31,17 +31,14 @@ export async function findSomeMembers(
   const [[one]] = await tx.write([
     sql<{ held: boolean; last: MemberKey | null }>`with ${held(tx, item)},
       chunk as materialized (
-        select m.group_source_id, m.person_source_id from sync_member m
+        select m.ctid as place, m.group_source_id, m.person_source_id from sync_member m
         where ${ofRun} and m.user_id is null and ${later}
         order by m.group_source_id, m.person_source_id limit ${maxMembers}),
-      known as materialized (
-        select c.*, (${userByExternalId(ctx, sql`c.person_source_id`)}) as user_id from chunk c),
       found as (
-        update sync_member m set user_id = k.user_id from known k, held
-        where ${ofRun} and m.group_source_id = k.group_source_id and m.person_source_id = k.person_source_id
-          and k.user_id is not null)
+        update sync_member m set user_id = (${userByExternalId(ctx, sql`m.person_source_id`)})
+        where ${ofRun} and exists (select from held) and m.ctid = any(array(select place from chunk)))
       select exists (select from held) as held, (
-        select to_jsonb(c) from chunk c where (select count(*) from chunk) = ${maxMembers}
+        select to_jsonb(c) - 'place' from chunk c where (select count(*) from chunk) = ${maxMembers}
         order by c.group_source_id desc, c.person_source_id desc limit 1) as last`,
   ])
   return one?.held === true ? one.last : undefined
