@@ -20,6 +20,9 @@ export function findSettingsFaults(config: Readonly<Record<string, unknown>>): F
   const why = `must be a whole number from ${minIntervalMinutes} to ${maxIntervalMinutes}, or 0 for no schedule`
   return [
     ...(minutes === undefined || isInterval(minutes) ? [] : [{ pointer: '/config/sync_interval_minutes', why }]),
+    ...Object.entries(unknown).flatMap(([name, why]) =>
+      config[name] === undefined ? [] : [{ pointer: `/config/${name}`, why }],
+    ),
     ...['dry_run', 'sync_groups'].flatMap((name) => {
       const value = config[name]
       const isFlag = value === undefined || typeof value === 'boolean'
@@ -27,6 +30,13 @@ export function findSettingsFaults(config: Readonly<Record<string, unknown>>): F
     }),
   ]
 }
+
+/** Settings that one might expect, and that would not do what they seem to. */
+const unknown = {
+  sync_users: 'is not a setting: users are always read; leave it out',
+  sync_interval_seconds: 'is not a setting: use `sync_interval_minutes`',
+  schedule: 'is not a setting: use `sync_interval_minutes`',
+} as const
 
 function isInterval(value: unknown): value is number {
   if (value === 0) return true

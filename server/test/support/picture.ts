@@ -16,10 +16,13 @@ export function picturesOf({ asSuperuser }: House, tables: readonly string[]): (
 }
 
 /** Takes pictures of every table that has tenants' rows, except `except`. */
-export async function picturesOfAll(house: House, except: string): Promise<(tenant_id: string) => Promise<Picture>> {
+export async function picturesOfAll(
+  house: House,
+  ...except: readonly string[]
+): Promise<(tenant_id: string) => Promise<Picture>> {
   const tables = await house.asSuperuser<{ name: string }>(
     `select table_name as name from information_schema.columns
-      where table_schema = 'public' and column_name = 'tenant_id' and table_name <> $1 order by 1`,
+      where table_schema = 'public' and column_name = 'tenant_id' and table_name <> all($1) order by 1`,
     [except],
   )
   return picturesOf(

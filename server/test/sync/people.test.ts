@@ -28,7 +28,11 @@ suite('a person whose address somebody here has', async () => {
       ['a', 'settle', 'done'],
       ['b', 'add', 'done'],
     ])
+    const synced = () =>
+      house.asSuperuser("select id from event where type = 'identity_provider.synced' and subject_id = $1", [stage.id])
+    assert.equal((await synced()).length, 1)
     await sync()
+    assert.equal((await synced()).length, 1, 'the same conflict is no news')
     const conflicts = (await call('GET', `${url}/conflicts`)).body.data as { id: string; user_id: string }[]
     assert.deepEqual(
       conflicts.map((conflict) => conflict.user_id),

@@ -74,6 +74,11 @@ suite('a directory cannot be read', async () => {
       const [status, , message] = await refusal(url)
       assert.deepEqual([status, /must be `true` or `false`/.test(String(message))], [422, true])
     }
+    for (const config of [{ sync_users: false }, { sync_interval_seconds: 60 }, { schedule: '0 * * * *' }]) {
+      const { url } = await syncStage(house, tenant, { config })
+      const [status, , message] = await refusal(url)
+      assert.deepEqual([status, /is not a setting/.test(String(message))], [422, true])
+    }
   })
 
   test('by a config that nobody with the rights has written', async () => {

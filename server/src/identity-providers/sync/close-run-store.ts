@@ -6,7 +6,7 @@ import type { Statement, Tx } from '../../kernel/context.ts'
 import { scheduleNext } from '../sync-schedule-store.ts'
 import { removalsKept } from './going-store.ts'
 import { deleteAll, detailTables } from './run-lease-store.ts'
-import type { Going, SyncCounts } from './sync-run.ts'
+import { changesSomething, type Going, type SyncCounts } from './sync-run.ts'
 
 /** How many finished runs of a provider are kept, and how many of these with what they did with each person. */
 const maxRuns = 100
@@ -66,8 +66,7 @@ function emitted(ctx: DirectoryCtx, item: WorkItem, end: RunEnd): Statement {
   const about = { subject_type: 'identity_provider', subject_id: ctx.identity_provider_id } as const
   const run_id = item.id
   if (end.status === 'synced') {
-    const { people, groups, unchanged, left_out, ...changed } = end.counts ?? { people: 0, groups: 0 }
-    if (Object.values(changed).every((count) => count === 0)) return sql`select`
+    if (end.counts === null || !changesSomething(end.counts)) return sql`select`
     const event: NewEvent = { type: 'identity_provider.synced', ...about, data: { run_id, counts: end.counts } }
     return emit(ctx, event, sql`i`)
   }

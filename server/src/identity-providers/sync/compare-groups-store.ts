@@ -44,14 +44,14 @@ export async function findSomeMembers(
   return one?.held === true ? one.last : undefined
 }
 
-/** Forgets what was found for groups that are not written yet: the people who have just been made may be their members. */
+/** Forgets what was found for groups that are still to be written: the people who have just been made may be their members. */
 export async function forgetGroupComparison({ tx }: DirectoryCtx, item: WorkItem): Promise<boolean> {
   const [rows] = await tx.write([
     sql`with ${held(tx, item)},
       forgotten as (
         update sync_group s set change = null
         where s.tenant_id = ${tx.tenant_id}::uuid and s.run_id in (select id from held) and not s.done
-          and not s.absent and s.change is not null)
+          and not s.absent and s.change is not null and s.message is null)
       select id from held`,
   ])
   return rows.length > 0

@@ -32,7 +32,8 @@ function isOurs(tx: Tx, item: WorkItem): Statement {
 
 /**
  * The common table expression `held`: the run, as long as its lease is ours, its provider is switched on with the config by which it reads,
- * and its tenant is not suspended. Without a row, nothing may be written. The provider is locked before: its deletion has locked it too before its runs go.
+ * and its tenant is not suspended. Without a row, nothing may be written. The provider is locked before: its deletion has locked it too before
+ * its runs go.
  */
 export function held(tx: Tx, item: WorkItem): Statement {
   return sql`held as materialized (
@@ -76,7 +77,7 @@ export async function openRun(tx: Tx, item: WorkItem): Promise<OpenRun | undefin
         from p where ${isOurs(tx, item)} and r.identity_provider_id = p.id returning r.*),
       i as (
         update identity_provider i set sync_status = 'syncing' from r
-        where i.tenant_id = r.tenant_id and i.id = r.identity_provider_id and not r.dry_run and i.enabled)
+        where i.tenant_id = r.tenant_id and i.id = r.identity_provider_id and not r.dry_run and ${maySync})
       select p.config, p.sealed_secrets, p.id as identity_provider_id, p.provider_type, p.enabled, p.configured_by,
         (select t.suspended_at is not null from tenant t where t.id = p.tenant_id) as suspended,
         r.requested_by, r.dry_run, r.confirms, r.phase, r.attempts

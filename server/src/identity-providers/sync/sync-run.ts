@@ -170,6 +170,12 @@ export function countsOf(rows: readonly ChangeCount[]): SyncCounts {
   }
 }
 
+/** Whether a run with these counts changed users or groups: not if the same conflicts and faults were found once more. */
+export function changesSomething(counts: SyncCounts): boolean {
+  const { added, adopted, changed, enabled, disabled, groups_added, groups_changed, groups_emptied } = counts
+  return added + adopted + changed + enabled + disabled + groups_added + groups_changed + groups_emptied > 0
+}
+
 /** The changes that are written. */
 const written = new Set<string>(['add', 'adopt', 'change', 'enable', 'disable', 'absent', 'settle', 'empty'])
 
