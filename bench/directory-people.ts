@@ -8,7 +8,7 @@ export type Person = { id: string }
 /** A directory of a tenant, called as it calls. */
 export type Directory = { call(method: string, path: string, body?: object): Promise<Record<string, unknown>> }
 
-const membersOfOne = 20
+export const membersOfOne = 20
 
 /** A directory with a key; at most this many connections. An unsuccessful answer ends the bench. */
 export async function makeDirectory(
@@ -71,7 +71,7 @@ export async function importPeople(
 }
 
 /** Everybody else has one of the first people as their manager. */
-function personOf(number: number): object {
+export function personOf(number: number) {
   const name = String(number).padStart(6, '0')
   const [userName, manager] = [`p${name}@directory.example`, `e${String(number % 100).padStart(6, '0')}`]
   return {

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connectAlone } from '../server/src/db/client/connect.ts'
+import { approvalsOf } from './approvals.ts'
 import type { Bench, Effort } from './bench.ts'
 import { dispatchesOf, seedAccess } from './directory-access.ts'
 import { type Directory, importPeople, inTurns, makeDirectory, type Person } from './directory-people.ts'
 import { embeddedTarget } from './embedded.ts'
 import { type Database, spread } from './ends.ts'
-import { type Caller, callerOf } from './meanwhile.ts'
 import { gather, startService } from './sallyport.ts'
 
 /** A client sends this many calls at once. One that sends everything at the same moment has `connections`. */
@@ -109,33 +109,6 @@ async function leave(
     [`${who}: dispatched`, ...spread(delays)],
     [`${who}: an approval meanwhile`, ...spread(approved)],
   ]
-}
-
-/** Requests that are made and approved, ten a second; milliseconds of each approval. */
-function approvalsOf(base_url: string, { requester, approver }: { requester: Caller; approver: Caller }) {
-  const call = callerOf(base_url)
-  const body = {
-    resource: { type: 'cloud_account', id: '111122223333' },
-    action: 'ReadOnlyAccess',
-    reason: 'a look at the logs',
-    duration_seconds: 3_600,
-  }
-  return {
-    async during(work: Promise<unknown>): Promise<number[]> {
-      const took: number[] = []
-      const calls: Promise<void>[] = []
-      const approve = async () => {
-        const { id } = await call<{ id: string }>(requester, 'POST', '/v1/requests', body)
-        const began = performance.now()
-        await call(approver, 'POST', `/v1/requests/${id}/approve`, {})
-        took.push(performance.now() - began)
-      }
-      const approving = setInterval(() => calls.push(approve()), 100)
-      await work.finally(() => clearInterval(approving))
-      await Promise.all(calls)
-      return took
-    },
-  }
 }
 
 const filters = [

@@ -8,6 +8,7 @@ import { floods } from './floods.ts'
 import { grants } from './grants.ts'
 import { interactions } from './interactions.ts'
 import { policy } from './policy.ts'
+import { pull } from './pull.ts'
 import { replays } from './replays.ts'
 import { asMarkdown, writeReport } from './report.ts'
 
@@ -22,6 +23,7 @@ const benches: Record<string, Bench> = {
   drafts,
   interactions,
   directory,
+  pull,
 }
 
 const options = {
