@@ -127,6 +127,31 @@ suite('a group of a directory that is read', async () => {
   })
 })
 
+test('a group whose new members could not be made keeps those that it has', async () => {
+  const { said, sync, call, url, tenant_id } = await syncStage(house, await house.tenant('Missing'))
+  const groups = (member_ids: string[]) =>
+    Array.from({ length: 6 }, (_, index) => ({ id: `m${index}`, name: `M ${index}`, member_ids }))
+  said.pages = [{ people: [member('a')], groups: groups(['a']) }]
+  await sync()
+  const same = { emails: [{ value: 'same@example.com' }] }
+  // People are made in the order of their ids, a hundred at a time.
+  const between = Array.from({ length: 100 }, (_, index) => member(`n${index}`))
+  const all = [member('a'), member('b', same), ...between, member('z', same)]
+  said.pages = [{ people: all, groups: groups(['z']) }]
+  const run = await sync()
+  assert.deepEqual([run.status, run.counts.added, run.counts.failed, run.counts.groups_failed], ['synced', 101, 1, 6])
+  const { data } = (await call('GET', `${url}/sync-runs/${run.id}/changes?kind=group`)).body
+  const [first] = data as { change: string; outcome: string; message: string }[]
+  assert.deepEqual([first?.change, first?.outcome], ['empty', 'refused'])
+  assert.match(String(first?.message), /the next run decides/)
+  const members = await house.asSuperuser(
+    `select m.user_id from group_member m join tenant_group g on g.tenant_id = m.tenant_id and g.id = m.group_id
+      where g.tenant_id = $1 and g.name like 'M %'`,
+    [tenant_id],
+  )
+  assert.equal(members.length, 6)
+})
+
 test('a name that nobody can see makes no group, and the others are made', async () => {
   const { said, sync } = await syncStage(house, await house.tenant('Other'))
   said.pages = [

@@ -44,14 +44,17 @@ export async function findSomeMembers(
   return one?.held === true ? one.last : undefined
 }
 
-/** Forgets what was found for groups that are still to be written: the people who have just been made may be their members. */
+/**
+ * Forgets what was found for groups that are still to be written: the people who have just been made may be their members. Not for those that
+ * are to be emptied, which were counted before anything was written.
+ */
 export async function forgetGroupComparison({ tx }: DirectoryCtx, item: WorkItem): Promise<boolean> {
   const [rows] = await tx.write([
     sql`with ${held(tx, item)},
       forgotten as (
         update sync_group s set change = null
         where s.tenant_id = ${tx.tenant_id}::uuid and s.run_id in (select id from held) and not s.done
-          and not s.absent and s.change is not null and s.message is null)
+          and s.change <> 'empty' and s.message is null)
       select id from held`,
   ])
   return rows.length > 0
@@ -68,23 +71,29 @@ export function listGroupsToCompare({ tx }: DirectoryCtx, item: WorkItem, limit:
     order by s.source_id limit ${limit}`)
 }
 
-/** Notes what has to be done with these groups. Returns whether the run is still ours; otherwise nothing was written. */
+/**
+ * Notes what has to be done with these groups. `isAgain`: none may be emptied that was not to be before the people were written, since no guard
+ * has counted it. Returns whether the run is still ours; otherwise nothing was written.
+ */
 export async function compareGroupsNamed(
   ctx: DirectoryCtx,
   item: WorkItem,
-  source_ids: readonly string[],
+  { source_ids, isAgain }: { source_ids: readonly string[]; isAgain: boolean },
 ): Promise<boolean> {
   const { tx } = ctx
   const wanted = sql`sync_member m where m.tenant_id = ${tx.tenant_id}::uuid and m.run_id = ${item.id}::uuid
     and m.group_source_id = s.source_id`
   const has = sql`group_member g where g.tenant_id = ${tx.tenant_id}::uuid and g.group_id = k.group_id`
   const comes = sql`exists (select from sync_person p where p.tenant_id = m.tenant_id and p.run_id = m.run_id
-    and p.source_id = m.person_source_id and p.change in ('add', 'adopt') offset 0)`
+    and p.source_id = m.person_source_id and p.change in ('add', 'adopt')
+    and not p.done and p.message is null offset 0)`
   const [rows] = await tx.write([
     sql`with ${held(tx, item)},
       compared as (
-        update sync_group s set (group_id, change) = (
-          select k.group_id, case when s.message is not null then 'invalid' when k.group_id is null then 'add'
+        update sync_group s set (group_id, change, message) = (
+          select c.group_id, c.change,
+            case when c.change = 'empty' and ${isAgain} then ${membersMissing} else s.message end
+          from (select k.group_id, case when s.message is not null then 'invalid' when k.group_id is null then 'add'
             when exists (select from ${has}) and not exists (
               select from ${wanted} and (m.user_id is not null or ${comes})) then 'empty'
             when s.name <> (select d.display_name from directory_group d
@@ -92,14 +101,16 @@ export async function compareGroupsNamed(
             when (select count(*) from ${has}) <> (select count(m.user_id) from ${wanted}) then 'change'
             when exists (select from ${wanted} and m.user_id is not null and not exists (
               select from ${has} and g.user_id = m.user_id offset 0)) then 'change'
-            else 'unchanged' end
-          from (select (${groupByExternalId(ctx, sql`s.source_id`)}) as group_id) k)
+            else 'unchanged' end as change
+          from (select (${groupByExternalId(ctx, sql`s.source_id`)}) as group_id) k) c)
         where s.tenant_id = ${tx.tenant_id}::uuid and s.run_id in (select id from held)
           and s.source_id = any(${[...source_ids]}::text[]))
       select id from held`,
   ])
   return rows.length > 0
 }
+
+const membersMissing = 'its members could not be made, so it keeps those that it has: the next run decides'
 
 /** Notes the groups with members that the directory no longer has. Returns whether the run is still ours. */
 export async function findAbsentGroups(ctx: DirectoryCtx, item: WorkItem): Promise<boolean> {

@@ -27,16 +27,20 @@ export async function comparePeople(ctx: DirectoryCtx, item: WorkItem): Promise<
 const maxGroups = 100
 const maxMembers = 50_000
 
-/** The same of groups: again after people were made, who may be their members. */
-export async function compareGroups(ctx: DirectoryCtx, item: WorkItem): Promise<boolean> {
+/** The same of groups. `isAgain`: after people were made, who may be their members. */
+export async function compareGroups(
+  ctx: DirectoryCtx,
+  item: WorkItem,
+  { isAgain }: { isAgain: boolean },
+): Promise<boolean> {
   let after: MemberKey | null | undefined = null
   do after = await findSomeMembers(ctx, item, after)
   while (after !== null && after !== undefined)
   if (after === undefined || !(await forgetGroupComparison(ctx, item))) return false
   for (;;) {
     const groups = await listGroupsToCompare(ctx, item, maxGroups)
-    if (groups.length === 0) return findAbsentGroups(ctx, item)
-    if (!(await compareGroupsNamed(ctx, item, firstOf(groups)))) return false
+    if (groups.length === 0) return isAgain || findAbsentGroups(ctx, item)
+    if (!(await compareGroupsNamed(ctx, item, { source_ids: firstOf(groups), isAgain }))) return false
   }
 }
 

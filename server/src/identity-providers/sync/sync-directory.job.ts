@@ -107,7 +107,7 @@ const failed = (error: string): RunEnd => ({ status: 'failed', error, counts: nu
 async function readAndCompare(syncing: Syncing, parts: Parts): Promise<RunEnd | 'go on' | undefined> {
   const { ctx, item, run, settings } = syncing
   if (!(await readAll(syncing, parts)) || !(await comparePeople(ctx, item))) return undefined
-  if (settings.groups && !(await compareGroups(ctx, item))) return undefined
+  if (settings.groups && !(await compareGroups(ctx, item, { isAgain: false }))) return undefined
   if (run.confirms !== null) await leaveUnconfirmed(ctx, item, run.confirms)
   const rows = await countChanges(ctx, item)
   const counts = countsOf(rows)
@@ -159,7 +159,7 @@ async function write({ ctx, item, run, settings }: Syncing, parts: Parts): Promi
   const inside = { ...ctx, tx: heldTx(tx, (within) => isHeld(within, item)) }
   if (run.phase !== 'groups') {
     if (!(await writePeople({ tx, item, ctx: inside, parts: { ...parts, removalsGuarded: true } }))) return undefined
-    if (settings.groups && !(await compareGroups(ctx, item))) return undefined
+    if (settings.groups && !(await compareGroups(ctx, item, { isAgain: true }))) return undefined
     if (!(await beginGroups(tx, item))) return undefined
   }
   if (settings.groups && !(await writeGroups({ tx, item, ctx: inside }))) return undefined
