@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { parseStrictJson } from '../http/strict-json.ts'
+import { isObject } from '../kernel/is-object.ts'
 import { clockLeeway, RefusedByProvider } from './redeemed-account.ts'
 
 /** Whose sessions a logout token ends: those of a person, or one session of theirs. At least one of the names is present. */
@@ -55,10 +56,6 @@ function refusal(why: string): RefusedByProvider {
 }
 
 type Json = { [name: string]: unknown }
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 function nameIn(value: unknown, claim: string): string | undefined {
   return value === undefined ? undefined : requireName(value, claim)

@@ -1,9 +1,11 @@
 /** Changes of a part of a resource (RFC 7644, section 3.5.2), as directories send them. Pure: it knows no table. */
+
 import { ScimProblem } from '../http/scim-problem.ts'
+import { isObject } from '../kernel/is-object.ts'
 import { type Attribute, enterpriseSchema, findAttribute, type ResourceKind } from './attribute.ts'
 import { type AttributePath, isExtension, readPath } from './attribute-path.ts'
 import { chooses, type Filter, readValueFilter, searchedText } from './filter.ts'
-import { isObject, type Resource, readValue, requireSize, withoutHollow } from './read-resource.ts'
+import { type Resource, readValue, requireSize, withoutHollow } from './read-resource.ts'
 
 export type PatchOperation = { op: 'add' | 'remove' | 'replace'; path: AttributePath; value: unknown }
 

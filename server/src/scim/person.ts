@@ -1,7 +1,8 @@
 import { invalidValue } from '../http/scim-problem.ts'
 import { emailFault, readEmail } from '../kernel/email-address.ts'
+import { isObject } from '../kernel/is-object.ts'
 import { enterpriseSchema } from './attribute.ts'
-import { isObject, type Resource } from './read-resource.ts'
+import type { Resource } from './read-resource.ts'
 import { shownText } from './shown-text.ts'
 
 /** What this service takes from what a directory says of a person. */

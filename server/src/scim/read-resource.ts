@@ -1,4 +1,5 @@
 import { invalidValue, ScimProblem } from '../http/scim-problem.ts'
+import { isObject } from '../kernel/is-object.ts'
 import { type Attribute, findAttribute, type ResourceKind } from './attribute.ts'
 import { writableAttributes } from './attribute-path.ts'
 
@@ -134,8 +135,4 @@ function onePrimary(values: unknown[]): unknown[] {
   return values.map((value, place) =>
     place < last && isObject(value) && value.primary === true ? { ...value, primary: false } : value,
   )
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,7 +1,8 @@
+import { isObject } from '../kernel/is-object.ts'
 import { type Attribute, findAttribute, type ResourceKind } from './attribute.ts'
 import { writableAttributes } from './attribute-path.ts'
 import { searchedText } from './filter.ts'
-import { isObject, type Resource } from './read-resource.ts'
+import type { Resource } from './read-resource.ts'
 
 /** One value of a resource as filters search it. `element`: the place of the value in its list. */
 export type SearchedValue = { path: string; key: string; element: number }

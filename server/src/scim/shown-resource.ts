@@ -1,7 +1,8 @@
 import { ScimProblem } from '../http/scim-problem.ts'
+import { isObject } from '../kernel/is-object.ts'
 import type { ResourceKind } from './attribute.ts'
 import { readPath } from './attribute-path.ts'
-import { isObject, type Resource } from './read-resource.ts'
+import type { Resource } from './read-resource.ts'
 
 /** Which attributes a client wants to see: these alone, or all but these. */
 export type Selection = { only?: readonly string[]; without?: readonly string[] }

@@ -1,6 +1,7 @@
+import { isObject } from '../../kernel/is-object.ts'
 import { TargetError } from '../../provisioners/driver.ts'
 import type { GroupRead } from '../../provisioners/target-directory.ts'
-import { idOf, isObject, type Listed } from './scim-list.ts'
+import { idOf, type Listed } from './scim-list.ts'
 
 /** A group with those who are in it directly. */
 type ScimGroup = { id: string; name: string; members: Member[] }

@@ -1,3 +1,4 @@
+import { isObject } from '../../kernel/is-object.ts'
 import { TargetError } from '../../provisioners/driver.ts'
 import { type AskScim, type ScimAnswer, ScimRefusal } from './scim-server.ts'
 
@@ -152,8 +153,4 @@ export function idOf(value: unknown): string | undefined {
 function wholeNumber(value: unknown): number | undefined {
   const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value
   return Number.isSafeInteger(number) && Number(number) >= 0 ? Number(number) : undefined
-}
-
-export function isObject(value: unknown): value is ScimAnswer {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

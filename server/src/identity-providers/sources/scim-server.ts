@@ -6,6 +6,7 @@ import { backoffDelay } from '../../kernel/backoff.ts'
 import type { Egress } from '../../kernel/context.ts'
 import { withinDeadline } from '../../kernel/deadline.ts'
 import { piecesOf, sanitizeText } from '../../kernel/foreign-text.ts'
+import { isObject } from '../../kernel/is-object.ts'
 import { TargetError } from '../../provisioners/driver.ts'
 import type { ScimConfig } from './scim-config.ts'
 
@@ -99,7 +100,7 @@ function notAnswered(error: unknown, signal: AbortSignal, maxBytes: number): Tar
 /** @throws TargetError */
 function readObject(text: string, path: string): ScimAnswer {
   const value = parsed(text)
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as ScimAnswer
+  if (isObject(value)) return value
   throw new TargetError(
     'permanent',
     `the SCIM server answered no JSON object to \`${nameOf(path)}\`: check \`base_url\``,

@@ -1,9 +1,10 @@
+import { isObject } from '../../kernel/is-object.ts'
 import { TargetError } from '../../provisioners/driver.ts'
 import { type DirectoryPage, directoryLimits, type PersonRead } from '../../provisioners/target-directory.ts'
 import { openMemoryBudget } from './memory-budget.ts'
 import { findFaults, type ScimConfig, scimConfigOf } from './scim-config.ts'
 import { flattened, groupOf } from './scim-groups.ts'
-import { isObject, type Listed, type ListToRead, readList } from './scim-list.ts'
+import { type Listed, type ListToRead, readList } from './scim-list.ts'
 import { type AskingLimits, type AskScim, askScimServer } from './scim-server.ts'
 import type { SourceType } from './source.ts'
 

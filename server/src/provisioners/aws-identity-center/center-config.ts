@@ -1,5 +1,6 @@
 import type { Egress } from '../../kernel/context.ts'
 import type { FaultyField } from '../../kernel/errors.ts'
+import { isObject } from '../../kernel/is-object.ts'
 import {
   flagField,
   hostField,
@@ -44,7 +45,7 @@ export type CenterConfig = {
 }
 
 const namesField: ShownField = {
-  shows: (value) => isNames(value) || (isRecord(value) && Object.values(value).every(isDatabase)),
+  shows: (value) => isNames(value) || (isObject(value) && Object.values(value).every(isDatabase)),
   leads: false,
 }
 const listField: ShownField = { shows: (value) => Array.isArray(value) && value.every(isText), leads: false }
@@ -222,7 +223,7 @@ export function findSetFault(set: string, instance_arn: string | undefined): str
 
 function findDatabaseFaults(databases: unknown): FaultyField[] {
   if (databases === undefined) return []
-  if (!isRecord(databases)) return [fault('databases', 'must be an object of databases by their ARN')]
+  if (!isObject(databases)) return [fault('databases', 'must be an object of databases by their ARN')]
   return Object.entries(databases).flatMap(([arn, database]) => {
     const at = `databases/${escaped(arn)}`
     if (!databaseArnForm.test(arn)) return [fault(at, 'must be named by the ARN of an RDS instance or cluster')]
@@ -255,7 +256,7 @@ const databaseHostForm = /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/
 const databaseUserForm = /^(?:\{user\}|[A-Za-z0-9_.@+-]{1,63})$/
 
 function isDatabase(value: unknown): value is DatabaseUsers {
-  if (!isRecord(value)) return false
+  if (!isObject(value)) return false
   const { resource_id, users, host, port, ...more } = value
   if (Object.keys(more).length > 0 || !isPlace(host, port)) return false
   return (
@@ -272,11 +273,7 @@ function isPlace(host: unknown, port: unknown): boolean {
 }
 
 function isNames(value: unknown): value is Record<string, string> {
-  return isRecord(value) && Object.values(value).every(isText)
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject(value) && Object.values(value).every(isText)
 }
 
 function isText(value: unknown): value is string {

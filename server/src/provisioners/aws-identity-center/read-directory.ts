@@ -1,4 +1,5 @@
 import type { StoreUser } from '../../aws/aws.ts'
+import { isObject } from '../../kernel/is-object.ts'
 import { TargetError } from '../driver.ts'
 import type { DirectoryPage, PersonRead, ReadDirectory } from '../target-directory.ts'
 import type { Center } from './center.ts'
@@ -68,10 +69,9 @@ function objectOf(fields: Readonly<Record<string, unknown>>): Record<string, unk
 
 /** Names with a small first letter: AWS's documentation does not say how it spells those of an extension, and its users have met both. */
 function inSpellingOfScim(value: unknown): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return {}
+  if (!isObject(value)) return {}
   const entries = Object.entries(value).map(([name, inner]: [string, unknown]) => {
-    const isObject = typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-    return [name.charAt(0).toLowerCase() + name.slice(1), isObject ? objectOf(inSpellingOfScim(inner)) : inner]
+    return [name.charAt(0).toLowerCase() + name.slice(1), isObject(inner) ? objectOf(inSpellingOfScim(inner)) : inner]
   })
   return Object.fromEntries(entries) as Record<string, unknown>
 }

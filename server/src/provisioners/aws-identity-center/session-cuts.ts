@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { isObject } from '../../kernel/is-object.ts'
 
 /**
  * The statements in a permission set's inline policy that deny people their older sessions, beside the statements of the
@@ -99,9 +100,9 @@ function statementOf({ person, before }: Cut) {
 function readPolicy(text: string): Policy | undefined {
   if (text.trim() === '') return { whole: { Version: '2012-10-17' }, theirs: [], cuts: [] }
   const whole = parsed(text)
-  if (!isRecord(whole) || JSON.stringify(whole) !== minified(text)) return undefined
+  if (!isObject(whole) || JSON.stringify(whole) !== minified(text)) return undefined
   const statements = [whole.Statement].flat()
-  if (!statements.every(isRecord)) return undefined
+  if (!statements.every(isObject)) return undefined
   const theirs = statements.filter((one) => cutOf(one) === undefined)
   if (theirs.some(({ Sid }) => typeof Sid === 'string' && Sid.startsWith(sidPrefix))) return undefined
   return { whole, theirs, cuts: statements.flatMap((one) => cutOf(one) ?? []) }
@@ -143,8 +144,4 @@ function endOfText(json: string, begin: number): number {
   let at = begin + 1
   while (json[at] !== '"') at += json[at] === '\\' ? 2 : 1
   return at + 1
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../../kernel/is-object.ts'
 import { isPlainLine } from '../../kernel/one-line-name.ts'
 import { type Connect, connectOf, isHttpsLink } from '../connect.ts'
 
@@ -62,8 +63,4 @@ function isText(text: unknown, max: number): text is string {
   return (
     typeof text === 'string' && text.trim() !== '' && text.length <= max && isPlainLine(text) && text.isWellFormed()
   )
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,10 +1,11 @@
 import { invalidValue, notUnique, ScimProblem } from '../../http/scim-problem.ts'
 import { readUuid } from '../../kernel/id.ts'
+import { isObject } from '../../kernel/is-object.ts'
 import { groupKind } from '../attribute.ts'
 import type { Filter } from '../filter.ts'
 import { readValueFilter } from '../filter.ts'
 import type { PatchOperation } from '../patch.ts'
-import { isObject, type Resource, readValue } from '../read-resource.ts'
+import { type Resource, readValue } from '../read-resource.ts'
 import { shownText } from '../shown-text.ts'
 
 /** The members after a change: with `all` these alone, else those before it with some more and some fewer. */

@@ -1,7 +1,7 @@
 import { type ScimAnswer, type ScimCtx, scimOperation } from '../../http/scim-operation.ts'
+import { isObject } from '../../kernel/is-object.ts'
 import { groupKind } from '../attribute.ts'
 import { listResponse, readListRequest } from '../list-request.ts'
-import { isObject } from '../read-resource.ts'
 import { listGroupResources } from './group-page.flow.ts'
 
 /** Lists the groups of the directory, with their members unless the client leaves them out. */

@@ -1,9 +1,10 @@
 import { type ScimCtx, scimOperation } from '../../http/scim-operation.ts'
 import { ScimProblem } from '../../http/scim-problem.ts'
+import { isObject } from '../../kernel/is-object.ts'
 import { groupKind, userKind } from '../attribute.ts'
 import { listGroupResources } from '../groups/group-page.flow.ts'
 import { type ListRequest, listResponse, readListRequest } from '../list-request.ts'
-import { isObject, type Resource } from '../read-resource.ts'
+import type { Resource } from '../read-resource.ts'
 import { listUserResources } from '../users/user-page.flow.ts'
 
 /** Searches users and groups at once (RFC 7644, section 3.4.3): the users come first. */

@@ -1,7 +1,7 @@
 import { type ScimAnswer, type ScimCtx, scimOperation } from '../../http/scim-operation.ts'
+import { isObject } from '../../kernel/is-object.ts'
 import { userKind } from '../attribute.ts'
 import { listResponse, readListRequest } from '../list-request.ts'
-import { isObject } from '../read-resource.ts'
 import { listUserResources } from './user-page.flow.ts'
 
 /** Lists the users of the directory. */
