@@ -48,9 +48,7 @@ export async function countGoing(ctx: DirectoryCtx, item: WorkItem): Promise<Goi
         (${going(sql`sync_group`, goes.groups)}) as groups,
         (select count(*)::integer from ${recent}) as recent,
         greatest((select max(r.size) from ${recent}), (
-          select count(*)::integer from directory_user d where ${ofDirectory(ctx)} and (
-            select u.active from tenant_user u
-            where u.tenant_id = d.tenant_id and u.id = d.user_id))) as people_before,
+          select count(*)::integer from ${activeUsers(ctx)})) as people_before,
         (select count(*)::integer from directory_group d where ${ofDirectory(ctx)} and exists (
           select from group_member m where m.tenant_id = d.tenant_id and m.group_id = d.group_id)) as groups_before,
         (select count(*)::integer from sync_person s where ${ofRun(ctx, item)} and s.change = 'invalid' and exists (
@@ -71,9 +69,8 @@ export function removalsKept(ctx: DirectoryCtx, item: WorkItem): Statement {
       where r.tenant_id = ${tx.tenant_id}::uuid and r.id = ${item.id}::uuid and r.confirms is null and not r.dry_run
         and s.change in ${goes.people} and s.done and s.message is null),
     size as materialized (
-      select count(*) + (select count(*) from removed) as size from directory_user d
-      where exists (select from removed) and ${ofDirectory(ctx)} and (
-        select u.active from tenant_user u where u.tenant_id = d.tenant_id and u.id = d.user_id))
+      select count(*) + (select count(*) from removed) as size
+      from ${activeUsers(ctx)} and exists (select from removed))
     insert into directory_removal (tenant_id, identity_provider_id, id, size)
     select ${tx.tenant_id}::uuid, ${identity_provider_id}::uuid, gen_random_uuid(), size.size from removed, size`
 }
@@ -81,4 +78,10 @@ export function removalsKept(ctx: DirectoryCtx, item: WorkItem): Statement {
 /** The users or groups `d` of the directory. */
 function ofDirectory({ tx, identity_provider_id }: DirectoryCtx): Statement {
   return sql`d.tenant_id = ${tx.tenant_id}::uuid and d.identity_provider_id = ${identity_provider_id}::uuid`
+}
+
+/** The users of the directory whom it has not stopped: what follows `from`, up to a further condition. */
+function activeUsers(ctx: DirectoryCtx): Statement {
+  return sql`directory_user d where ${ofDirectory(ctx)} and (
+    select u.active from tenant_user u where u.tenant_id = d.tenant_id and u.id = d.user_id)`
 }

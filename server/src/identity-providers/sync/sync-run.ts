@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Body, DateTime, Nullable, OneOf, Uuid } from '../../http/schema.ts'
 import { Problem } from '../../kernel/errors.ts'
+import { areMany } from '../../scim/users/removal.ts'
 
 export const SyncRunParams = Type.Object({ id: Uuid, run_id: Uuid })
 
@@ -176,8 +177,19 @@ export function changesSomething(counts: SyncCounts): boolean {
   return added + adopted + changed + enabled + disabled + groups_added + groups_changed + groups_emptied > 0
 }
 
-/** The changes that are written. */
-const written = new Set<string>(['add', 'adopt', 'change', 'enable', 'disable', 'absent', 'settle', 'empty'])
+/** The changes of people that are written, in this order: nobody who is to go waits for those who come. */
+export const writingOrder = [
+  'disable',
+  'absent',
+  'enable',
+  'adopt',
+  'change',
+  'add',
+  'settle',
+] as const satisfies readonly PersonChange[]
+
+/** Those of people and of groups. */
+const written = new Set<string>([...writingOrder, 'empty'])
 
 /** How many changes are to be written. */
 export function countWritten(rows: readonly ChangeCount[]): number {
@@ -193,10 +205,8 @@ export type Going = Record<
   number
 >
 
-/** Fewer are never too many, in however small a directory, unless they are all. */
-const minMany = 5
+/** So many are too many if they are all, although a directory that pushes may remove as few. */
 const minAll = 3
-const maxShare = 0.2
 
 /**
  * Why a run must not go on until a person confirms it; undefined where it may. A filter with a typing error, an account that lost a right,
@@ -205,17 +215,17 @@ const maxShare = 0.2
 export function findTooMany(going: Going): string | undefined {
   const { people, people_before, recent, groups, groups_before, read, under_other_ids } = going
   if (people > 0 && read === 0) return `the directory is empty, and ${people} users would be deactivated`
-  if (people > 0 && areMany(people + recent, people_before)) {
+  if (people > 0 && areTooMany(people + recent, people_before)) {
     const before = recent === 0 ? '' : `, after ${recent} within the last hour`
     const others = `; ${under_other_ids} of them are in the directory under another id: check which attribute is the id`
     return `${people} of ${people_before} users would be deactivated${before}${under_other_ids === 0 ? '' : others}`
   }
-  if (areMany(groups, groups_before)) return `${groups} of ${groups_before} groups would lose all their members`
+  if (areTooMany(groups, groups_before)) return `${groups} of ${groups_before} groups would lose all their members`
   return undefined
 }
 
-function areMany(going: number, before: number): boolean {
-  return (going >= minMany && going > maxShare * before) || (going >= minAll && going >= before)
+function areTooMany(removed: number, size: number): boolean {
+  return areMany({ removed, size }) || (removed >= minAll && removed >= size)
 }
 
 /** The run that is under way: it is not of the kind that is asked for. */

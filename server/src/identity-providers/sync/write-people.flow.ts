@@ -2,15 +2,13 @@ import type { DirectoryCtx } from '../../http/scim-operation.ts'
 import type { WorkItem } from '../../jobs/claim.ts'
 import type { Tx } from '../../kernel/context.ts'
 import { createSemaphore } from '../../kernel/semaphore.ts'
-import { userKind } from '../../scim/attribute.ts'
-import { personOf } from '../../scim/person.ts'
 import type { Resource } from '../../scim/read-resource.ts'
-import { searchedValues } from '../../scim/searched-values.ts'
 import { type ChangeParts, changeUser } from '../../scim/users/change-user.flow.ts'
 import { findUserByExternalId } from '../../scim/users/directory-user-store.ts'
 import { insertUser, UnsettledUser } from '../../scim/users/insert-user.flow.ts'
+import { userContentOf } from '../../scim/users/user-content.ts'
 import { refusalIn } from './refusal.ts'
-import type { PersonChange } from './sync-run.ts'
+import { type PersonChange, writingOrder } from './sync-run.ts'
 import { type DuePerson, listDuePeople, type Outcome, savePeopleOutcomes } from './write-store.ts'
 
 /** After so many people, the run makes sure that it is still to go on. */
@@ -18,17 +16,6 @@ const maxBatch = 100
 
 /** How many users are written at once. Those who are stopped share transactions, and come all at once. */
 const maxAtOnce = 8
-
-/** In this order: nobody who is to go waits for those who come. */
-const order = [
-  'disable',
-  'absent',
-  'enable',
-  'adopt',
-  'change',
-  'add',
-  'settle',
-] as const satisfies readonly PersonChange[]
 
 /** What is written in a run, and with what. `tx`: outside the check that the run is still to go on. */
 export type Writing = { tx: Tx; item: WorkItem; ctx: DirectoryCtx; parts: ChangeParts }
@@ -39,7 +26,7 @@ export type Writing = { tx: Tx; item: WorkItem; ctx: DirectoryCtx; parts: Change
  */
 export async function writePeople(writing: Writing): Promise<boolean> {
   const { tx, item } = writing
-  for (const change of order) {
+  for (const change of writingOrder) {
     const stops = change === 'disable' || change === 'absent'
     for (;;) {
       const due = await listDuePeople(tx, item, change, maxBatch)
@@ -79,7 +66,7 @@ async function writeChange(
     return change === 'settle' ? 'add' : change
   }
   if (resource === null) throw new Error('a person who is to be made was read without a resource')
-  await insertUser(ctx, parts, { person: personOf(resource), resource, values: searchedValues(userKind, resource) })
+  await insertUser(ctx, parts, userContentOf(resource))
   return change === 'settle' ? 'add' : change
 }
 

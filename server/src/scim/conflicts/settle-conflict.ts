@@ -3,10 +3,8 @@ import { operation } from '../../http/operation.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { type EndAccess, requireMayTakeFrom } from '../../users/lifecycle.ts'
 import { lockUser } from '../../users/lifecycle-store.ts'
-import { userKind } from '../attribute.ts'
-import { personOf } from '../person.ts'
-import { searchedValues } from '../searched-values.ts'
 import { adoptUser } from '../users/adopt-user.flow.ts'
+import { userContentOf } from '../users/user-content.ts'
 import { ConflictParams, noSuchPerson, Settled, Settlement } from './conflict.ts'
 import { lockConflict, saveSettlement } from './conflict-list-store.ts'
 
@@ -38,9 +36,7 @@ export const settleConflict = (endAccess: EndAccess) =>
             const user = await lockUser(tx, user_id)
             if (user === undefined || user.identity_provider_id !== null) throw noSuchPerson()
             requireMayTakeFrom(user, ctx.actor)
-            const { resource } = conflict
-            const content = { person: personOf(resource), resource, values: searchedValues(userKind, resource) }
-            await adoptUser(inside, { endAccess }, user_id, content)
+            await adoptUser(inside, { endAccess }, user_id, userContentOf(conflict.resource))
           }
           await saveSettlement(inside, params.id, { id: conflict.id, user_id })
           return { user_id }

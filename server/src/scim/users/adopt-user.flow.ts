@@ -4,7 +4,8 @@ import { Problem } from '../../kernel/errors.ts'
 import { leave } from '../../users/lifecycle-store.ts'
 import { type ChangeParts, stateEvents } from './change-user.flow.ts'
 import type { DirectoryUser } from './directory-user.ts'
-import { linkDirectoryUser, saveDirectoryUser, type UserContent } from './directory-user-store.ts'
+import { linkDirectoryUser, saveDirectoryUser } from './directory-user-store.ts'
+import type { UserContent } from './user-content.ts'
 
 /**
  * Gives a locked user to the directory: what it says of them counts from then on. Only inside `interactive`.

@@ -3,7 +3,7 @@ import { emitWithFacts } from '../../events/emit.ts'
 import type { DirectoryCtx } from '../../http/scim-operation.ts'
 import { newId } from '../../kernel/id.ts'
 import { searchedName } from '../filter.ts'
-import type { UserContent } from './directory-user-store.ts'
+import type { UserContent } from './user-content.ts'
 
 /**
  * Keeps that the directory has a user whose address another user has, and emits it the first time. A directory sends the same again and again:

@@ -5,10 +5,10 @@ import type { Statement, Tx } from '../../kernel/context.ts'
 import { addressKeys, emailKey, mailDomainOf } from '../../kernel/email-address.ts'
 import { searchedName } from '../filter.ts'
 import { keysOf, type Person } from '../person.ts'
-import type { Resource } from '../read-resource.ts'
 import type { SearchedValue } from '../searched-values.ts'
 import type { DirectoryUser } from './directory-user.ts'
 import { managerLocks, managerOf, reportsFollow, userBy } from './reporting-line-store.ts'
+import type { UserContent } from './user-content.ts'
 
 export const versionOf = (row: Statement): Statement =>
   sql`(extract(epoch from ${row}.updated_at) * 1000000)::bigint::text`
@@ -80,9 +80,6 @@ export function isMeant({ tx, identity_provider_id }: DirectoryCtx, domain: Stat
     and exists (select from sign_in_setting s where s.tenant_id = ${tx.tenant_id}::uuid
       and s.identity_provider_id = ${identity_provider_id}::uuid and (u.issuer is null or u.issuer = s.issuer)))`
 }
-
-/** What is written of a user: the person, the resource, and the values by which filters find them. */
-export type UserContent = { person: Person; resource: Resource; values: readonly SearchedValue[] }
 
 /**
  * Inserts a user of the directory with the role `user`, and emits the event. Those who named them as their manager before have them as

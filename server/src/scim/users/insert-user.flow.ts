@@ -8,7 +8,8 @@ import { adoptUser } from './adopt-user.flow.ts'
 import type { ChangeParts } from './change-user.flow.ts'
 import { keepConflict } from './conflict-store.ts'
 import type { DirectoryUser } from './directory-user.ts'
-import { findHolders, type Holder, insertDirectoryUser, type UserContent } from './directory-user-store.ts'
+import { findHolders, type Holder, insertDirectoryUser } from './directory-user-store.ts'
+import type { UserContent } from './user-content.ts'
 
 const maxAttempts = 3
 
