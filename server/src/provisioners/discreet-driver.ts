@@ -7,15 +7,13 @@ import { type ProvisionerSecrets, withoutSecrets } from './provisioner-secrets.t
  * they were sent.
  */
 export function discreetDriver(driver: Driver, secrets: ProvisionerSecrets): Driver {
-  const discreet = (error: unknown) =>
-    error instanceof TargetError ? new TargetError(error.kind, withoutSecrets(error.message, secrets)) : error
   const guarded =
     <Args extends unknown[], Answer>(call: (...args: Args) => Promise<Answer>) =>
     async (...args: Args): Promise<Answer> => {
       try {
         return await call(...args)
       } catch (error) {
-        throw discreet(error)
+        throw discreetError(error, secrets)
       }
     }
   const { discover, setPassword, readInventory, readDirectory } = driver
@@ -28,19 +26,21 @@ export function discreetDriver(driver: Driver, secrets: ProvisionerSecrets): Dri
     verify: guarded(driver.verify),
     health: guarded(driver.health),
     setPassword: setPassword && guarded(setPassword),
-    discover: discover && ((...args) => discreetly(discover(...args), discreet)),
-    readInventory: readInventory && ((...args) => discreetly(readInventory(...args), discreet)),
-    readDirectory: readDirectory && ((...args) => discreetly(readDirectory(...args), discreet)),
+    discover: discover && ((...args) => discreetly(discover(...args), secrets)),
+    readInventory: readInventory && ((...args) => discreetly(readInventory(...args), secrets)),
+    readDirectory: readDirectory && ((...args) => discreetly(readDirectory(...args), secrets)),
   }
 }
 
-async function* discreetly<Page>(
-  pages: AsyncIterable<Page>,
-  discreet: (error: unknown) => unknown,
-): AsyncGenerator<Page> {
+/** The same pages, whose errors contain none of these secrets. */
+export async function* discreetly<Page>(pages: AsyncIterable<Page>, secrets: ProvisionerSecrets): AsyncGenerator<Page> {
   try {
     yield* pages
   } catch (error) {
-    throw discreet(error)
+    throw discreetError(error, secrets)
   }
+}
+
+function discreetError(error: unknown, secrets: ProvisionerSecrets): unknown {
+  return error instanceof TargetError ? new TargetError(error.kind, withoutSecrets(error.message, secrets)) : error
 }

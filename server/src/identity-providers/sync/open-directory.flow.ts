@@ -2,12 +2,13 @@ import { hasLiveKeyOfProvider } from '../../api-keys/api-key-store.ts'
 import type { Egress, Sealer, Tx } from '../../kernel/context.ts'
 import { type FaultyField, Problem } from '../../kernel/errors.ts'
 import { readUuid } from '../../kernel/id.ts'
+import { discreetly } from '../../provisioners/discreet-driver.ts'
 import { type Config, TargetError } from '../../provisioners/driver.ts'
 import type { Drivers, DriverTypes } from '../../provisioners/drivers.ts'
-import { withoutSecrets } from '../../provisioners/provisioner-secrets.ts'
+import { noSecrets } from '../../provisioners/provisioner-secrets.ts'
 import { findProvisionerToOpen, type ProvisionerToOpen } from '../../provisioners/provisioner-store.ts'
 import { fieldsToFind } from '../../provisioners/set-up.ts'
-import type { DirectoryPage, ReadDirectory } from '../../provisioners/target-directory.ts'
+import type { ReadDirectory } from '../../provisioners/target-directory.ts'
 import type { KeptConfig } from '../../secrets/sealed-config.ts'
 import { placeOfSecrets } from '../identity-provider-store.ts'
 import type { Protocol } from '../protocol.ts'
@@ -43,7 +44,10 @@ export function requireConfigured({ configured_by }: { configured_by: string | n
 
 /** Why the directory of a provider cannot be read yet, by the field of the config. It calls nobody outside. */
 export async function findSourceFaults(parts: SourceParts, tx: Tx, provider: ProviderToRead): Promise<FaultyField[]> {
-  const { config } = await wholeConfig(parts, tx, provider)
+  return faultsOf(parts, tx, provider, (await unsealed(parts, tx, provider)).config)
+}
+
+async function faultsOf(parts: SourceParts, tx: Tx, provider: ProviderToRead, config: Config): Promise<FaultyField[]> {
   const shared = findSettingsFaults(config)
   if (provider.protocol === 'identity_center') return [...shared, ...(await findCenterFaults(parts, tx, provider))]
   return [...shared, ...(await parts.sources[provider.protocol].findFaults(config, parts.egress))]
@@ -58,30 +62,19 @@ export async function openDirectory(
   tx: Tx,
   provider: ProviderToRead,
 ): Promise<ReadDirectory> {
-  const [fault] = await findSourceFaults(parts, tx, provider)
+  const { config, given } = await unsealed(parts, tx, provider)
+  const [fault] = await faultsOf(parts, tx, provider, config)
   if (fault !== undefined) throw new TargetError('permanent', `\`${fault.pointer}\` ${fault.why}`)
   if (provider.protocol === 'identity_center') return openCenter(parts, tx, provider)
-  const { config, secrets } = await wholeConfig(parts, tx, provider)
   const read = parts.sources[provider.protocol].open(config, parts.egress)
-  return (what, signal) => discreetly(read(what, signal), secrets)
+  return (what, signal) => discreetly(read(what, signal), { ...noSecrets, given })
 }
 
-async function wholeConfig({ sealer }: SourceParts, tx: Tx, { id, config, sealed_secrets }: ProviderToRead) {
+/** The config with its secrets, and the secrets alone. */
+async function unsealed({ sealer }: SourceParts, tx: Tx, { id, config, sealed_secrets }: ProviderToRead) {
   const opened = sealed_secrets === null ? '{}' : await sealer.unseal(tx, sealed_secrets, placeOfSecrets(id))
-  const secrets = JSON.parse(opened) as Record<string, unknown>
-  return { config: { ...config, ...secrets } as Config, secrets }
-}
-
-async function* discreetly(
-  pages: AsyncIterable<DirectoryPage>,
-  given: Readonly<Record<string, unknown>>,
-): AsyncGenerator<DirectoryPage> {
-  try {
-    yield* pages
-  } catch (error) {
-    if (!(error instanceof TargetError)) throw error
-    throw new TargetError(error.kind, withoutSecrets(error.message, { given, made: {}, previous: {} }))
-  }
+  const given = JSON.parse(opened) as Record<string, unknown>
+  return { config: { ...config, ...given } as Config, given }
 }
 
 const centerType = 'aws-identity-center'
