@@ -224,6 +224,7 @@ suite('a store that lists somebody twice', () => {
     }
     const config = { identity_store_id: 'd-1234567890' }
     const readingPace = openReadingPace({ callsASecond: 5_000, operations: 8, readsASecond: 5_000 })
+    // A reading of people uses no more of a center.
     return directoryReader({ config, readingPace, store } as unknown as Center)
   }
 
@@ -241,6 +242,7 @@ suite('a store that lists somebody twice', () => {
   })
 
   test('is not read to its end where somebody has no id', async () => {
+    // AWS's types let the id be missing; the lists of this test have one for each user.
     const { error } = await directoryOf(repeating([['ada'], [undefined as unknown as string]]), { groups: false })
     assert.ok(error instanceof TargetError && /without `UserId`/.test(error.message), String(error))
   })
