@@ -3161,6 +3161,10 @@ export interface components {
              * @description the user here who has the address
              */
             user_id: string;
+            /** @description the name of the user here */
+            holder_name: string;
+            /** @description the user here is one of this directory, which has stopped them: the person may have come back under another id, or got the address of one who left */
+            of_directory: boolean;
             /** @description a person said that the two are not the same */
             kept_apart: boolean;
             /** Format: date-time */

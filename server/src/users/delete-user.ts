@@ -10,7 +10,7 @@ import { findUser } from './user-store.ts'
 
 /**
  * Deletes a user. It ends access as a deactivation does, permanently, and needs every scope that the user holds. The id is
- * never reused; the address may be.
+ * never reused; the address may be. A directory deletes its own users, until it has deactivated them.
  */
 export const deleteUser = (endAccess: EndAccess) =>
   operation({
@@ -31,7 +31,8 @@ export const deleteUser = (endAccess: EndAccess) =>
           const inside = { ...ctx, tx }
           const user = await lockUser(tx, params.id)
           if (user === undefined) throw notFound('user')
-          requireManagedHere(user)
+          // Whom their directory has stopped may go for good: their address is then free.
+          if (user.active) requireManagedHere(user)
           requireMayTakeFrom(user, ctx.actor)
           requireOwnerLeft(user)
           const before = await findUser(tx, user.id)

@@ -67,6 +67,7 @@ const activeAt: Exceptions = {
   'server/src/scim/users/user-list-store.ts': 'shows a directory what it said',
   'server/src/identity-providers/sync/compare-people-store.ts': 'what a directory says, beside what it said before',
   'server/src/identity-providers/sync/going-store.ts': 'whom the directory has not stopped yet',
+  'server/src/scim/conflicts/conflict-list-store.ts': 'whom a directory has stopped',
 }
 
 /** The column of a row of users, or a condition by its bare name. */

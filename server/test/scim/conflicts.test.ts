@@ -41,6 +41,8 @@ suite('a user of a directory whose address somebody here has', async () => {
           email: 'bob@example.com',
           name: 'bob',
           user_id,
+          holder_name: 'Bob',
+          of_directory: false,
           kept_apart: false,
         },
         [],

@@ -51,7 +51,7 @@ export async function countGoing(ctx: DirectoryCtx, item: WorkItem): Promise<Goi
           select count(*)::integer from ${activeUsers(ctx)})) as people_before,
         (select count(*)::integer from directory_group d where ${ofDirectory(ctx)} and exists (
           select from group_member m where m.tenant_id = d.tenant_id and m.group_id = d.group_id)) as groups_before,
-        (select count(*)::integer from sync_person s where ${ofRun(ctx, item)} and s.change = 'invalid' and exists (
+        (select count(*)::integer from sync_person s where ${ofRun(ctx, item)} and s.change = 'settle' and exists (
           select from sync_person a where a.tenant_id = s.tenant_id and a.run_id = s.run_id
             and a.change = 'absent' and lower(a.email) = lower(s.email))) as under_other_ids,
         (select r.people_read from sync_run r

@@ -1,6 +1,6 @@
 import { sql } from '../../db/sql.ts'
 import { emit } from '../../events/emit.ts'
-import type { Tx, WorkCtx } from '../../kernel/context.ts'
+import type { Statement, Tx, WorkCtx } from '../../kernel/context.ts'
 import type { PageRequest } from '../../kernel/page.ts'
 import type { Resource } from '../read-resource.ts'
 
@@ -9,19 +9,29 @@ export type StoredConflict = {
   id: string
   resource: Resource
   user_id: string
+  holder_name: string
+  of_directory: boolean
   kept_apart: boolean
   created_at: string
   seen_at: string
 }
 
-const columns = sql`c.id, c.resource, c.user_id, c.kept_apart_at is not null as kept_apart, c.created_at, c.seen_at`
+const columns = sql`c.id, c.resource, c.user_id, u.name as holder_name, d.user_id is not null as of_directory,
+  c.kept_apart_at is not null as kept_apart, c.created_at, c.seen_at`
+
+/** The conflicts `c` of a directory, with who has the address. Settled by itself: a user `d` whom a directory manages, and has not stopped. */
+function open(tx: Tx, identity_provider_id: string): Statement {
+  return sql`directory_conflict c
+    join tenant_user u on u.tenant_id = c.tenant_id and u.id = c.user_id and u.deleted_at is null
+    left join directory_user d on d.tenant_id = c.tenant_id and d.user_id = c.user_id
+    where c.tenant_id = ${tx.tenant_id} and c.identity_provider_id = ${identity_provider_id}
+      and (d.user_id is null or d.identity_provider_id = c.identity_provider_id and not u.active)`
+}
 
 /** One page of the conflicts of a directory, in the order in which they were found. */
 export function listConflictsPage(tx: Tx, identity_provider_id: string, page: PageRequest): Promise<StoredConflict[]> {
   const after = page.after === undefined ? sql`` : sql` and c.id > ${page.after[0]}::uuid`
-  return tx.read(sql<StoredConflict>`select ${columns} from directory_conflict c
-    join tenant_user u on u.tenant_id = c.tenant_id and u.id = c.user_id and u.deleted_at is null
-    where c.tenant_id = ${tx.tenant_id} and c.identity_provider_id = ${identity_provider_id}${after}
+  return tx.read(sql<StoredConflict>`select ${columns} from ${open(tx, identity_provider_id)}${after}
     order by c.id limit ${page.limit + 1}`)
 }
 
@@ -37,9 +47,9 @@ export async function lockConflict(
   identity_provider_id: string,
   id: string,
 ): Promise<StoredConflict | undefined> {
-  const [found] = await tx.read(sql<StoredConflict>`select ${columns} from directory_conflict c
-    where c.tenant_id = ${tx.tenant_id} and c.identity_provider_id = ${identity_provider_id} and c.id = ${id}
-    for update`)
+  const [found] = await tx.read(
+    sql<StoredConflict>`select ${columns} from ${open(tx, identity_provider_id)} and c.id = ${id} for update of c`,
+  )
   return found
 }
 

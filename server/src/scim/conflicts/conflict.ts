@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Body, DateTime, Nullable, Uuid } from '../../http/schema.ts'
 import { Problem } from '../../kernel/errors.ts'
+import type { Managed } from '../../users/managed.ts'
 
 /** A user of a directory who is not made here, because somebody else has their address. */
 export const Conflict = Type.Object(
@@ -11,6 +12,11 @@ export const Conflict = Type.Object(
     email: Type.String({ description: 'the address that both have' }),
     name: Type.String({ description: 'the name in the directory' }),
     user_id: Type.String({ ...Uuid, description: 'the user here who has the address' }),
+    holder_name: Type.String({ description: 'the name of the user here' }),
+    of_directory: Type.Boolean({
+      description:
+        'the user here is one of this directory, which has stopped them: the person may have come back under another id, or got the address of one who left',
+    }),
     kept_apart: Type.Boolean({ description: 'a person said that the two are not the same' }),
     created_at: DateTime,
     seen_at: Type.String({ ...DateTime, description: 'when the directory last sent the user' }),
@@ -35,4 +41,9 @@ export const Settled = Type.Object({ user_id: Nullable(Uuid) }, { title: 'Settle
 
 /** 422 */
 export const noSuchPerson = () =>
-  new Problem('unprocessable', '`user_id` names no user, or one whom a directory manages already')
+  new Problem('unprocessable', '`user_id` names no user, or one whom a directory manages, and has not stopped')
+
+/** Whether a directory may get this user by a settlement: nobody's, or one of its own whom it has stopped. */
+export function maySettle({ identity_provider_id, active }: Managed & { active: boolean }, directory: string): boolean {
+  return identity_provider_id === null || (identity_provider_id === directory && !active)
+}

@@ -4,8 +4,9 @@ import { notFound } from '../../kernel/errors.ts'
 import { type EndAccess, requireMayTakeFrom } from '../../users/lifecycle.ts'
 import { lockUser } from '../../users/lifecycle-store.ts'
 import { adoptUser } from '../users/adopt-user.flow.ts'
+import { takeBack } from '../users/take-back.flow.ts'
 import { userContentOf } from '../users/user-content.ts'
-import { ConflictParams, noSuchPerson, Settled, Settlement } from './conflict.ts'
+import { ConflictParams, maySettle, noSuchPerson, Settled, Settlement } from './conflict.ts'
 import { lockConflict, saveSettlement } from './conflict-list-store.ts'
 
 /**
@@ -34,9 +35,10 @@ export const settleConflict = (endAccess: EndAccess) =>
           if (conflict === undefined) throw notFound('conflict')
           if (user_id !== null) {
             const user = await lockUser(tx, user_id)
-            if (user === undefined || user.identity_provider_id !== null) throw noSuchPerson()
+            if (user === undefined || !maySettle(user, params.id)) throw noSuchPerson()
             requireMayTakeFrom(user, ctx.actor)
-            await adoptUser(inside, { endAccess }, user_id, userContentOf(conflict.resource))
+            const give = user.identity_provider_id === null ? adoptUser : takeBack
+            await give(inside, { endAccess }, user_id, userContentOf(conflict.resource))
           }
           await saveSettlement(inside, params.id, { id: conflict.id, user_id })
           return { user_id }

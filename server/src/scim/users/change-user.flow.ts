@@ -12,13 +12,7 @@ import type { Resource } from '../read-resource.ts'
 import { type SearchedValue, searchedValues } from '../searched-values.ts'
 import { requireVersion } from '../version.ts'
 import type { DirectoryUser } from './directory-user.ts'
-import {
-  deleteDirectoryUser,
-  findDirectoryUser,
-  findHolders,
-  saveDirectoryUser,
-  type UserSave,
-} from './directory-user-store.ts'
+import { findDirectoryUser, findHolders, saveDirectoryUser, type UserSave } from './directory-user-store.ts'
 import { changedMeanwhile, guardRemoval } from './guard-removal.flow.ts'
 
 /** How often a change is tried when another comes between its read and its write. */
@@ -79,8 +73,8 @@ function without(
 async function requireFree(ctx: DirectoryCtx, id: string, former: Person, person: Person): Promise<void> {
   const same = (['user_name', 'external_id', 'email'] as const).every((field) => former[field] === person[field])
   if (same) return
-  const { is_known, holders } = await findHolders(ctx, person, id)
-  if (is_known) throw notUnique('another user of this directory has the `userName` or the `externalId`')
+  const { has_id, named, holders } = await findHolders(ctx, person, id)
+  if (has_id || named !== null) throw notUnique('another user of this directory has the `userName` or the `externalId`')
   if (holders.length > 0) throw notUnique('another user has the e-mail address')
 }
 
@@ -157,7 +151,6 @@ export async function removeUser(
   const remove = async (inside: DirectoryCtx) => {
     await requireMayStop(inside, before)
     await requireUser(inside, { id, ifMatch })
-    await deleteDirectoryUser(inside, id)
     await saveUserDeletion(inside, { id })
     await leave(inside, { id }, parts.endAccess, 'its holder was deleted in the directory')
     return true

@@ -4,8 +4,9 @@ import { outline, readingOf, recordingTx } from '../../../test/support/rows-read
 import { openScimStage } from '../../../test/support/scim-stage.ts'
 import type { DirectoryCtx } from '../../http/scim-operation.ts'
 import type { Statement } from '../../kernel/context.ts'
+import { saveUserDeletion } from '../../users/lifecycle-store.ts'
 import { personOf } from '../person.ts'
-import { deleteDirectoryUser, findDirectoryUser, saveDirectoryUser } from './directory-user-store.ts'
+import { findDirectoryUser, saveDirectoryUser } from './directory-user-store.ts'
 
 /** Of a directory that was just read in PostgreSQL guesses that it is small, and that any index of it will do. */
 const { house, acme, directory } = await openScimStage()
@@ -42,7 +43,7 @@ test('a user is found, changed and deleted without reading the others, though th
   const event = { type: 'user.deactivated', subject_type: 'user', subject_id: id } as const
   const inside = { ...ctx, tx: { ...tx, write } }
   await saveDirectoryUser(inside, { before, after: content, gone: [], found: [], events: [event] })
-  await deleteDirectoryUser(inside, id)
+  await saveUserDeletion(inside, { id })
   for (const statement of [...found.statements, ...kept]) {
     for (const generic of [true, false]) {
       const { rows, plan } = await readingOf(house, tenant_id, statement, generic)

@@ -41,13 +41,18 @@ export async function findDirectoryUser(ctx: DirectoryCtx, id: string): Promise<
   return found
 }
 
-/** `is_meant`: the operator gave the tenant the mail domain, and the account was made for the provider by which the directory's users sign in. */
-export type Holder = { id: string; email: string; in_directory: boolean; is_meant: boolean }
+/**
+ * A user who has an address. `is_meant`: the operator gave the tenant the mail domain, and the account was made for the provider by which
+ * the directory's users sign in. `is_former`: one of this directory, which has stopped them.
+ */
+export type Holder = { id: string; email: string; in_directory: boolean; is_former: boolean; is_meant: boolean }
 
 /** Who has what a new user of the directory needs for themselves. */
 export type Holders = {
-  /** A user of this directory has the user name or the external id. */
-  is_known: boolean
+  /** A user of this directory has the external id. */
+  has_id: boolean
+  /** The user of this directory who has the user name. */
+  named: Pick<Holder, 'id' | 'is_former'> | null
   /** Users who have the address or one like it. */
   holders: Holder[]
 }
@@ -57,17 +62,20 @@ export async function findHolders(
   { user_name, external_id, email }: Person,
   except: string | null = null,
 ): Promise<Holders> {
-  const { tx } = ctx
+  const { tx, identity_provider_id } = ctx
   const isOther = sql`d.user_id is distinct from ${except}::uuid`
+  const isFormer = sql`coalesce(d.identity_provider_id = ${identity_provider_id}::uuid, false) and not u.active`
   const [found] = await tx.read(sql<Holders>`select
-      exists (${userBy(ctx, sql`d.user_name_key = ${searchedName(user_name)}`)} and ${isOther})
-        or exists (${userByExternalId(ctx, sql`${external_id}::text`)} and ${isOther}) as is_known,
+      exists (${userByExternalId(ctx, sql`${external_id}::text`)} and ${isOther}) as has_id,
+      (select jsonb_build_object('id', u.id, 'is_former', not u.active) from tenant_user u
+        where u.tenant_id = ${tx.tenant_id}::uuid
+          and u.id = (${userBy(ctx, sql`d.user_name_key = ${searchedName(user_name)}`)} and ${isOther})) as named,
       (select coalesce(jsonb_agg(jsonb_build_object('id', u.id, 'email', u.email, 'in_directory', d.user_id is not null,
-          'is_meant', ${isMeant(ctx, sql`${mailDomainOf(email) ?? null}::text`)})), '[]')
+          'is_former', ${isFormer}, 'is_meant', ${isMeant(ctx, sql`${mailDomainOf(email) ?? null}::text`)})), '[]')
         from tenant_user u left join directory_user d on d.tenant_id = u.tenant_id and d.user_id = u.id
         where u.tenant_id = ${tx.tenant_id}::uuid and u.email_key = any(${addressKeys(email)}::text[])
           and u.deleted_at is null and u.id is distinct from ${except}::uuid) as holders`)
-  return found ?? { is_known: false, holders: [] }
+  return found ?? { has_id: false, named: null, holders: [] }
 }
 
 /**
@@ -223,9 +231,4 @@ function valuesInsert(values: readonly SearchedValue[]): Statement {
 /** In the order in which everything locks: the user, and then what they have. */
 function lockOf(tx: Tx, id: string): Statement {
   return sql`select from tenant_user u where u.tenant_id = ${tx.tenant_id} and u.id = ${id} for no key update`
-}
-
-/** Ends that the directory has the user, who has been deleted. */
-export async function deleteDirectoryUser(ctx: DirectoryCtx, id: string): Promise<void> {
-  await ctx.tx.write([sql`delete from directory_user d where ${isUser(ctx, id)}`])
 }

@@ -8,17 +8,15 @@ import { adoptUser } from './adopt-user.flow.ts'
 import type { ChangeParts } from './change-user.flow.ts'
 import { keepConflict } from './conflict-store.ts'
 import type { DirectoryUser } from './directory-user.ts'
-import { findHolders, type Holder, insertDirectoryUser } from './directory-user-store.ts'
+import { findHolders, type Holder, type Holders, insertDirectoryUser } from './directory-user-store.ts'
 import type { UserContent } from './user-content.ts'
 
 const maxAttempts = 3
 
 /** 409: a person has to settle who the user is here. */
 export class UnsettledUser extends ScimProblem {
-  constructor() {
-    const message =
-      'a user whom no directory manages has the e-mail address: an administrator has to settle who they are'
-    super(409, message, 'uniqueness')
+  constructor(who: string) {
+    super(409, `${who} has the e-mail address: an administrator has to settle who they are`, 'uniqueness')
   }
 }
 
@@ -28,16 +26,33 @@ export class UnsettledUser extends ScimProblem {
  */
 export async function insertUser(ctx: DirectoryCtx, parts: ChangeParts, content: UserContent): Promise<DirectoryUser> {
   for (let attempt = 1; ; attempt += 1) {
-    const { is_known, holders } = await findHolders(ctx, content.person)
-    if (is_known) throw notUnique('a user of this directory has the `userName` or the `externalId`')
+    const found = await findHolders(ctx, content.person)
+    const former = formerUser(found)
+    if (former !== undefined) {
+      await keepConflict(ctx, former, content)
+      throw new UnsettledUser('a user whom this directory has stopped')
+    }
+    if (found.has_id || found.named !== null) throw notUnique(nameTaken)
     try {
-      if (holders.length > 0) return await settleAddress(ctx, parts, content, holders)
+      if (found.holders.length > 0) return await settleAddress(ctx, parts, content, found.holders)
       return await insertDirectoryUser(ctx, newId(), content)
     } catch (error) {
       const isRace = error instanceof Problem && (error.code === 'user_exists' || error.code === 'version_conflict')
       if (!isRace || attempt === maxAttempts) throw error
     }
   }
+}
+
+const nameTaken = 'a user of this directory has the `userName` or the `externalId`'
+
+/**
+ * The id of the one user whom the directory stopped, and who has the address or the name: the person may have come back under another
+ * external id, or somebody else may have got the address of one who left.
+ */
+function formerUser({ has_id, named, holders }: Holders): string | undefined {
+  const all = named === null ? holders : [...holders, named]
+  const [id, ...others] = new Set(all.map((one) => one.id))
+  return !has_id && others.length === 0 && all.every(({ is_former }) => is_former) ? id : undefined
 }
 
 /** Tried again by `insertUser`. */
@@ -61,7 +76,7 @@ async function settleAddress(
   const { id, email, is_meant } = holder
   if (!is_meant || !sameAddress(email, content.person.email)) {
     await keepConflict(ctx, id, content)
-    throw new UnsettledUser()
+    throw new UnsettledUser('a user whom no directory manages')
   }
   return ctx.tx.interactive(async (tx) => {
     const inside = { ...ctx, tx }

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { openScimStage } from '../support/scim-stage.ts'
+
+/** Whom a directory has stopped, and whose address it gives to somebody again: the same person, or another one. */
+const { house, acme, makeDirectory } = await openScimStage()
+const { tenant_id, owner, people } = acme
+
+const call = (method: string, url: string, body?: unknown) =>
+  house.call({ method, url, api_key: owner.api_key, tenant_id, ...(body !== undefined && { body }) })
+
+type Directory = Awaited<ReturnType<typeof makeDirectory>>
+const conflictsOf = async ({ id }: Directory) =>
+  (await call('GET', `/v1/identity-providers/${id}/conflicts`)).body.data as Record<string, unknown>[]
+const settle = async (directory: Directory, user_id: string | null, { token } = owner) => {
+  const [conflict] = await conflictsOf(directory)
+  const url = `/v1/identity-providers/${directory.id}/conflicts/${conflict?.id}/settle`
+  return house.call({ method: 'POST', url, tenant_id, token, body: { user_id } })
+}
+const stop = async (directory: Directory, id: string) => {
+  const operations = [{ op: 'replace', path: 'active', value: false }]
+  assert.equal((await directory.call('PATCH', `/Users/${id}`, { Operations: operations })).status, 200)
+}
+
+suite('a person who comes back under another id', async () => {
+  const directory = await makeDirectory()
+  const { id } = await directory.user({ userName: 'ada@example.com', externalId: 'ada-1', title: 'Analyst' })
+  const back = { userName: 'ada@example.com', externalId: 'ada-2', title: 'Engineer' }
+
+  test('is not made while the directory has the user of the address', async () => {
+    const reply = await directory.call('POST', '/Users', {
+      ...back,
+      userName: 'ada',
+      emails: [{ value: back.userName }],
+    })
+    assert.deepEqual([reply.status, reply.body.detail], [409, 'another user has the e-mail address, or one like it'])
+  })
+
+  test('is not made, and waits for a person to say who they are', async () => {
+    await stop(directory, id)
+    const same = await directory.call('POST', '/Users', { ...back, externalId: 'ada-1' })
+    assert.deepEqual([same.status, await conflictsOf(directory)], [409, []], 'the same id is the same person')
+    const reply = await directory.call('POST', '/Users', back)
+    assert.deepEqual([reply.status, reply.body.scimType], [409, 'uniqueness'], reply.text)
+    assert.match(String(reply.body.detail), /whom this directory has stopped has the e-mail address: an administrator/)
+    const [conflict, ...others] = await conflictsOf(directory)
+    assert.deepEqual(
+      [conflict?.user_id, conflict?.of_directory, conflict?.holder_name, conflict?.external_id, others],
+      [id, true, 'ada@example.com', 'ada-2', []],
+    )
+  })
+
+  test('needs a caller with every scope that the user would have again', async () => {
+    assert.equal((await call('PUT', `/v1/users/${id}/roles`, { roles: ['user', 'approver'] })).status, 200)
+    const role = await call('POST', '/v1/roles', { name: 'desk', scopes: ['users:write', 'users:read'] })
+    await call('PUT', `/v1/users/${people.auditor.user_id}/roles`, { roles: [role.body.id] })
+    const desk = await house.person(tenant_id, people.auditor.user_id)
+    const reply = await settle(directory, id, desk)
+    assert.equal(reply.status, 403, reply.text)
+    assert.ok((reply.body.details as { scopes: string[] }).scopes.includes('requests:approve'))
+  })
+
+  test('is that user again from the settlement on, with the roles of before', async () => {
+    const reply = await settle(directory, id)
+    assert.deepEqual([reply.status, reply.body], [200, { user_id: id }], reply.text)
+    const { active, title, roles, identity_provider_id } = (await call('GET', `/v1/users/${id}`)).body
+    assert.deepEqual(
+      { active, title, roles: (roles as string[]).toSorted(), identity_provider_id },
+      { active: true, title: 'Engineer', roles: ['approver', 'user'], identity_provider_id: directory.id },
+    )
+    const found = await directory.call('GET', '/Users?filter=externalId%20eq%20%22ada-2%22')
+    assert.deepEqual(
+      (found.body.Resources as { id: string }[]).map((user) => user.id),
+      [id],
+    )
+    assert.deepEqual(await conflictsOf(directory), [])
+    const types = await house.asSuperuser<{ type: string }>(
+      `select type from event where tenant_id = $1 and subject_id = $2 and type like 'user.%activated' order by seq`,
+      [tenant_id, id],
+    )
+    assert.deepEqual(
+      types.map(({ type }) => type),
+      ['user.deactivated', 'user.reactivated'],
+    )
+  })
+})
+
+suite('a successor who gets the name and the address of one who left', async () => {
+  const directory = await makeDirectory()
+  const { id } = await directory.user({ userName: 'desk@example.com', externalId: 'first' })
+  const successor = { userName: 'desk@example.com', externalId: 'second', displayName: 'The second' }
+
+  test('is made once the user who left is deleted here, which nobody may while the directory has them', async () => {
+    assert.equal((await call('DELETE', `/v1/users/${id}`)).status, 403)
+    await stop(directory, id)
+    assert.equal((await directory.call('POST', '/Users', successor)).status, 409)
+    assert.equal((await settle(directory, null)).status, 200)
+    assert.equal(
+      (await directory.call('POST', '/Users', successor)).status,
+      409,
+      'kept apart, and the address is taken',
+    )
+    assert.equal((await call('DELETE', `/v1/users/${id}`)).status, 204)
+    assert.deepEqual(await conflictsOf(directory), [])
+    const made = await directory.call('POST', '/Users', successor)
+    assert.deepEqual([made.status, made.body.id === id], [201, false], made.text)
+    assert.equal((await directory.call('GET', `/Users/${id}`)).status, 404)
+  })
+})
+
+suite('a conflict with a user whom a directory has stopped', async () => {
+  const directory = await makeDirectory()
+  const { id } = await directory.user({ userName: 'eve@example.com', externalId: 'eve-1' })
+  const other = { userName: 'eve@example.com', externalId: 'eve-2' }
+  await stop(directory, id)
+  assert.equal((await directory.call('POST', '/Users', other)).status, 409)
+  const [conflict] = await conflictsOf(directory)
+  const url = `/v1/identity-providers/${directory.id}/conflicts/${conflict?.id}/settle`
+
+  test('ends where the directory lets them come back under the id of before', async () => {
+    const operations = [{ op: 'replace', path: 'active', value: true }]
+    assert.equal((await directory.call('PATCH', `/Users/${id}`, { Operations: operations })).status, 200)
+    assert.deepEqual(await conflictsOf(directory), [])
+    assert.equal((await call('POST', url, { user_id: id })).status, 404)
+  })
+
+  test('cannot be settled by another user whom a directory has, nor by one of another directory', async () => {
+    await stop(directory, id)
+    const { id: active } = await directory.user({ userName: 'active@example.com' })
+    assert.equal((await call('POST', url, { user_id: active })).status, 422)
+    const elsewhere = await makeDirectory()
+    const { id: stranger } = await elsewhere.user({ userName: 'mallory@example.com', externalId: 'm' })
+    assert.equal((await call('POST', url, { user_id: stranger })).status, 422)
+    await stop(elsewhere, stranger)
+    assert.equal((await call('POST', url, { user_id: stranger })).status, 422)
+    const reply = await elsewhere.call('POST', '/Users', other)
+    assert.deepEqual([reply.status, await conflictsOf(elsewhere)], [409, []], 'of another directory is no conflict')
+  })
+
+  test('is not settled where the name belongs to another user by now', async () => {
+    await directory.user({ userName: 'eva', externalId: 'eve-2', emails: [{ value: 'eva@example.com' }] })
+    const reply = await call('POST', url, { user_id: id })
+    assert.deepEqual([reply.status, reply.body.code], [409, 'version_conflict'], reply.text)
+    assert.equal((await call('GET', `/v1/users/${id}`)).body.active, false)
+  })
+})
