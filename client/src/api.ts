@@ -2160,6 +2160,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/identity-providers/{id}/preflight": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say who the people of a directory would be here, before it pushes them
+         * @description Needs the scope `users:read`.
+         */
+        post: operations["preflightIdentityProvider"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/identity-providers/{id}/conflicts": {
         parameters: {
             query?: never;
@@ -3914,6 +3934,24 @@ export interface components {
             /** @description the link, which works once; shown here only */
             url: string;
         };
+        MatchedPerson: {
+            user_name: string;
+            external_id: string | null;
+            /**
+             * @description who the person would be here
+             * @enum {string}
+             */
+            match: "known" | "add" | "adopt" | "settle" | "left_out" | "refused";
+            /**
+             * Format: uuid
+             * @description the user here who has the id, the name or the address
+             */
+            user_id: string | null;
+            /** @description why the person would be refused */
+            message: string | null;
+            /** @description the provisioners whose target does not have the person */
+            not_found_at: string[];
+        };
         NamedAccessRequest: {
             /** Format: uuid */
             id: string;
@@ -4638,6 +4676,34 @@ export interface components {
              * @enum {string|null}
              */
             time_format: "12h" | "24h" | null;
+        };
+        Preflight: {
+            counts: {
+                /** @description how many were asked about */
+                people: number;
+                /** @description users of this directory already */
+                known: number;
+                /** @description would be new users */
+                added: number;
+                /** @description would be the user here who was made for the directory */
+                adopted: number;
+                /** @description a person would have to say who they are */
+                to_settle: number;
+                /** @description a person has kept them apart */
+                left_out: number;
+                /** @description cannot be made */
+                refused: number;
+            };
+            /** @description the targets that have a directory of their own, such as Identity Center, and whose people were read */
+            targets: {
+                /** Format: uuid */
+                provisioner_id: string;
+                name: string;
+                /** @description how many of those who would be users the target does not have */
+                not_found: number;
+            }[];
+            /** @description in the order in which they were sent */
+            people: components["schemas"]["MatchedPerson"][];
         };
         Provisioner: {
             /** Format: uuid */
@@ -13400,6 +13466,55 @@ export interface operations {
                         next_cursor?: string;
                         has_more: boolean;
                     };
+                };
+            };
+            /** @description what is wrong, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    preflightIdentityProvider: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    people: {
+                        /** @description the `userName` that the directory will send */
+                        user_name: string;
+                        /** @description the `externalId` that it will send */
+                        external_id?: string | null;
+                        /** @description left out: `user_name`, where that is an address */
+                        email?: string | null;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description the id of the request in the log */
+                    "X-Request-Id"?: string;
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Preflight"];
                 };
             };
             /** @description what is wrong, and what to do */

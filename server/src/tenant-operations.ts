@@ -10,6 +10,7 @@ import { createIdentityProvider } from './identity-providers/create-identity-pro
 import { deleteIdentityProvider } from './identity-providers/delete-identity-provider.ts'
 import { getIdentityProvider } from './identity-providers/get-identity-provider.ts'
 import { listIdentityProviders } from './identity-providers/list-identity-providers.ts'
+import { preflightIdentityProvider } from './identity-providers/preflight/preflight-identity-provider.ts'
 import { getSyncRun } from './identity-providers/sync/get-sync-run.ts'
 import { listSyncChanges } from './identity-providers/sync/list-sync-changes.ts'
 import { listSyncRuns } from './identity-providers/sync/list-sync-runs.ts'
@@ -99,6 +100,7 @@ export const tenantOperations: Record<string, Operation> = {
   listSyncRuns,
   getSyncRun,
   listSyncChanges,
+  preflightIdentityProvider: preflightIdentityProvider(driverTypes),
   deleteIdentityProvider,
   listConflicts,
   settleConflict: settleConflict(endAccessAndInvitations),

@@ -7,7 +7,8 @@ import { makeSessionSecret } from '../src/sessions/session-secret.ts'
 import { operations } from './support/house.ts'
 import { inTurns } from './support/in-turns.ts'
 import { browserOf, fromOwnPage } from './support/presented.ts'
-import { addressed, sampleBodies } from './support/samples.ts'
+import { sampleBodies } from './support/sample-bodies.ts'
+import { addressed } from './support/samples.ts'
 import { openStage } from './support/stage.ts'
 
 /** Tries every registered operation with each credential and each role, so that no operation lacks its permission check. */

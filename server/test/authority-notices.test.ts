@@ -7,8 +7,9 @@ import { firstOwnerEmail } from '../src/users/owner-store.ts'
 import { listenToAuthority } from './support/authority-notices.ts'
 import { openHouse, operations } from './support/house.ts'
 import { browserOf, presentedTo } from './support/presented.ts'
+import { sampleBodies } from './support/sample-bodies.ts'
 import { makeConflicts } from './support/sample-conflicts.ts'
-import { addressed, makeRecords, sampleBodies } from './support/samples.ts'
+import { addressed, makeRecords } from './support/samples.ts'
 
 /**
  * Which changes notify other processes that rights changed, and which do not. The database's triggers notify; operations that
@@ -144,7 +145,7 @@ const changing: Record<string, () => Promise<() => ReturnType<typeof call>>> = {
     return () => call('DELETE', `/v1/users/${people.approver.user_id}/second-factors`)
   },
   settleConflict: async () => {
-    const [, { id, conflict_id } = {}] = await makeConflicts(house, tenant)
+    const [, , { id, conflict_id } = {}] = await makeConflicts(house, tenant)
     const user_id = await someUser()
     // Whom the directory says to be stopped.
     await house.asSuperuser(

@@ -5,7 +5,8 @@ import { jsonSchemaOf } from '../src/http/schema.ts'
 import { bodyWith, fieldsOf, pointerOf } from './support/body-fields.ts'
 import { requireRefused, senderTo } from './support/body-sender.ts'
 import { operations } from './support/house.ts'
-import { addressed, sampleBodies } from './support/samples.ts'
+import { sampleBodies } from './support/sample-bodies.ts'
+import { addressed } from './support/samples.ts'
 import { openStage } from './support/stage.ts'
 
 /** What only the document says of an input, `Documented`, is true: a value that breaks it is refused. */

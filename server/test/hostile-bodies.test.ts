@@ -8,7 +8,8 @@ import { operations } from './support/house.ts'
 import { inTurns } from './support/in-turns.ts'
 import { oddDates } from './support/odd-dates.ts'
 import { placesOnce } from './support/places-once.ts'
-import { addressed, sampleBodies } from './support/samples.ts'
+import { sampleBodies } from './support/sample-bodies.ts'
+import { addressed } from './support/samples.ts'
 import { openStage } from './support/stage.ts'
 
 /** Tries every operation that takes a body with invalid content in every place of it, over HTTP. */

@@ -5,7 +5,8 @@ import { fieldsOf } from './support/body-fields.ts'
 import { bomb, cunningTexts, requireRefused, senderTo } from './support/body-sender.ts'
 import { formOf, formType } from './support/form.ts'
 import { operations } from './support/house.ts'
-import { addressed, sampleBodies } from './support/samples.ts'
+import { sampleBodies } from './support/sample-bodies.ts'
+import { addressed } from './support/samples.ts'
 import { openStage } from './support/stage.ts'
 
 /** Tries every operation that takes a form with invalid content in every field of it, over HTTP. hostile-bodies.test.ts has JSON. */

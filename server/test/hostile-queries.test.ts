@@ -6,7 +6,8 @@ import { operations, type Reply } from './support/house.ts'
 import { inTurns } from './support/in-turns.ts'
 import { oddDates } from './support/odd-dates.ts'
 import { presentedTo } from './support/presented.ts'
-import { addressed, makeOfAnyText, type Records, sampleBodies } from './support/samples.ts'
+import { sampleBodies } from './support/sample-bodies.ts'
+import { addressed, makeOfAnyText, type Records } from './support/samples.ts'
 import { openStage } from './support/stage.ts'
 
 /** Tries every operation with invalid paths and queries, and every list with invalid limits and cursors. */

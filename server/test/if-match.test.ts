@@ -4,7 +4,8 @@ import type { TObject, TSchema } from 'typebox'
 import type { Operation } from '../src/http/operation.ts'
 import { operations } from './support/house.ts'
 import { together } from './support/race.ts'
-import { addressed, makeRecords, sampleBodies } from './support/samples.ts'
+import { sampleBodies } from './support/sample-bodies.ts'
+import { addressed, makeRecords } from './support/samples.ts'
 import { openStage } from './support/stage.ts'
 
 /** Every PATCH, PUT and DELETE of a record takes `If-Match`, and every record shows its `ETag`. */

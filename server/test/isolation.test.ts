@@ -4,7 +4,8 @@ import { newId } from '../src/kernel/id.ts'
 import { operations, type Reply } from './support/house.ts'
 import { picturesOf } from './support/picture.ts'
 import { browserOf, presentedTo } from './support/presented.ts'
-import { addressed, makeOfAnyText, namesRecord, sampleBodies } from './support/samples.ts'
+import { sampleBodies } from './support/sample-bodies.ts'
+import { addressed, makeOfAnyText, namesRecord } from './support/samples.ts'
 import { openStage } from './support/stage.ts'
 
 /** Tries every registered operation across tenants: no tenant can read or change another tenant's records. */

@@ -7,7 +7,8 @@ import { newId } from '../src/kernel/id.ts'
 import { operations, type Person, type Reply } from './support/house.ts'
 import { picturesOfAll } from './support/picture.ts'
 import { fromOwnPage } from './support/presented.ts'
-import { addressed, makeRecords, type Records, sampleBodies } from './support/samples.ts'
+import { sampleBodies } from './support/sample-bodies.ts'
+import { addressed, makeRecords, type Records } from './support/samples.ts'
 import { openStage } from './support/stage.ts'
 
 /** Calls every registered operation that changes something twice with one idempotency key: it is carried out once. */

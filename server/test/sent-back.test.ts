@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { jsonSchemaOf } from '../src/http/schema.ts'
 import { operations } from './support/house.ts'
-import { addressed, sampleBodies } from './support/samples.ts'
+import { sampleBodies } from './support/sample-bodies.ts'
+import { addressed } from './support/samples.ts'
 import { openStage } from './support/stage.ts'
 
 /** What GET shows of a record can be sent back by its PATCH or PUT. */

@@ -3,7 +3,8 @@ import { suite, test } from 'node:test'
 import { jsonSchemaOf } from '../../src/http/schema.ts'
 import { operations, type Person, type TestTenant } from '../support/house.ts'
 import { inTurns } from '../support/in-turns.ts'
-import { addressed, makeRecords, type Records, sampleBodies } from '../support/samples.ts'
+import { sampleBodies } from '../support/sample-bodies.ts'
+import { addressed, makeRecords, type Records } from '../support/samples.ts'
 import { openStage } from '../support/stage.ts'
 
 /** Tries every list: the cursor of a page is valid only for the next page of the same list. */

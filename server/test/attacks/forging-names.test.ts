@@ -6,7 +6,8 @@ import { operations } from '../support/house.ts'
 import { inTurns } from '../support/in-turns.ts'
 import { placesOnce } from '../support/places-once.ts'
 import { presentedTo } from '../support/presented.ts'
-import { addressed, sampleBodies } from '../support/samples.ts'
+import { sampleBodies } from '../support/sample-bodies.ts'
+import { addressed } from '../support/samples.ts'
 import { openStage } from '../support/stage.ts'
 
 /** Names that would be displayed differently from how they are written, in every operation that takes a text. */

@@ -6,7 +6,8 @@ import { type House, operations, type TestTenant } from '../support/house.ts'
 import { picturesOfAll } from '../support/picture.ts'
 import { presentedTo } from '../support/presented.ts'
 import { rewrittenDatabase } from '../support/rewritten-database.ts'
-import { addressed, makeOfAnyText, namesRecord, type Records, sampleBodies } from '../support/samples.ts'
+import { sampleBodies } from '../support/sample-bodies.ts'
+import { addressed, makeOfAnyText, namesRecord, type Records } from '../support/samples.ts'
 import { openStage } from '../support/stage.ts'
 
 /**

@@ -7,7 +7,8 @@ import { operations } from '../support/house.ts'
 import { inTurns } from '../support/in-turns.ts'
 import { fromOwnPage } from '../support/presented.ts'
 import { rounds } from '../support/race.ts'
-import { addressed, sampleBodies } from '../support/samples.ts'
+import { sampleBodies } from '../support/sample-bodies.ts'
+import { addressed } from '../support/samples.ts'
 import { openStage } from '../support/stage.ts'
 
 /**

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { operations } from '../support/house.ts'
-import { addressed, sampleBodies } from '../support/samples.ts'
+import { sampleBodies } from '../support/sample-bodies.ts'
+import { addressed } from '../support/samples.ts'
 import { openStage } from '../support/stage.ts'
 import { type Way, withText } from '../support/text-fields.ts'
 

@@ -3,7 +3,8 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { suite, test } from 'node:test'
 import { operations } from '../support/house.ts'
-import { addressed, sampleBodies } from '../support/samples.ts'
+import { sampleBodies } from '../support/sample-bodies.ts'
+import { addressed } from '../support/samples.ts'
 import { openStage } from '../support/stage.ts'
 
 /** A valid credential, sent incorrectly: twice, beside another, elsewhere. Over a real socket. */

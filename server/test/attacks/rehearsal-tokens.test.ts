@@ -7,7 +7,7 @@ import { setLive } from '../../src/tenants/operator.flow.ts'
 import { openHouse } from '../support/house.ts'
 import { fromOwnPage } from '../support/presented.ts'
 import { nothingLeft, rehearsalStage } from '../support/rehearsal-stage.ts'
-import { sampleBodies } from '../support/samples.ts'
+import { sampleBodies } from '../support/sample-bodies.ts'
 
 /** What an attacker would want of the rehearsal: to be a real person, to stay, to be more, and to outlive it. */
 const house = await openHouse()

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { operations, type Reply } from '../support/house.ts'
 import { presentedTo } from '../support/presented.ts'
-import { addressed, sampleBodies } from '../support/samples.ts'
+import { sampleBodies } from '../support/sample-bodies.ts'
+import { addressed } from '../support/samples.ts'
 import { openStage } from '../support/stage.ts'
 
 /** The service fails below every operation: callers learn that it failed, and nothing about its internals. */

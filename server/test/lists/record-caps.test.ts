@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { openHouse } from '../support/house.ts'
-import { sampleBodies } from '../support/samples.ts'
+import { sampleBodies } from '../support/sample-bodies.ts'
 import { callerOf } from '../support/whole-list.ts'
 
 /** Lists that test each record stay bounded, because a tenant has no more than so many. */

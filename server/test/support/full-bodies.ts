@@ -1,5 +1,5 @@
 import { newId } from '../../src/kernel/id.ts'
-import { sampleBodies } from './samples.ts'
+import { sampleBodies } from './sample-bodies.ts'
 
 /**
  * Valid bodies with more than the required fields, so that a test can put its own text in each field while the rest stays

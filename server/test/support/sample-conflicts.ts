@@ -2,6 +2,7 @@ import { newId } from '../../src/kernel/id.ts'
 import type { House, TestTenant } from './house.ts'
 
 export const conflictPaths = [
+  '/v1/identity-providers/{id}/preflight',
   '/v1/identity-providers/{id}/conflicts',
   '/v1/identity-providers/{id}/conflicts/{conflict_id}',
 ]
@@ -22,5 +23,5 @@ export async function makeConflicts(
       from unnest($3::uuid[], $4::uuid[]) as c (id, user_id)`,
     [tenant_id, id, [conflict_id, other], [people.user.user_id, people.approver.user_id]],
   )
-  return [{ id }, { id, conflict_id }]
+  return [{ id }, { id }, { id, conflict_id }]
 }

@@ -6,7 +6,8 @@ import { sql } from '../../db/sql.ts'
 import type { DirectoryCtx } from '../../http/scim-operation.ts'
 import type { WorkItem } from '../../jobs/claim.ts'
 import type { Statement } from '../../kernel/context.ts'
-import { isMeant, userByExternalId } from '../../scim/users/directory-user-store.ts'
+import { userByExternalId } from '../../scim/users/directory-user-store.ts'
+import { strangerMatch } from '../../scim/users/stranger-store.ts'
 import { held } from './run-lease-store.ts'
 
 /** The rows `s` of the run. */
@@ -39,7 +40,7 @@ export async function compareSomePeople(ctx: DirectoryCtx, item: WorkItem): Prom
           from (select k.user_id, case when k.user_id is not null and not s.active then (${known})
               when s.message is not null then 'invalid' when k.user_id is not null then (${known})
               when not s.active then 'left_out'
-              else (${stranger(ctx, item)}) end as change
+              else (${strangerMatch(ctx, isHere(ctx, item))}) end as change
             from (select (${userByExternalId(ctx, sql`s.source_id`)}) as user_id) k) c)
         where ${ofRun(ctx, item)} and s.source_id = any(array(
           select s.source_id from sync_person s join held on held.id = s.run_id
@@ -85,23 +86,8 @@ export async function findSomeAbsent(
 
 const addressTaken = 'another user has the e-mail address, or one like it'
 
-/**
- * What is done with the person `s`, who is no user of the directory yet. Who has the address already decides it. A user whom the directory
- * has stopped, or no longer has, may be the same person under another id.
- */
-function stranger(ctx: DirectoryCtx, item: WorkItem): Statement {
-  const { tx, identity_provider_id } = ctx
-  const isHere = sql`exists (select from sync_person p where p.tenant_id = ${tx.tenant_id}::uuid
+/** Whether the run has read the user `d`, who is not disabled in the directory. */
+function isHere({ tx }: DirectoryCtx, item: WorkItem): Statement {
+  return sql`exists (select from sync_person p where p.tenant_id = ${tx.tenant_id}::uuid
     and p.run_id = ${item.id}::uuid and p.source_id = d.external_id and p.active offset 0)`
-  return sql`select case when count(*) = 0 then 'add' when count(*) > 1 or bool_or(h.in_directory) then 'invalid'
-      when bool_and(h.is_meant) then 'adopt' when bool_and(h.kept_apart) then 'left_out' else 'settle' end
-    from (select d.user_id is not null and (
-          d.identity_provider_id <> ${identity_provider_id}::uuid or u.active and ${isHere}) as in_directory,
-        lower(u.email) = lower(s.email) and d.user_id is null and ${isMeant(ctx, sql`s.mail_domain`)} as is_meant,
-        exists (select from directory_conflict c where c.tenant_id = u.tenant_id and c.user_id = u.id
-          and c.identity_provider_id = ${identity_provider_id}::uuid and c.kept_apart_at is not null) as kept_apart
-      from tenant_user u left join lateral (
-        select d.user_id, d.identity_provider_id, d.external_id from directory_user d
-        where d.tenant_id = ${tx.tenant_id}::uuid and d.user_id = u.id offset 0) d on true
-      where u.tenant_id = ${tx.tenant_id}::uuid and u.email_key = any(s.email_keys) and u.deleted_at is null) h`
 }
