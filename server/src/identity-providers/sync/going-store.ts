@@ -3,6 +3,7 @@ import { sql } from '../../db/sql.ts'
 import type { DirectoryCtx } from '../../http/scim-operation.ts'
 import type { WorkItem } from '../../jobs/claim.ts'
 import type { Statement } from '../../kernel/context.ts'
+import { activeUsers } from '../../scim/users/removal-store.ts'
 import type { ChangeCount, Going } from './sync-run.ts'
 
 /** The rows `s` of the run. */
@@ -75,13 +76,7 @@ export function removalsKept(ctx: DirectoryCtx, item: WorkItem): Statement {
     select ${tx.tenant_id}::uuid, ${identity_provider_id}::uuid, gen_random_uuid(), size.size from removed, size`
 }
 
-/** The users or groups `d` of the directory. */
+/** The groups `d` of the directory. */
 function ofDirectory({ tx, identity_provider_id }: DirectoryCtx): Statement {
   return sql`d.tenant_id = ${tx.tenant_id}::uuid and d.identity_provider_id = ${identity_provider_id}::uuid`
-}
-
-/** The users of the directory whom it has not stopped: what follows `from`, up to a further condition. */
-function activeUsers(ctx: DirectoryCtx): Statement {
-  return sql`directory_user d where ${ofDirectory(ctx)} and (
-    select u.active from tenant_user u where u.tenant_id = d.tenant_id and u.id = d.user_id)`
 }

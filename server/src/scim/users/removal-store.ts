@@ -3,12 +3,18 @@ import { emit } from '../../events/emit.ts'
 import type { DirectoryCtx } from '../../http/scim-operation.ts'
 import type { Statement } from '../../kernel/context.ts'
 import { newId } from '../../kernel/id.ts'
-import { isActive } from '../../users/active-store.ts'
 import type { Removals } from './removal.ts'
 
 const anHour = sql`interval '1 hour'`
 /** Whether a provider refuses many removals. A misspelled wish is for that: to let them through needs no word. */
 const refusesMany = sql`coalesce(config ->> 'mass_removals', 'notify') <> 'notify'`
+
+/** The users `d` whom the directory has not stopped, as what follows `from`: also one who is suspended here may be removed. */
+export function activeUsers({ tx, identity_provider_id }: DirectoryCtx): Statement {
+  return sql`directory_user d
+    where d.tenant_id = ${tx.tenant_id}::uuid and d.identity_provider_id = ${identity_provider_id}::uuid
+      and (select u.active from tenant_user u where u.tenant_id = d.tenant_id and u.id = d.user_id)`
+}
 
 /**
  * Where the tenant wants many removals refused, lets one after another in: each counts those before it. Before the lock of the user, in the
@@ -34,10 +40,7 @@ export async function countRemovals(ctx: DirectoryCtx, count: number): Promise<R
     sql`delete from directory_removal r where ${theirs} and r.at < clock_timestamp() - ${anHour}`,
     sql`with known as materialized (select coalesce(
         (select r.size from directory_removal r where ${theirs} order by r.at limit 1),
-        (select ${count}::integer + count(*) from directory_user d
-          where d.tenant_id = ${tx.tenant_id}::uuid and d.identity_provider_id = ${identity_provider_id}::uuid
-            and (select ${isActive(sql`u`)} from tenant_user u where u.tenant_id = d.tenant_id and u.id = d.user_id)))
-        as size)
+        (select ${count}::integer + count(*) from ${activeUsers(ctx)})) as size)
       insert into directory_removal (tenant_id, identity_provider_id, id, size)
       select ${tx.tenant_id}::uuid, ${identity_provider_id}::uuid, id, known.size
       from known, unnest(${ids}::uuid[]) as id`,
