@@ -499,7 +499,7 @@ create policy tenant_wall on directory_conflict
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on directory_conflict to sallyport_app;
-grant update (user_name_key, resource, kept_apart_by, kept_apart_at, seen_at) on directory_conflict to sallyport_app;
+grant update (id, user_name_key, resource, kept_apart_by, kept_apart_at, created_at, seen_at) on directory_conflict to sallyport_app;
 
 create table directory_group (
   tenant_id uuid not null,
@@ -2048,6 +2048,8 @@ create table sync_person (
   change text,
   message text,
   done boolean not null default false,
+  user_name_key text,
+  holder_id uuid,
   constraint sync_person_pk PRIMARY KEY (tenant_id, run_id, source_id),
   constraint sync_person_run_id_fk FOREIGN KEY (tenant_id, run_id) REFERENCES sync_run(tenant_id, id) ON DELETE CASCADE,
   constraint sync_person_change_ck CHECK (change = ANY (ARRAY['unchanged'::text, 'add'::text, 'adopt'::text, 'change'::text, 'enable'::text, 'disable'::text, 'absent'::text, 'settle'::text, 'left_out'::text, 'invalid'::text])),

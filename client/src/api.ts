@@ -3172,13 +3172,13 @@ export interface components {
             /** @description the `userName` in the directory */
             user_name: string;
             external_id: string | null;
-            /** @description the address that both have */
+            /** @description the address in the directory */
             email: string;
             /** @description the name in the directory */
             name: string;
             /**
              * Format: uuid
-             * @description the user here who has the address
+             * @description the user here who has the address, or the user name
              */
             user_id: string;
             /** @description the name of the user here */
@@ -3949,7 +3949,7 @@ export interface components {
             user_id: string | null;
             /** @description why the person would be refused */
             message: string | null;
-            /** @description the provisioners whose target does not have the person */
+            /** @description of `targets`, those that do not have the person */
             not_found_at: string[];
         };
         NamedAccessRequest: {

@@ -140,7 +140,7 @@ export const eventTable = {
   'identity_provider.deleted': { filterable: true, means: 'an identity provider was deleted, its SCIM keys revoked' },
   'identity_provider.conflict_found': {
     filterable: true,
-    means: 'a directory sent a user whose address somebody else has: a person decides whether they are one',
+    means: 'a directory has a person whose address or user name a user here has: a person decides whether they are one',
   },
   'identity_provider.conflict_settled': {
     filterable: true,

@@ -137,6 +137,7 @@ export async function saveUserDeletion(ctx: WorkCtx, user: Pick<LockedUser, 'id'
         department = null, title = null, manager_id = null, facts_set_by = null
       where tenant_id = ${tx.tenant_id} and id = ${user.id}`,
     emit(ctx, { type: 'user.deleted', subject_type: 'user', subject_id: user.id }),
+    sql`delete from directory_conflict where ${whose}`,
     sql`delete from directory_user where ${whose}`,
     sql`delete from user_fact_version where ${whose}`,
     sql`delete from user_password where ${whose}`,

@@ -204,6 +204,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'notifications → settings': 'the time zone of who has chosen none',
   'notifications → tenants': 'a mail says whether the tenant rehearses',
   'notifications → users': 'only active users are notified',
+  'scim/conflicts → roles': 'who lets a user come back gives what the user holds',
   'scim/conflicts → users': 'a settled conflict gives a user to a directory',
   'identity-providers → scim/users': 'a deleted provider says nothing of its users any more',
   'scim/users → db/client': 'which of several removals failed by itself',

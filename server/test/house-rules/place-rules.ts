@@ -65,7 +65,7 @@ const activeAt: Exceptions = {
   'server/src/users/lifecycle-store.ts': 'changes the column, and counts the suspension itself',
   'server/src/scim/users/directory-user-store.ts': 'what a directory says, and not whether the user may act',
   'server/src/scim/users/removal-store.ts': 'whom the directory has not stopped yet',
-  'server/src/scim/users/stranger-store.ts': 'whom a directory has stopped',
+  'server/src/scim/users/holder-store.ts': 'whom a directory has stopped',
   'server/src/scim/users/user-list-store.ts': 'shows a directory what it said',
   'server/src/identity-providers/sync/compare-people-store.ts': 'what a directory says, beside what it said before',
   'server/src/scim/conflicts/conflict-list-store.ts': 'whom a directory has stopped',

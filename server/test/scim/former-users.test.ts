@@ -42,7 +42,10 @@ suite('a person who comes back under another id', async () => {
     assert.deepEqual([same.status, await conflictsOf(directory)], [409, []], 'the same id is the same person')
     const reply = await directory.call('POST', '/Users', back)
     assert.deepEqual([reply.status, reply.body.scimType], [409, 'uniqueness'], reply.text)
-    assert.match(String(reply.body.detail), /whom this directory has stopped has the e-mail address: an administrator/)
+    assert.match(
+      String(reply.body.detail),
+      /whom this directory has stopped has the e-mail address or the `userName`: an administrator/,
+    )
     const [conflict, ...others] = await conflictsOf(directory)
     assert.deepEqual(
       [conflict?.user_id, conflict?.of_directory, conflict?.holder_name, conflict?.external_id, others],
@@ -111,21 +114,39 @@ suite('a successor who gets the name and the address of one who left', async () 
 suite('a conflict with a user whom a directory has stopped', async () => {
   const directory = await makeDirectory()
   const { id } = await directory.user({ userName: 'eve@example.com', externalId: 'eve-1' })
-  const other = { userName: 'eve@example.com', externalId: 'eve-2' }
+  const other = { userName: 'eve@example.com', externalId: 'eve-2', displayName: 'Eve' }
+  const urlOf = (conflict: Record<string, unknown> | undefined) =>
+    `/v1/identity-providers/${directory.id}/conflicts/${conflict?.id}/settle`
+  const push = async (resource: object) => {
+    assert.equal((await directory.call('POST', '/Users', resource)).status, 409)
+    const [conflict] = await conflictsOf(directory)
+    return conflict
+  }
+  const rows = () => house.asSuperuser('select id from directory_conflict where user_id = $1', [id])
   await stop(directory, id)
-  assert.equal((await directory.call('POST', '/Users', other)).status, 409)
-  const [conflict] = await conflictsOf(directory)
-  const url = `/v1/identity-providers/${directory.id}/conflicts/${conflict?.id}/settle`
 
-  test('ends where the directory lets them come back under the id of before', async () => {
+  test('ends where the directory lets them come back under the id of before, and does not begin again', async () => {
+    const url = urlOf(await push(other))
     const operations = [{ op: 'replace', path: 'active', value: true }]
     assert.equal((await directory.call('PATCH', `/Users/${id}`, { Operations: operations })).status, 200)
-    assert.deepEqual(await conflictsOf(directory), [])
     assert.equal((await call('POST', url, { user_id: id })).status, 404)
+    await stop(directory, id)
+    assert.deepEqual(await conflictsOf(directory), [])
+  })
+
+  test('is about one person: another with the address is another conflict', async () => {
+    const first = await push(other)
+    assert.equal((await push({ ...other, title: 'Engineer' }))?.id, first?.id, 'said again')
+    assert.equal((await call('POST', urlOf(first), { user_id: null })).status, 200)
+    assert.equal((await push(other))?.kept_apart, true)
+    const second = await push({ ...other, externalId: 'eve-3', displayName: 'Mallory' })
+    assert.deepEqual([second?.name, second?.kept_apart, second?.id === first?.id], ['Mallory', false, false])
+    assert.equal((await call('POST', urlOf(first), { user_id: id })).status, 404, 'nobody gets what nobody saw')
+    assert.equal((await call('GET', `/v1/users/${id}`)).body.active, false)
   })
 
   test('cannot be settled by another user whom a directory has, nor by one of another directory', async () => {
-    await stop(directory, id)
+    const url = urlOf(await push(other))
     const { id: active } = await directory.user({ userName: 'active@example.com' })
     assert.equal((await call('POST', url, { user_id: active })).status, 422)
     const elsewhere = await makeDirectory()
@@ -137,10 +158,39 @@ suite('a conflict with a user whom a directory has stopped', async () => {
     assert.deepEqual([reply.status, await conflictsOf(elsewhere)], [409, []], 'of another directory is no conflict')
   })
 
-  test('is not settled where the name belongs to another user by now', async () => {
+  test('is not settled while the directory is switched off', async () => {
+    const url = urlOf(await push(other))
+    const provider = `/v1/identity-providers/${directory.id}`
+    assert.equal((await call('PATCH', provider, { enabled: false })).status, 200)
+    const reply = await call('POST', url, { user_id: id })
+    assert.deepEqual([reply.status, /switched off/.test(String(reply.body.message))], [422, true], reply.text)
+    assert.equal((await call('PATCH', provider, { enabled: true })).status, 200)
+  })
+
+  test('is not settled where the id belongs to another user by now', async () => {
+    const url = urlOf(await push(other))
     await directory.user({ userName: 'eva', externalId: 'eve-2', emails: [{ value: 'eva@example.com' }] })
     const reply = await call('POST', url, { user_id: id })
     assert.deepEqual([reply.status, reply.body.code], [409, 'version_conflict'], reply.text)
     assert.equal((await call('GET', `/v1/users/${id}`)).body.active, false)
   })
+
+  test('goes with the user who is deleted', async () => {
+    assert.equal((await rows()).length, 1)
+    assert.equal((await call('DELETE', `/v1/users/${id}`)).status, 204)
+    assert.deepEqual(await rows(), [])
+  })
+})
+
+test('a user of a directory who gets the address of one who left is told what to do', async () => {
+  const directory = await makeDirectory()
+  const { id: former } = await directory.user({ userName: 'first@example.com' })
+  const { id } = await directory.user({ userName: 'second@example.com' })
+  await stop(directory, former)
+  const operations = [{ op: 'replace', path: 'userName', value: 'first@example.com' }]
+  const change = () => directory.call('PATCH', `/Users/${id}`, { Operations: operations })
+  const refused = await change()
+  assert.deepEqual([refused.status, /an administrator can delete them/.test(String(refused.body.detail))], [409, true])
+  assert.equal((await call('DELETE', `/v1/users/${former}`)).status, 204)
+  assert.equal((await change()).status, 200)
 })

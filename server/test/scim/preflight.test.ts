@@ -27,19 +27,21 @@ const preflight = async (id: string, sent: readonly Sent[]): Promise<Preflight> 
 const makeUser = async (email: string) =>
   String((await call('POST', '/v1/users', { name: 'Here', roles: ['user'], auth_provider: 'oidc', email })).body.id)
 
-/** What a push makes of the same person, in the words of a preflight. */
+/** What a push makes of the same person, in the words of a preflight: the directory looks for the id, or else the name, and then sends it. */
 async function pushed(directory: Awaited<ReturnType<typeof makeDirectory>>, sent: Sent): Promise<string> {
   const { user_name: userName, external_id, email } = sent
-  const found = await directory.call(
-    'GET',
-    `/Users?filter=userName%20eq%20${encodeURIComponent(JSON.stringify(userName))}`,
-  )
-  if (found.body.totalResults !== 0) return 'known'
-  const emails = email == null ? {} : { emails: [{ value: email }] }
+  const [attribute, value] = external_id == null ? ['userName', userName] : ['externalId', external_id]
+  const filter = encodeURIComponent(`${attribute} eq ${JSON.stringify(value)}`)
+  const found = await directory.call('GET', `/Users?filter=${filter}`)
+  const [known] = found.body.Resources as { id: string }[]
+  const resource = { userName, externalId: external_id, ...(email != null && { emails: [{ value: email }] }) }
+  if (known !== undefined) {
+    return (await directory.call('PUT', `/Users/${known.id}`, resource)).status === 200 ? 'known' : 'refused'
+  }
   const conflicts = async () =>
     ((await call('GET', `/v1/identity-providers/${directory.id}/conflicts`)).body.data as unknown[]).length
   const before = await conflicts()
-  const reply = await directory.call('POST', '/Users', { userName, externalId: external_id, ...emails })
+  const reply = await directory.call('POST', '/Users', resource)
   if (reply.status === 201) return 'add or adopt'
   return (await conflicts()) > before ? 'settle' : 'refused'
 }
@@ -48,8 +50,13 @@ suite('a preflight of a directory that pushes', async () => {
   const directory = await makeDirectory()
   const ada = await directory.user({ userName: 'ada@example.com', externalId: 'ada' })
   const zoe = await directory.user({ userName: 'zoe@example.com', externalId: 'zoe' })
+  const max = await directory.user({ userName: 'max@example.com', externalId: 'max' })
+  const gone = await directory.user({ userName: 'gone@example.com', externalId: 'gone-1' })
   const left = await directory.user({ userName: 'left@example.com', externalId: 'left-1' })
-  await directory.call('PATCH', `/Users/${left.id}`, { Operations: [{ op: 'replace', path: 'active', value: false }] })
+  for (const { id } of [left, gone]) {
+    const stop = [{ op: 'replace', path: 'active', value: false }]
+    assert.equal((await directory.call('PATCH', `/Users/${id}`, { Operations: stop })).status, 200)
+  }
   const [grace, linus, apart] = await Promise.all(
     ['grace', 'linus', 'apart'].map((name) => makeUser(`${name}@example.com`)),
   )
@@ -73,12 +80,18 @@ suite('a preflight of a directory that pushes', async () => {
 
   const cases: [string, Sent, string, string | null | undefined][] = [
     ['knows a user by the id', { user_name: 'another', external_id: 'ada', email: 'new@example.com' }, 'known', ada.id],
-    ['knows a user by the name, in any case', { user_name: 'ADA@example.com', external_id: 'x' }, 'known', ada.id],
+    ['knows a user by the name, in any case', { user_name: 'ADA@example.com' }, 'known', ada.id],
     ['would make somebody new', { user_name: 'bob', external_id: 'bob', email: 'bob@example.com' }, 'add', null],
     ['takes the user name as the address', { user_name: 'kim@example.com' }, 'add', null],
     ['asks about an address here', { user_name: 'grace@example.com', external_id: 'grace' }, 'settle', grace],
     ['asks about one that is written otherwise', { user_name: 'l', email: 'Linus@Example.com' }, 'settle', linus],
     ['asks about one of whom the directory stopped', { user_name: 'l2', email: 'left@example.com' }, 'settle', left.id],
+    [
+      'asks about the name of one',
+      { user_name: 'gone@example.com', external_id: 'gone-2', email: 'g2@example.com' },
+      'settle',
+      gone.id,
+    ],
     ['finds whom a person kept apart', { user_name: 'apart@example.com', external_id: 'apart' }, 'left_out', apart],
     ['finds whom the operator vouched for', { user_name: 'oscar@corp.example', external_id: 'o' }, 'adopt', oscar],
     [
@@ -86,6 +99,18 @@ suite('a preflight of a directory that pushes', async () => {
       { user_name: 'z2', email: 'zoe@example.com' },
       'refused',
       zoe.id,
+    ],
+    [
+      'would refuse the name of an active user of it',
+      { user_name: 'zoe@example.com', external_id: 'z3', email: 'z3@example.com' },
+      'refused',
+      zoe.id,
+    ],
+    [
+      'would refuse a user of it the address of another',
+      { user_name: 'max', external_id: 'max', email: 'owner@example.com' },
+      'refused',
+      max.id,
     ],
     ['would refuse a person without an address', { user_name: 'nobody' }, 'refused', null],
     ['would refuse a second one of the list', { user_name: 'b2', email: 'BOB@example.com' }, 'refused', undefined],
@@ -105,9 +130,9 @@ suite('a preflight of a directory that pushes', async () => {
 
   test('counts them, and changes nobody', async () => {
     assert.deepEqual(answer.counts, {
-      ...{ people: 12, known: 2, added: 2, adopted: 1, to_settle: 3, left_out: 1, refused: 3 },
+      ...{ people: 15, known: 2, added: 2, adopted: 1, to_settle: 4, left_out: 1, refused: 5 },
     })
-    assert.equal((await directory.call('GET', '/Users')).body.totalResults, 3)
+    assert.equal((await directory.call('GET', '/Users')).body.totalResults, 5)
   })
 
   test('says what a push then does', async () => {
@@ -139,6 +164,20 @@ suite('a preflight asks the targets that have a directory of their own', async (
     assert.deepEqual(
       found.map(({ not_found_at }) => not_found_at.includes(target)),
       [false, true, true, false],
+    )
+  })
+
+  test('for a caller alone who may see targets', async () => {
+    const role = await call('POST', '/v1/roles', { name: 'desk', scopes: ['users:read'] })
+    await call('PUT', `/v1/users/${people.auditor.user_id}/roles`, { roles: [role.body.id] })
+    const desk = await house.person(tenant_id, people.auditor.user_id)
+    const url = `/v1/identity-providers/${directory.id}/preflight`
+    const reply = await house.call({ method: 'POST', url, token: desk.token, tenant_id, body: { people: sent } })
+    const { targets, people: found } = reply.body as Preflight
+    assert.deepEqual(
+      [reply.status, targets, found.map(({ not_found_at }) => not_found_at)],
+      [200, [], [[], [], []]],
+      reply.text,
     )
   })
 

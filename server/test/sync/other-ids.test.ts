@@ -73,6 +73,68 @@ test('a person whom the directory has disabled, and has again under another id, 
   ])
 })
 
+suite('a conflict', async () => {
+  const stage = await syncStage(house, await house.tenant('Acme'))
+  const { said, sync, users } = stage
+  const others = crowd(8)
+  const reads = async (...people: ReturnType<typeof by>[]) => {
+    said.pages = [{ people: [...people, ...others] }]
+    return (await sync()).counts
+  }
+  await reads(by('old', 'ada@example.com'))
+  const ada = (await users()).find(({ external_id }) => external_id === 'old')?.id ?? ''
+
+  test('ends with the run that finds the person disabled, or not at all', async () => {
+    for (const after of [[by('new', 'ada@example.com', { active: false })], []]) {
+      assert.equal((await reads(by('new', 'ada@example.com'))).to_settle, 1)
+      assert.equal((await conflictsOf(stage)).length, 1)
+      await reads(...after)
+      assert.deepEqual(await conflictsOf(stage), [])
+    }
+  })
+
+  test('stays with a run that fails, or is a dry one', async () => {
+    await reads(by('new', 'ada@example.com'))
+    said.pages = [{ people: others }]
+    await sync({ dry_run: true })
+    assert.equal((await conflictsOf(stage)).length, 1)
+  })
+
+  test('keeps apart the person whom it was about, and nobody else', async () => {
+    await reads(by('bob', 'ada@example.com'))
+    assert.equal((await settle(stage, null)).status, 200)
+    assert.deepEqual([(await reads(by('bob', 'ada@example.com'))).left_out, (await conflictsOf(stage)).length], [1, 1])
+    const { to_settle, left_out } = await reads(by('new', 'ada@example.com'))
+    assert.deepEqual([to_settle, left_out], [1, 0])
+    assert.equal((await settle(stage, ada)).status, 200)
+    const found = (await users()).find(({ id }) => id === ada)
+    assert.deepEqual([found?.external_id, found?.active], ['new', true])
+  })
+})
+
+test('a person whom the directory has under another id with another address is known by the user name', async () => {
+  const stage = await syncStage(house, await house.tenant('Acme'))
+  const { said, sync } = stage
+  said.pages = [{ people: [by('old', 'ada@example.com', { userName: 'ada' }), ...crowd(8)] }]
+  await sync()
+  said.pages = [{ people: [by('new', 'ada.l@example.com', { userName: 'ADA' }), ...crowd(8)] }]
+  for (const dry_run of [true, false]) {
+    const { counts } = await sync({ dry_run })
+    assert.deepEqual([counts.to_settle, counts.added], [1, 0], `dry run: ${dry_run}`)
+  }
+})
+
+test('those who are disabled and there again under another id are named as that', async () => {
+  const stage = await syncStage(house, await house.tenant('Acme'))
+  const { said, sync } = stage
+  const many = Array.from({ length: 10 }, (_, at) => `p${at}`)
+  said.pages = [{ people: many.map((id) => by(id, `${id}@example.com`)) }]
+  await sync()
+  const disabled = many.map((id) => by(id, `${id}@example.com`, { active: false }))
+  said.pages = [{ people: [...disabled, ...many.map((id) => by(`new-${id}`, `${id}@example.com`))] }]
+  assert.match(String((await sync()).error), /10 of 10 users .*; 10 of them are in the directory under another id/)
+})
+
 test('a person who has the address of a user of another directory is refused, although that one has left', async () => {
   const tenant = await house.tenant('Acme')
   const elsewhere = await syncStage(house, tenant)

@@ -4,7 +4,7 @@ import { notFound, Problem } from '../../kernel/errors.ts'
 import type { DriverTypes } from '../../provisioners/drivers.ts'
 import { findProvider } from '../identity-provider-store.ts'
 import { protocolOf } from '../protocol.ts'
-import { NewPreflight, Preflight, peopleToMatch, preflightOf } from './preflight.ts'
+import { NewPreflight, Preflight, peopleToMatch, preflightOf, type TargetPeople } from './preflight.ts'
 import { findMissing, listTargets, matchPeople } from './preflight-store.ts'
 
 /**
@@ -23,16 +23,16 @@ export const preflightIdentityProvider = (types: DriverTypes) =>
     replies: { 200: Preflight },
     errors: ['not_found', 'unprocessable'],
     async run(ctx, { params: { id }, body: { people } }) {
-      const { tx } = ctx
-      const [provider, known] = await Promise.all([findProvider(tx, id), listTargets(tx, types)])
+      const { tx, actor } = ctx
+      const maySeeTargets = actor.scopes.has('provisioners:read')
+      const [provider, known] = await Promise.all([findProvider(tx, id), maySeeTargets ? listTargets(tx, types) : []])
       if (provider === undefined) throw notFound('identity provider')
       if (protocolOf(provider) !== undefined) throw new Problem('unprocessable', readable)
       const read = peopleToMatch(people)
       const sound = read.filter(({ message }) => message === null)
-      const [matched, ...targets] = await Promise.all([
-        matchPeople({ ...ctx, identity_provider_id: id, author: null }, sound),
-        ...known.map((target) => findMissing(tx, target, sound)),
-      ])
+      const matched = await matchPeople({ ...ctx, identity_provider_id: id, author: null }, sound)
+      const targets: TargetPeople[] = []
+      for (const target of known) targets.push(await findMissing(tx, target, sound))
       return preflightOf(people, { read, matched, targets })
     },
   })

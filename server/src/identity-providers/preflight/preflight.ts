@@ -7,10 +7,14 @@ import { searchedName } from '../../scim/filter.ts'
 import { personOf } from '../../scim/person.ts'
 import { readResource } from '../../scim/read-resource.ts'
 
-/** People whom a directory is about to push: one call takes as many as one page of a directory’s export. */
+/** People that one call takes. */
 const maxPeople = 1_000
 
-const longest = 1_000
+/** As of an `externalId`. */
+const longest = 600
+
+/** Targets that one call asks. */
+export const maxTargets = 10
 
 export const NewPreflight = Body({
   people: Type.Array(
@@ -49,7 +53,7 @@ const MatchedPerson = Type.Object(
     match: OneOf(matches, { description: 'who the person would be here' }),
     user_id: Nullable(Type.String({ ...Uuid, description: 'the user here who has the id, the name or the address' })),
     message: Nullable(Type.String({ description: 'why the person would be refused' })),
-    not_found_at: Type.Array(Uuid, { description: 'the provisioners whose target does not have the person' }),
+    not_found_at: Type.Array(Uuid, { description: 'of `targets`, those that do not have the person' }),
   },
   { title: 'MatchedPerson' },
 )
@@ -137,12 +141,12 @@ function personToMatch({ user_name, external_id, email }: NewPreflight['people']
 }
 
 /** Who the person at this place of the list would be. */
-export type Matched = { at: number; match: Match; user_id: string | null }
+export type Matched = { at: number; match: Exclude<Match, 'refused'> | 'taken'; user_id: string | null }
 
 /** A target that has a directory of its own, and the places of those whom it does not have. */
 export type TargetPeople = { provisioner_id: string; name: string; not_found: readonly number[] }
 
-const addressTaken = 'another user has the address, or one like it'
+const addressTaken = 'another user has the user name or the address, or one like it'
 
 /** The answer, in the order in which the people were sent. */
 export function preflightOf(
@@ -153,7 +157,8 @@ export function preflightOf(
   const isUser = ({ match }: Pick<MatchedPerson, 'match'>) => match !== 'refused' && match !== 'left_out'
   const missing = targets.map((target) => ({ ...target, places: new Set(target.not_found) }))
   const shown = people.map(({ user_name, external_id = null }, at): MatchedPerson => {
-    const { match, user_id } = found.get(at) ?? { match: 'refused', user_id: null }
+    const { match: said, user_id } = found.get(at) ?? { match: 'taken', user_id: null }
+    const match = said === 'taken' ? 'refused' : said
     const message = match === 'refused' ? (read[at]?.message ?? addressTaken) : null
     const not_found_at = isUser({ match })
       ? missing.flatMap(({ provisioner_id, places }) => (places.has(at) ? [provisioner_id] : []))

@@ -51,9 +51,20 @@ export async function closeRun(
       stopped_for_another_reason as (select from r where not r.dry_run and r.sync_error is distinct from ${error}),
       emitted as (${emitted(ctx, item, end)})
       select id from r`,
-    ...(status === 'synced' ? [removalsKept(ctx, item)] : []),
+    ...(status === 'synced' ? [removalsKept(ctx, item), conflictsEnd(ctx, item)] : []),
     ...scheduleNext(tx, identity_provider_id, interval_minutes, scheduledFor(tx, item)),
   ])
+}
+
+/** Ends the conflicts about people who are no longer in the directory, disabled there, or made meanwhile. */
+function conflictsEnd({ tx, identity_provider_id }: DirectoryCtx, item: WorkItem): Statement {
+  return sql`delete from directory_conflict c using sync_run r
+    where r.tenant_id = ${tx.tenant_id}::uuid and r.id = ${item.id}::uuid and not r.dry_run
+      and r.generation = ${item.generation}::bigint and r.finished_at is not null
+      and c.tenant_id = ${tx.tenant_id}::uuid and c.identity_provider_id = ${identity_provider_id}::uuid
+      and not exists (
+        select from sync_person s where s.tenant_id = ${tx.tenant_id}::uuid and s.run_id = ${item.id}::uuid
+          and s.source_id = c.resource ->> 'externalId' and s.active and s.change in ('settle', 'left_out') offset 0)`
 }
 
 /** When the schedule wanted the run whose place this one took, if it was a dry one. */

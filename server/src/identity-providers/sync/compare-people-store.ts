@@ -7,7 +7,7 @@ import type { DirectoryCtx } from '../../http/scim-operation.ts'
 import type { WorkItem } from '../../jobs/claim.ts'
 import type { Statement } from '../../kernel/context.ts'
 import { userByExternalId } from '../../scim/users/directory-user-store.ts'
-import { strangerMatch } from '../../scim/users/stranger-store.ts'
+import { strangerMatch } from '../../scim/users/holder-store.ts'
 import { held } from './run-lease-store.ts'
 
 /** The rows `s` of the run. */
@@ -32,16 +32,20 @@ export async function compareSomePeople(ctx: DirectoryCtx, item: WorkItem): Prom
       when u.active and not s.active then 'disable' when d.resource <> s.resource then 'change' else 'unchanged' end
     from directory_user d, tenant_user u where d.tenant_id = ${tx.tenant_id}::uuid and d.user_id = k.user_id
       and u.tenant_id = ${tx.tenant_id}::uuid and u.id = k.user_id`
+  const of = { external_id: sql`s.source_id`, name_key: sql`s.user_name_key`, isHere: isHere(ctx, item) }
+  const stranger = sql`select * from (${strangerMatch(ctx, of)}) m
+    where k.user_id is null and s.active and s.message is null offset 0`
   const [[one]] = await tx.write([
     sql<{ held: boolean; compared: number }>`with ${held(tx, item)},
       compared as (
-        update sync_person s set (user_id, change, message) = (
-          select c.user_id, c.change, case when c.change = 'invalid' then coalesce(s.message, ${addressTaken}) end
-          from (select k.user_id, case when k.user_id is not null and not s.active then (${known})
+        update sync_person s set (user_id, change, holder_id, message) = (
+          select c.user_id, c.change, case when c.change = 'settle' then c.holder_id end,
+            case when c.change = 'invalid' then coalesce(s.message, ${addressTaken}) end
+          from (select k.user_id, m.holder_id, case when k.user_id is not null and not s.active then (${known})
               when s.message is not null then 'invalid' when k.user_id is not null then (${known})
-              when not s.active then 'left_out'
-              else (${strangerMatch(ctx, isHere(ctx, item))}) end as change
-            from (select (${userByExternalId(ctx, sql`s.source_id`)}) as user_id) k) c)
+              when not s.active then 'left_out' when m.match = 'taken' then 'invalid' else m.match end as change
+            from (select (${userByExternalId(ctx, sql`s.source_id`)}) as user_id offset 0) k
+            left join lateral (${stranger}) m on true) c)
         where ${ofRun(ctx, item)} and s.source_id = any(array(
           select s.source_id from sync_person s join held on held.id = s.run_id
           where ${ofRun(ctx, item)} and s.change is null order by s.source_id limit ${maxCompared}))
@@ -84,7 +88,7 @@ export async function findSomeAbsent(
   return one?.held === true ? one.last : undefined
 }
 
-const addressTaken = 'another user has the e-mail address, or one like it'
+const addressTaken = 'another user has the user name or the e-mail address, or one like it'
 
 /** Whether the run has read the user `d`, who is not disabled in the directory. */
 function isHere({ tx }: DirectoryCtx, item: WorkItem): Statement {

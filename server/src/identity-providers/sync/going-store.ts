@@ -52,14 +52,21 @@ export async function countGoing(ctx: DirectoryCtx, item: WorkItem): Promise<Goi
           select count(*)::integer from ${activeUsers(ctx)})) as people_before,
         (select count(*)::integer from directory_group d where ${ofDirectory(ctx)} and exists (
           select from group_member m where m.tenant_id = d.tenant_id and m.group_id = d.group_id)) as groups_before,
-        (select count(*)::integer from sync_person s where ${ofRun(ctx, item)} and s.change = 'settle' and exists (
-          select from sync_person a where a.tenant_id = s.tenant_id and a.run_id = s.run_id
-            and a.change = 'absent' and lower(a.email) = lower(s.email))) as under_other_ids,
+        (select count(*)::integer from sync_person s where ${ofRun(ctx, item)} and s.change = 'settle' and (
+          select a.change from sync_person a where a.tenant_id = ${tx.tenant_id}::uuid and a.run_id = ${item.id}::uuid
+            and a.source_id = (${idOfHolder(ctx)}) offset 0) in ${goes.people}) as under_other_ids,
         (select r.people_read from sync_run r
           where r.tenant_id = ${tx.tenant_id}::uuid and r.id = ${item.id}::uuid) as read`,
   )
   if (counted === undefined) throw new Error('nothing was counted')
   return counted
+}
+
+/** The id in the run of the user whom the person `s` may be: of one without an id in the directory, as for who is absent. */
+function idOfHolder({ tx, identity_provider_id }: DirectoryCtx): Statement {
+  return sql`select coalesce(d.external_id, d.user_id::text) from directory_user d
+    where d.tenant_id = ${tx.tenant_id}::uuid and d.user_id = s.holder_id
+      and (d.identity_provider_id = ${identity_provider_id}::uuid) is true`
 }
 
 /** Those whom the run removed count for an hour, as those whom a directory that pushes removes. Not those whom a person confirmed. */

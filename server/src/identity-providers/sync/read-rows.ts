@@ -4,6 +4,7 @@ import { storableText } from '../../kernel/foreign-text.ts'
 import { TargetError } from '../../provisioners/driver.ts'
 import type { DirectoryPage, GroupRead, PersonRead } from '../../provisioners/target-directory.ts'
 import { userKind } from '../../scim/attribute.ts'
+import { searchedName } from '../../scim/filter.ts'
 import { groupContentOf } from '../../scim/groups/group-change.ts'
 import { type Person, personOf } from '../../scim/person.ts'
 import { type Resource, readResource } from '../../scim/read-resource.ts'
@@ -12,6 +13,7 @@ import { type Resource, readResource } from '../../scim/read-resource.ts'
 export type PersonRow = {
   source_id: string
   user_name: string | null
+  user_name_key: string | null
   name: string | null
   email: string | null
   email_keys: readonly string[]
@@ -52,13 +54,21 @@ function personRow({ id, resource }: PersonRead): PersonRow {
     if (!(error instanceof ScimProblem)) throw error
     const { userName, active } = sent
     const user_name = typeof userName === 'string' ? cut(userName) : null
-    const nothing = { name: null, email: null, email_keys: [], mail_domain: null, resource: null }
+    const nothing = { user_name_key: null, name: null, email: null, email_keys: [], mail_domain: null, resource: null }
     return { source_id, user_name, ...nothing, active: !isFalse(active), message: error.message }
   }
 }
 
 function shownOf({ user_name, name, email, active }: Person) {
-  return { user_name, name, email, email_keys: addressKeys(email), mail_domain: mailDomainOf(email) ?? null, active }
+  return {
+    user_name,
+    user_name_key: searchedName(user_name),
+    name,
+    email,
+    email_keys: addressKeys(email),
+    mail_domain: mailDomainOf(email) ?? null,
+    active,
+  }
 }
 
 function groupRow({ id, name: sent }: GroupRead): GroupRow {

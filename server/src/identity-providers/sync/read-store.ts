@@ -20,13 +20,13 @@ export async function saveRead(tx: Tx, item: WorkItem, rows: ReadRows): Promise<
 function peopleInsert(tx: Tx, item: WorkItem, { people }: ReadRows): Statement {
   return sql`with ${held(tx, item)},
     made as (
-      insert into sync_person (tenant_id, run_id, source_id, user_name, name, email, email_keys, mail_domain, active,
-        resource, message)
-      select ${tx.tenant_id}::uuid, held.id, p.source_id, p.user_name, p.name, p.email, p.email_keys, p.mail_domain,
-        p.active, p.resource, p.message
+      insert into sync_person (tenant_id, run_id, source_id, user_name, user_name_key, name, email, email_keys,
+        mail_domain, active, resource, message)
+      select ${tx.tenant_id}::uuid, held.id, p.source_id, p.user_name, p.user_name_key, p.name, p.email, p.email_keys,
+        p.mail_domain, p.active, p.resource, p.message
       from held cross join jsonb_to_recordset(${JSON.stringify(people)}::jsonb) as p
-        (source_id text, user_name text, name text, email text, email_keys text[], mail_domain text, active boolean,
-          resource jsonb, message text)
+        (source_id text, user_name text, user_name_key text, name text, email text, email_keys text[],
+          mail_domain text, active boolean, resource jsonb, message text)
       on conflict (tenant_id, run_id, source_id) do nothing returning 1)
     update sync_run r set people_read = r.people_read + (select count(*) from made)
     from held where r.tenant_id = ${tx.tenant_id}::uuid and r.id = held.id`

@@ -20,7 +20,7 @@ const columns = sql`c.id, c.resource, c.user_id, u.name as holder_name, d.user_i
   c.kept_apart_at is not null as kept_apart, c.created_at, c.seen_at`
 
 /** The conflicts `c` of a directory, with who has the address. Settled by itself: a user `d` whom a directory manages, and has not stopped. */
-function open(tx: Tx, identity_provider_id: string): Statement {
+function settleable(tx: Tx, identity_provider_id: string): Statement {
   return sql`directory_conflict c
     join tenant_user u on u.tenant_id = c.tenant_id and u.id = c.user_id and u.deleted_at is null
     left join directory_user d on d.tenant_id = c.tenant_id and d.user_id = c.user_id
@@ -31,7 +31,7 @@ function open(tx: Tx, identity_provider_id: string): Statement {
 /** One page of the conflicts of a directory, in the order in which they were found. */
 export function listConflictsPage(tx: Tx, identity_provider_id: string, page: PageRequest): Promise<StoredConflict[]> {
   const after = page.after === undefined ? sql`` : sql` and c.id > ${page.after[0]}::uuid`
-  return tx.read(sql<StoredConflict>`select ${columns} from ${open(tx, identity_provider_id)}${after}
+  return tx.read(sql<StoredConflict>`select ${columns} from ${settleable(tx, identity_provider_id)}${after}
     order by c.id limit ${page.limit + 1}`)
 }
 
@@ -41,6 +41,24 @@ export async function hasProvider(tx: Tx, id: string): Promise<boolean> {
   return found.length > 0
 }
 
+/** The same, and keeps it from being deleted until the transaction ends: whether it is switched on. Undefined where there is none. */
+export async function shareProvider(tx: Tx, id: string): Promise<boolean | undefined> {
+  const [found] = await tx.read(sql<{ enabled: boolean }>`select i.enabled from identity_provider i
+    where i.tenant_id = ${tx.tenant_id} and i.id = ${id} for key share`)
+  return found?.enabled
+}
+
+export async function findConflict(
+  tx: Tx,
+  identity_provider_id: string,
+  id: string,
+): Promise<StoredConflict | undefined> {
+  const [found] = await tx.read(
+    sql<StoredConflict>`select ${columns} from ${settleable(tx, identity_provider_id)} and c.id = ${id}`,
+  )
+  return found
+}
+
 /** Locks a conflict until the transaction ends; only inside `interactive`. */
 export async function lockConflict(
   tx: Tx,
@@ -48,7 +66,8 @@ export async function lockConflict(
   id: string,
 ): Promise<StoredConflict | undefined> {
   const [found] = await tx.read(
-    sql<StoredConflict>`select ${columns} from ${open(tx, identity_provider_id)} and c.id = ${id} for update of c`,
+    sql<StoredConflict>`select ${columns} from ${settleable(tx, identity_provider_id)} and c.id = ${id}
+      for update of c`,
   )
   return found
 }

@@ -3,15 +3,15 @@ import { Body, DateTime, Nullable, Uuid } from '../../http/schema.ts'
 import { Problem } from '../../kernel/errors.ts'
 import type { Managed } from '../../users/managed.ts'
 
-/** A user of a directory who is not made here, because somebody else has their address. */
+/** A user of a directory who is not made here, because somebody here has their address, or had their user name. */
 export const Conflict = Type.Object(
   {
     id: Uuid,
     user_name: Type.String({ description: 'the `userName` in the directory' }),
     external_id: Nullable(Type.String()),
-    email: Type.String({ description: 'the address that both have' }),
+    email: Type.String({ description: 'the address in the directory' }),
     name: Type.String({ description: 'the name in the directory' }),
-    user_id: Type.String({ ...Uuid, description: 'the user here who has the address' }),
+    user_id: Type.String({ ...Uuid, description: 'the user here who has the address, or the user name' }),
     holder_name: Type.String({ description: 'the name of the user here' }),
     of_directory: Type.Boolean({
       description:
@@ -42,6 +42,10 @@ export const Settled = Type.Object({ user_id: Nullable(Uuid) }, { title: 'Settle
 /** 422 */
 export const noSuchPerson = () =>
   new Problem('unprocessable', '`user_id` names no user, or one whom a directory manages, and has not stopped')
+
+/** 422 */
+export const switchedOff = () =>
+  new Problem('unprocessable', 'the identity provider is switched off: set `enabled` to true first')
 
 /** Whether a directory may get this user by a settlement: nobody's, or one of its own whom it has stopped. */
 export function maySettle({ identity_provider_id, active }: Managed & { active: boolean }, directory: string): boolean {

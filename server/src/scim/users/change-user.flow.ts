@@ -12,8 +12,10 @@ import type { Resource } from '../read-resource.ts'
 import { type SearchedValue, searchedValues } from '../searched-values.ts'
 import { requireVersion } from '../version.ts'
 import type { DirectoryUser } from './directory-user.ts'
-import { findDirectoryUser, findHolders, saveDirectoryUser, type UserSave } from './directory-user-store.ts'
+import { findDirectoryUser, saveDirectoryUser, type UserSave } from './directory-user-store.ts'
 import { changedMeanwhile, guardRemoval } from './guard-removal.flow.ts'
+import { takenBy } from './holder.ts'
+import { findHolders } from './holder-store.ts'
 
 /** How often a change is tried when another comes between its read and its write. */
 const maxAttempts = 5
@@ -73,9 +75,9 @@ function without(
 async function requireFree(ctx: DirectoryCtx, id: string, former: Person, person: Person): Promise<void> {
   const same = (['user_name', 'external_id', 'email'] as const).every((field) => former[field] === person[field])
   if (same) return
-  const { has_id, named, holders } = await findHolders(ctx, person, id)
-  if (has_id || named !== null) throw notUnique('another user of this directory has the `userName` or the `externalId`')
-  if (holders.length > 0) throw notUnique('another user has the e-mail address')
+  const { has_id, holders } = await findHolders(ctx, person, id)
+  if (has_id) throw notUnique('another user of this directory has the `externalId`')
+  if (holders.length > 0) throw takenBy(holders)
 }
 
 /** The fields of the user's record that follow from what the directory says. */

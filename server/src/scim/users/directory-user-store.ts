@@ -2,10 +2,11 @@ import { sql } from '../../db/sql.ts'
 import { emit, type NewEvent } from '../../events/emit.ts'
 import type { DirectoryCtx } from '../../http/scim-operation.ts'
 import type { Statement, Tx } from '../../kernel/context.ts'
-import { addressKeys, emailKey, mailDomainOf } from '../../kernel/email-address.ts'
+import { emailKey } from '../../kernel/email-address.ts'
 import { searchedName } from '../filter.ts'
 import { keysOf, type Person } from '../person.ts'
 import type { SearchedValue } from '../searched-values.ts'
+import { conflictsEnd } from './conflict-store.ts'
 import type { DirectoryUser } from './directory-user.ts'
 import { managerLocks, managerOf, reportsFollow, userBy } from './reporting-line-store.ts'
 import type { UserContent } from './user-content.ts'
@@ -39,54 +40,6 @@ export async function findDirectoryUser(ctx: DirectoryCtx, id: string): Promise<
       join tenant_user u on u.tenant_id = d.tenant_id and u.id = d.user_id where ${isUser(ctx, id)}`,
   )
   return found
-}
-
-/**
- * A user who has an address. `is_meant`: the operator gave the tenant the mail domain, and the account was made for the provider by which
- * the directory's users sign in. `is_former`: one of this directory, which has stopped them.
- */
-export type Holder = { id: string; email: string; in_directory: boolean; is_former: boolean; is_meant: boolean }
-
-/** Who has what a new user of the directory needs for themselves. */
-export type Holders = {
-  /** A user of this directory has the external id. */
-  has_id: boolean
-  /** The user of this directory who has the user name. */
-  named: Pick<Holder, 'id' | 'is_former'> | null
-  /** Users who have the address or one like it. */
-  holders: Holder[]
-}
-
-export async function findHolders(
-  ctx: DirectoryCtx,
-  { user_name, external_id, email }: Person,
-  except: string | null = null,
-): Promise<Holders> {
-  const { tx, identity_provider_id } = ctx
-  const isOther = sql`d.user_id is distinct from ${except}::uuid`
-  const isFormer = sql`coalesce(d.identity_provider_id = ${identity_provider_id}::uuid, false) and not u.active`
-  const [found] = await tx.read(sql<Holders>`select
-      exists (${userByExternalId(ctx, sql`${external_id}::text`)} and ${isOther}) as has_id,
-      (select jsonb_build_object('id', u.id, 'is_former', not u.active) from tenant_user u
-        where u.tenant_id = ${tx.tenant_id}::uuid
-          and u.id = (${userBy(ctx, sql`d.user_name_key = ${searchedName(user_name)}`)} and ${isOther})) as named,
-      (select coalesce(jsonb_agg(jsonb_build_object('id', u.id, 'email', u.email, 'in_directory', d.user_id is not null,
-          'is_former', ${isFormer}, 'is_meant', ${isMeant(ctx, sql`${mailDomainOf(email) ?? null}::text`)})), '[]')
-        from tenant_user u left join directory_user d on d.tenant_id = u.tenant_id and d.user_id = u.id
-        where u.tenant_id = ${tx.tenant_id}::uuid and u.email_key = any(${addressKeys(email)}::text[])
-          and u.deleted_at is null and u.id is distinct from ${except}::uuid) as holders`)
-  return found ?? { has_id: false, named: null, holders: [] }
-}
-
-/**
- * Whether the user `u` was made for the provider by which the users of the directory sign in, with an address of this mail domain, if that is
- * one of the tenant. Not one who was deactivated here: the directory would bring them back.
- */
-export function isMeant({ tx, identity_provider_id }: DirectoryCtx, domain: Statement): Statement {
-  return sql`(u.active and u.auth_provider = 'oidc' and exists (select from tenant_mail_domain m
-      where m.tenant_id = u.tenant_id and m.domain = ${domain})
-    and exists (select from sign_in_setting s where s.tenant_id = ${tx.tenant_id}::uuid
-      and s.identity_provider_id = ${identity_provider_id}::uuid and (u.issuer is null or u.issuer = s.issuer)))`
 }
 
 /**
@@ -215,6 +168,8 @@ export async function saveDirectoryUser(
       emitted as (${events.length === 0 ? sql`select` : emit(ctx, events, sql`u`)})
       select ${userColumns} from d join u on u.id = d.user_id`,
     ...(named === null ? [] : [reportsFollow(ctx, id, named)]),
+    // What the directory said of somebody else, or of the user under another id, was about the user as they were.
+    ...(person.active === before.active && person.external_id === former.external_id ? [] : [conflictsEnd(tx, id)]),
   ])
   return saved
 }
