@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Body, Nullable, OneOf, Uuid } from '../../http/schema.ts'
+import { Body, Line, Nullable, OneOf, Uuid } from '../../http/schema.ts'
 import { ScimProblem } from '../../http/scim-problem.ts'
 import { addressKeys, emailKey, mailDomainOf } from '../../kernel/email-address.ts'
 import { userKind } from '../../scim/attribute.ts'
@@ -20,16 +20,12 @@ export const NewPreflight = Body({
   people: Type.Array(
     Type.Object(
       {
-        user_name: Type.String({
-          minLength: 1,
-          maxLength: longest,
-          description: 'the `userName` that the directory will send',
-        }),
+        user_name: Line(longest, { description: 'the `userName` that the directory will send' }),
         external_id: Type.Optional(
-          Nullable(Type.String({ maxLength: longest, description: 'the `externalId` that it will send' })),
+          Nullable(Line(longest, { minLength: 0, description: 'the `externalId` that it will send' })),
         ),
         email: Type.Optional(
-          Nullable(Type.String({ maxLength: longest, description: 'left out: `user_name`, where that is an address' })),
+          Nullable(Line(longest, { minLength: 0, description: 'left out: `user_name`, where that is an address' })),
         ),
       },
       { additionalProperties: false },
