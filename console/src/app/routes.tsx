@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import { readChoice } from '../access/choice.ts'
 import { readView } from '../aws/view.ts'
+import { readView as readDirectoryView } from '../directories/view.ts'
 import { Frame } from '../frame/frame.tsx'
 import { Broken, NotFound } from '../frame/not-found.tsx'
 import { loadPart } from '../live/load-part.ts'
@@ -50,6 +51,25 @@ const aws = createRoute({
   component: lazyRouteComponent(() => loadPart(() => import('../aws/aws-page.tsx')), 'AwsPage'),
 })
 
+const directories = createRoute({
+  getParentRoute: () => root,
+  path: '/directories',
+  component: lazyRouteComponent(() => loadPart(() => import('../directories/directories-page.tsx')), 'DirectoriesPage'),
+})
+
+const newDirectory = createRoute({
+  getParentRoute: () => root,
+  path: '/directories/new',
+  component: lazyRouteComponent(() => loadPart(() => import('../directories/connect-page.tsx')), 'ConnectPage'),
+})
+
+const directory = createRoute({
+  getParentRoute: () => root,
+  path: '/directories/$id',
+  validateSearch: readDirectoryView,
+  component: lazyRouteComponent(() => loadPart(() => import('../directories/directory-page.tsx')), 'DirectoryPage'),
+})
+
 /** Addresses that people read: `?type=cloud_account&id=123456789012`. */
 const plainSearch = {
   parseSearch: (text: string) => Object.fromEntries(new URLSearchParams(text)),
@@ -62,7 +82,10 @@ const plainSearch = {
 
 export const router = createRouter({
   ...plainSearch,
-  routeTree: root.addChildren([home, request, grant, inbox, inboxItem, me, start, aws]),
+  routeTree: root.addChildren([
+    ...[home, request, grant, inbox, inboxItem, me, start, aws],
+    ...[directories, newDirectory, directory],
+  ]),
   basepath: basePath,
   scrollRestoration: true,
 })

@@ -1,4 +1,3 @@
-import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useIsLost } from '../live/connection.ts'
@@ -7,16 +6,18 @@ import { SignOut } from '../me/sign-out.tsx'
 import { Announcer } from '../parts/announcer.tsx'
 import { LeaveStandIn } from '../rehearsal/leave-stand-in.tsx'
 import { standIn } from '../rehearsal/stand-in.ts'
-import { inboxCountQuery } from '../requests/queries.ts'
 import { useWords } from '../words/words.ts'
 import { Bell } from './bell.tsx'
 import { Go } from './go.tsx'
-import { type Place, usePlaces } from './places.ts'
+import { PlaceLinks } from './place-link.tsx'
+import { usePlaces } from './places.ts'
+import { Tabs } from './tabs.tsx'
 
 /** What surrounds every page: the navigation, the bell, and lines about rehearsal and about a service that does not answer. */
 export function Frame(): ReactNode {
   const words = useWords().frame
   const me = useMe()
+  const places = usePlaces()
   return (
     <div className="min-h-dvh pb-14 sm:pb-0 lg:grid lg:grid-cols-[224px_1fr] lg:grid-rows-[auto_1fr]">
       <a
@@ -46,7 +47,7 @@ export function Frame(): ReactNode {
         </p>
         <Go />
         <nav aria-label={words.navigation} className="hidden gap-1 sm:mr-auto sm:flex lg:mr-0 lg:flex-col">
-          <Places />
+          <PlaceLinks of={places} />
         </nav>
         <span className="lg:hidden">
           <Bell />
@@ -58,51 +59,9 @@ export function Frame(): ReactNode {
         )}
       </header>
       <Outlet />
-      <nav
-        aria-label={words.navigation}
-        className="fixed inset-x-0 bottom-0 z-30 grid h-14 auto-cols-fr grid-flow-col border-t border-line bg-surface sm:hidden"
-      >
-        <Places />
-      </nav>
+      <Tabs />
       <Announcer />
     </div>
-  )
-}
-
-function Places(): ReactNode {
-  return usePlaces().map((place) =>
-    place.to === '/inbox' ? <InboxPlace key={place.to} {...place} /> : <PlaceLink key={place.to} {...place} />,
-  )
-}
-
-function InboxPlace(place: Place): ReactNode {
-  const { data } = useQuery(inboxCountQuery)
-  const count = data === undefined || data.count === 0 ? undefined : `${data.count}${data.is_complete ? '' : '+'}`
-  return <PlaceLink {...place} count={count} />
-}
-
-function PlaceLink({ to, icon: Icon, name, count }: Place & { count?: string | undefined }): ReactNode {
-  const words = useWords().frame
-  return (
-    <Link
-      to={to}
-      activeOptions={{ exact: to === '/', includeSearch: false }}
-      className="flex items-center justify-center gap-2 rounded-control px-3 py-1.5 text-text-2 hover:bg-sunken hover:text-text max-sm:flex-col max-sm:gap-0 max-sm:text-meta lg:justify-start aria-[current=page]:bg-accent-tint aria-[current=page]:font-medium aria-[current=page]:text-accent"
-    >
-      <Icon size={16} strokeWidth={1.75} aria-hidden="true" />
-      <span>
-        {name}
-        {count !== undefined && (
-          <>
-            {' '}
-            <span className="rounded-badge bg-wait-tint px-1.5 text-meta font-medium text-wait" aria-hidden="true">
-              {count}
-            </span>
-            <span className="sr-only">{words.waiting(count)}</span>
-          </>
-        )}
-      </span>
-    </Link>
   )
 }
 

@@ -29,3 +29,6 @@ export const maySetUp = ({ scopes }: Pick<Me, 'scopes'>): boolean =>
 
 /** Whether the person may see what gives access in AWS and elsewhere. */
 export const maySeeConnections = ({ scopes }: Pick<Me, 'scopes'>): boolean => scopes.includes('provisioners:read')
+
+/** Whether the person may see where users and groups come from. */
+export const maySeeDirectories = ({ scopes }: Pick<Me, 'scopes'>): boolean => scopes.includes('identity_providers:read')

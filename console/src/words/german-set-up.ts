@@ -1,4 +1,5 @@
 import { aws } from './german/aws.ts'
+import { directories } from './german/directories.ts'
 import { logins } from './german/logins.ts'
 import { people } from './german/people.ts'
 import { resources } from './german/resources.ts'
@@ -6,4 +7,4 @@ import { rules } from './german/rules.ts'
 import { start } from './german/start.ts'
 import type { OwnSetUpWords } from './set-up-words.ts'
 
-export const germanSetUp: OwnSetUpWords = { aws, logins, people, resources, rules, start }
+export const germanSetUp: OwnSetUpWords = { aws, directories, logins, people, resources, rules, start }

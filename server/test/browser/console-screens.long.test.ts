@@ -1,6 +1,8 @@
+import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { skipChromium, type Window } from '../support/chromium.ts'
 import { openConsoleStage } from '../support/console-stage.ts'
+import { until } from '../support/wait.ts'
 
 /**
  * Each screen of requesters and approvers at three widths, light and dark: it fits, axe finds nothing, and the page does nothing that its
@@ -122,6 +124,29 @@ suite('the screens of the console', { skip: skipChromium }, async () => {
     const window = await at('dana', 'requests/01a218f5-b3b7-72cb-8e45-591e4ea7afdd')
     await window.page.getByRole('heading', { name: 'This page does not exist' }).waitFor()
     await sound(window, 'not-found')
+  })
+
+  test('the directories of an administrator, and on a phone the way there', async () => {
+    const kim = await sallyport.join('Kim Novak', ['admin'])
+    await kim.call('POST', '/v1/identity-providers', { name: 'Our Entra ID', provider_type: 'custom_scim' })
+    const window = await signIn(kim, '', { width: 320, height: 568 })
+    const { page } = window
+    const more = page.getByRole('button', { name: 'More', exact: true })
+    const directories = page.getByRole('link', { name: 'Directories', exact: true })
+    await more.click()
+    await directories.waitFor()
+    await page.keyboard.press('Escape')
+    await directories.waitFor({ state: 'detached' })
+    assert.equal(await page.evaluate('document.activeElement.textContent'), 'More')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Tab')
+    assert.equal(await page.evaluate('document.activeElement.textContent'), 'Directories')
+    await sound(window, 'more')
+    await page.setViewportSize({ width: 320, height: 568 })
+    await directories.click()
+    await page.getByRole('heading', { name: 'Our Entra ID' }).waitFor()
+    await until('it folds', async () => (await more.getAttribute('aria-expanded')) === 'false')
+    await sound(window, 'directories')
   })
 
   test('the words in German', async () => {

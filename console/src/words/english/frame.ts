@@ -8,8 +8,11 @@ export const frame = {
   waiting: (count: string) => `${count} waiting`,
   setUp: 'Set up',
   aws: 'AWS',
+  directories: 'Directories',
   /** The way to the page of oneself: “account” is said of clouds. */
   you: 'You',
+  /** The last tab on a phone, where there are more pages than tabs. */
+  more: 'More',
   signOut: 'Sign out',
   rehearsal: 'Rehearsal: nothing here is real',
   /** Beside the name of the organization. */
