@@ -51,12 +51,12 @@ function One({ id }: { id: string }): ReactNode {
       <div className="grid max-w-[800px] gap-8">
         <div className="grid gap-4">
           {back}
-          {stopped !== undefined && <RemovalsCard run={stopped} runs={runs} />}
+          {stopped !== undefined && directory.record.enabled && <RemovalsCard run={stopped} runs={runs} />}
           <StateCard directory={directory} runs={runs} />
         </div>
         {seesPeople && <ConflictsSection directory={directory.record} />}
         {way === 'push' ? (
-          <PushSection directory={directory.record} />
+          <PushSection directory={directory} />
         ) : (
           <RunsSection
             id={id}

@@ -3,6 +3,8 @@ import { suite, test } from 'node:test'
 import {
   type Directory,
   entraAddress,
+  guardOf,
+  pollDirectoryAfter,
   type Schedule,
   type State,
   scheduleOf,
@@ -83,4 +85,27 @@ test('the address of a directory is below that of the service, and Entra ID foll
   const address = scimAddress('https://access.example.com', 'd1')
   assert.equal(address, 'https://access.example.com/scim/v2/d1')
   assert.equal(entraAddress(address), 'https://access.example.com/scim/v2/d1?aadOptscim062020')
+})
+
+suite('a directory is loaded again', () => {
+  const push = { provider_type: 'custom_scim', config: {}, enabled: true, sync_status: 'pending' } as const
+  const read = { ...push, provider_type: 'directory_a', config: { protocol: 'ldap' } } as const
+  const going = { status: 'syncing', requested_by: 'u1', finished_at: null } as Run
+  type Awaited = Parameters<typeof pollDirectoryAfter>[0]
+  const cases: [what: string, directory: Awaited, runs: Run[], polls: number, expected: boolean][] = [
+    ['until it has called', push, [], 1, true],
+    ['not after it has called', { ...push, sync_status: 'synced' }, [], 1, false],
+    ['not while it is switched off', { ...push, enabled: false }, [], 1, false],
+    ['not without end', push, [], 400, false],
+    ['while it is read', read, [going], 1, true],
+    ['not before it is read', read, [], 1, false],
+    ['not before it was loaded', undefined, [], 0, false],
+  ]
+  for (const [what, directory, runs, polls, expected] of cases)
+    test(what, () => assert.equal(pollDirectoryAfter(directory, runs, polls, 0) !== false, expected))
+})
+
+test('many who leave at once may go, unless the config refuses them', () => {
+  assert.equal(guardOf({ config: {} }), 'notify')
+  assert.equal(guardOf({ config: { mass_removals: 'refuse' } }), 'refuse')
 })

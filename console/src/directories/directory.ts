@@ -1,5 +1,5 @@
 import type { Schemas } from '@sallyport/client'
-import { type Run, underWay, waiting } from './run.ts'
+import { pollAfter, type Run, underWay, waiting } from './run.ts'
 
 /** Where users and groups come from. */
 export type Directory = Schemas['IdentityProvider']
@@ -60,3 +60,28 @@ export const scimAddress = (origin: string, id: string): string => `${origin}/sc
 
 /** Microsoft's name for "follow the standard": Entra ID sends other forms without it. */
 export const entraAddress = (address: string): string => `${address}?aadOptscim062020`
+
+/** What happens where a directory that pushes removes many at once: the owners are notified, or further removals are refused too. */
+export const guards = ['notify', 'refuse'] as const
+
+export const guardOf = ({ config }: Pick<Directory, 'config'>): (typeof guards)[number] =>
+  config.mass_removals === 'refuse' ? 'refuse' : 'notify'
+
+/** Milliseconds between two looks whether a directory has called for the first time, and how often that is looked at by itself. */
+const [callMs, maxCalls] = [4_000, 400]
+
+/**
+ * Milliseconds until a directory is loaded again with its runs; false: it stays as it is. No event says that it has called for the first time,
+ * for which a person waits who has just entered its key.
+ */
+export function pollDirectoryAfter(
+  directory: Pick<Directory, 'provider_type' | 'config' | 'enabled' | 'sync_status'> | undefined,
+  runs: readonly Run[] | undefined,
+  polls: number,
+  now: number,
+): number | false {
+  if (directory === undefined) return false
+  const isAwaited = wayOf(directory) === 'push' && directory.enabled && directory.sync_status === 'pending'
+  if (isAwaited) return polls < maxCalls && callMs
+  return pollAfter(runs, polls, now)
+}

@@ -15,7 +15,14 @@ export function Progress({ run }: { run: Pick<Run, 'progress' | 'status'> }): Re
         {at === 'writing' && phase !== null && phase !== 'reading' && words[phase](done, total ?? 0)}
       </p>
       {total !== null && total > 0 && (
-        <progress value={done} max={total} aria-hidden="true" className="h-1 w-full max-w-[480px] accent-(--accent)" />
+        <svg
+          aria-hidden="true"
+          viewBox="0 0 100 4"
+          preserveAspectRatio="none"
+          className="h-1 w-full max-w-[480px] rounded-badge bg-sunken"
+        >
+          <rect width={(100 * Math.min(done, total)) / total} height="4" className="fill-accent" />
+        </svg>
       )}
     </div>
   )

@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from 'react'
+import type { Tagged } from '../api/tagged.ts'
 import { useMe } from '../me/me.ts'
 import { Choice } from '../parts/choice.tsx'
 import { Card, Section } from '../parts/page.tsx'
@@ -8,14 +9,16 @@ import { Entered } from './entered.tsx'
 import { KeyOnce } from './key-once.tsx'
 import { keepKey, useKey } from './key-queries.ts'
 import { Keys } from './keys.tsx'
+import { ManyLeave } from './many-leave.tsx'
 import { mayConnect, maySeeKeys } from './rights.ts'
 
 const services = ['entra', 'okta', 'other'] as const
 
 /** What to enter at a directory that pushes: the address, and the key while it is shown. */
-export function PushSection({ directory }: { directory: Directory }): ReactNode {
+export function PushSection({ directory: tagged }: { directory: Tagged<Directory> }): ReactNode {
   const words = useSetUpWords().directories.push
   const me = useMe()
+  const directory = tagged.record
   const [service, choose] = useState<(typeof services)[number]>('entra')
   const key = useKey(directory.id)
   const address = scimAddress(location.origin, directory.id)
@@ -44,6 +47,7 @@ export function PushSection({ directory }: { directory: Directory }): ReactNode 
           </p>
         </div>
         {(maySeeKeys(me) || mayConnect(me)) && <Keys directory={directory} />}
+        <ManyLeave directory={tagged} />
       </Card>
     </Section>
   )

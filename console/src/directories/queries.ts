@@ -5,8 +5,8 @@ import { api, once } from '../api/api.ts'
 import { ifMatch, type Tagged, withTag } from '../api/tagged.ts'
 import { growing, pageBehind } from '../parts/next-page.ts'
 import { now } from '../time/clock.ts'
-import type { Directory } from './directory.ts'
-import { pollAfter, pollRunAfter, type Run } from './run.ts'
+import { type Directory, pollDirectoryAfter } from './directory.ts'
+import { pollRunAfter, type Run } from './run.ts'
 import type { View } from './view.ts'
 
 /** More directories than that are of no use in a list. */
@@ -46,7 +46,8 @@ export const standingQuery = (id: string, limit: number) =>
       ])
       return { directory, runs: runs.data, hasMore: runs.has_more }
     },
-    refetchInterval: ({ state: { data, dataUpdateCount } }) => pollAfter(data?.runs, dataUpdateCount, now()),
+    refetchInterval: ({ state: { data, dataUpdateCount } }) =>
+      pollDirectoryAfter(data?.directory.record, data?.runs, dataUpdateCount, now()),
     placeholderData: keepPreviousData,
   })
 

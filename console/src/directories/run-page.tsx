@@ -16,7 +16,7 @@ import { Progress } from './progress.tsx'
 import { fewRuns, runQuery, type Standing, standingQuery } from './queries.ts'
 import { RemovalsCard } from './removals-card.tsx'
 import { maySeePeople } from './rights.ts'
-import { begun, isConfirmable, isPlan, outcomeOf, type RunDetail, underWay } from './run.ts'
+import { begun, hasChanges, isConfirmable, isPlan, outcomeOf, type RunDetail, underWay } from './run.ts'
 import { StartRun } from './start-run.tsx'
 
 /** One reading of a directory: how far it is, then what it came to and whom it changed. */
@@ -44,7 +44,7 @@ export function RunPage({ id, runId }: { id: string; runId: string }): ReactNode
             {standing !== undefined && <Next run={run} standing={standing} />}
           </div>
         )}
-        {run !== undefined && run.counts !== null && <Changes run={run} />}
+        {run !== undefined && hasChanges(run) && <Changes run={run} />}
       </div>
     </Page>
   )
@@ -73,9 +73,10 @@ function Summary({ run }: { run: RunDetail }): ReactNode {
 /** What a person may do next: confirm who would go, or have read what a look has shown. Nothing for a run that others have followed. */
 function Next({ run, standing: { directory, runs } }: { run: RunDetail; standing: Standing }): ReactNode {
   const words = useSetUpWords().directories.run
+  if (!directory.record.enabled) return null
   if (isConfirmable(run, runs)) return <RemovalsCard run={run} runs={runs} />
   const isLatest = begun(runs)[0]?.id === run.id
-  if (!isLatest || run.finished_at === null || underWay(runs) !== undefined || !directory.record.enabled) return null
+  if (!isLatest || run.finished_at === null || underWay(runs) !== undefined) return null
   if (!run.dry_run && run.status === 'synced') return null
   return (
     <Card className="grid gap-4">

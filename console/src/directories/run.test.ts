@@ -4,6 +4,7 @@ import {
   begun,
   type Counts,
   countedOf,
+  hasChanges,
   isConfirmable,
   nextOf,
   type Outcome,
@@ -102,6 +103,9 @@ test('what a run came to leaves out what is none', () => {
     ],
     groups: [['groups_emptied', 1]],
   })
+  assert.equal(hasChanges({ counts: all }), true)
+  assert.equal(hasChanges({ counts: new Proxy(counts, { get: () => 0 }) }), false)
+  assert.equal(hasChanges({ counts: null }), false)
 })
 
 suite('runs are loaded again', () => {

@@ -72,6 +72,13 @@ export function countedOf(counts: Counts): { people: [Counted, number][]; groups
   return { people: some(ofPeople), groups: some(ofGroups) }
 }
 
+/** Whether there is a list of what a run did, or would do. */
+export function hasChanges({ counts }: Pick<Run, 'counts'>): boolean {
+  if (counts === null) return false
+  const { people, groups } = countedOf(counts)
+  return people.length + groups.length > 0
+}
+
 /** Milliseconds between two looks at what goes on, and how often that is looked at by itself. */
 const [pollMs, maxPolls] = [1_500, 2_000]
 /** At the longest, in milliseconds: the machine may have slept. */

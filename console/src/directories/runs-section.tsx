@@ -12,7 +12,7 @@ import { CountsText } from './counts-text.tsx'
 import { EndedAccess } from './ended-access.tsx'
 import { Progress } from './progress.tsx'
 import { runQuery } from './queries.ts'
-import { begun, isPlan, outcomeOf, type Run } from './run.ts'
+import { begun, hasChanges, isPlan, outcomeOf, type Run } from './run.ts'
 
 type RunsSectionProps = { id: string; runs: readonly Run[]; showAll?: () => void }
 
@@ -46,7 +46,7 @@ function Row({ id, run }: { id: string; run: Run }): ReactNode {
   const by = run.confirms !== null ? 'confirmed' : run.requested_by === null ? 'schedule' : 'person'
   const isDone = run.finished_at !== null
   return (
-    <li className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2 py-4 first:pt-0 last:pb-0">
+    <li className="grid items-start gap-x-4 gap-y-2 py-4 first:pt-0 last:pb-0 sm:grid-cols-[minmax(0,1fr)_auto]">
       <div className="grid min-w-0 gap-1">
         <p className="flex flex-wrap items-center gap-x-2 gap-y-1">
           <OutcomeBadge outcome={outcomeOf(run)} />
@@ -64,8 +64,13 @@ function Row({ id, run }: { id: string; run: Run }): ReactNode {
         )}
         <Access id={id} run={run} />
       </div>
-      {(run.counts !== null || !isDone) && (
-        <Link to="/directories/$id" params={{ id }} search={{ run: run.id }} className={buttonClass('outline')}>
+      {(hasChanges(run) || !isDone) && (
+        <Link
+          to="/directories/$id"
+          params={{ id }}
+          search={{ run: run.id }}
+          className={`${buttonClass('outline')} justify-self-start`}
+        >
           {!isDone ? words.seeProgress : isPlan(run) ? words.seePlan : words.see}
         </Link>
       )}

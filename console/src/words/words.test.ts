@@ -132,7 +132,7 @@ const byValue = [
     (group) => `directories.${group}`,
   ),
   ...['run.changeKinds', 'run.outcomeKinds'].map((group) => `directories.${group}`),
-  ...['services', 'fields', 'hints'].map((group) => `directories.push.${group}`),
+  ...['services', 'fields', 'hints', 'many.ways'].map((group) => `directories.push.${group}`),
   ...['ways', 'means', 'tlsWays', 'fields'].map((group) => `directories.connect.${group}`),
   'start.rehearsal.steps',
   'start.rehearsal.stepTexts',

@@ -54,6 +54,7 @@ suite('directories in the console', { skip: skipChromium }, async () => {
     const id = /scim\/v2\/([0-9a-f-]+)/.exec(address)?.[1] ?? ''
     scim = scimClientAt(sallyport.base_url, { id, key })
     assert.equal((await scim('GET', '/Users')).status, 200)
+    await page.getByText('In order', { exact: true }).waitFor()
     await button('I have entered it').click()
     await page.getByText(key).waitFor({ state: 'detached' })
     await page.reload()
@@ -87,6 +88,13 @@ suite('directories in the console', { skip: skipChromium }, async () => {
     await item('To settle').getByText('Kept apart').waitFor()
     const [alan] = await users('q=alan@example')
     assert.equal(alan?.identity_provider_id, undefined)
+  })
+
+  test('further removals of many are refused where a person says so', async () => {
+    await page.getByText('Refuse further ones until you have looked').click()
+    await page.getByText('It is saved.').waitFor()
+    const { body } = await kim.call<{ data: { config: object }[] }>('GET', '/v1/identity-providers')
+    assert.deepEqual(body.data[0]?.config, { mass_removals: 'refuse' })
   })
 
   test('a key is made beside another, and the one before is revoked', async () => {

@@ -41,12 +41,10 @@ const runs = {
   /** Before the counts of a look, and of a reading that was stopped. */
   wouldBe: 'Nothing was changed. This would happen:',
   ended: (grants: number, seconds: string) =>
-    grants === 1
-      ? `1 access ended, gone within ${seconds}.`
-      : `${number(grants)} accesses ended, all gone within ${seconds}.`,
-  endedAtOnce: (grants: number) => `${of(grants, 'access', 'accesses')} ended.`,
+    `${of(grants, 'grant', 'grants')} ended, ${grants === 1 ? '' : 'all '}gone at the target within ${seconds}.`,
+  endedAtOnce: (grants: number) => `${of(grants, 'grant', 'grants')} ended.`,
   ending: (gone: number, grants: number) =>
-    `${number(gone)} of ${of(grants, 'access', 'accesses')} gone at the target so far.`,
+    `${number(gone)} of ${of(grants, 'grant', 'grants')} ${gone === 1 ? 'is' : 'are'} gone at the target so far.`,
   see: 'See what changed',
   seePlan: 'See what would change',
   seeProgress: 'See how far it is',

@@ -70,6 +70,13 @@ export const push = {
   revokeAct: 'Revoke key',
   revoked: 'The key works no more.',
   keyName: (directory: string) => `SCIM key of ${directory}`,
+  many: {
+    title: 'When many leave at once',
+    intro:
+      'If it removes more than 20 % of its active users within an hour, and at least five, the owners are notified at once.',
+    ways: { notify: 'Let them go', refuse: 'Refuse further ones until you have looked' },
+    saved: 'It is saved.',
+  },
   keyMissing: 'The directory is made, but it has no key yet. Make one here.',
 }
 

@@ -76,6 +76,13 @@ export const push: Directories['push'] = {
   revokeAct: 'Schlüssel widerrufen',
   revoked: 'Der Schlüssel gilt nicht mehr.',
   keyName: (directory) => `SCIM-Schlüssel von ${directory}`,
+  many: {
+    title: 'Wenn viele auf einmal gehen',
+    intro:
+      'Entfernt es binnen einer Stunde mehr als 20 % seiner aktiven Benutzer und mindestens fünf, werden die Eigentümer sofort benachrichtigt.',
+    ways: { notify: 'Gehen lassen', refuse: 'Weitere ablehnen, bis Sie nachgesehen haben' },
+    saved: 'Das ist gespeichert.',
+  },
   keyMissing: 'Das Verzeichnis ist angelegt, hat aber noch keinen Schlüssel. Erstellen Sie hier einen.',
 }
 
