@@ -84,7 +84,17 @@ suite('directories in the console', { skip: skipChromium }, async () => {
     assert.ok(grace?.identity_provider_id, 'the directory manages her')
     await button('They are two people: Alan Kay').click()
     await question('Is Alan Kay in the directory somebody else than').getByText('Alan Kay stays out').waitFor()
+    // As a live tenant answers, where the sign-in is older than an hour.
+    const message = 'this needs a sign-in within the last hour; sign in again, then send it again'
+    const old = { code: 'sign_in_again', message, details: { acr: null, max_age: 3_600 } }
+    await page.route('**/settle', (route) => route.fulfill({ status: 403, json: old }), { times: 1 })
     await button('Keep them apart').click()
+    await button('Sign in again').click()
+    const again = page.getByRole('dialog')
+    await again.getByLabel('E-mail address').fill(kim.email)
+    await again.getByLabel('Passphrase').fill(kim.password)
+    await again.getByLabel('Organization').fill(sallyport.bootstrap.tenant_id)
+    await again.getByRole('button', { name: 'Sign in', exact: true }).click()
     await item('To settle').getByText('Kept apart').waitFor()
     const [alan] = await users('q=alan@example')
     assert.equal(alan?.identity_provider_id, undefined)
