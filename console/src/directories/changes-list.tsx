@@ -8,14 +8,15 @@ import { LoadMore } from '../parts/load-more.tsx'
 import { Select } from '../parts/select.tsx'
 import { sentenceOf } from '../parts/sentence.ts'
 import { useSetUpWords } from '../words/set-up-words.ts'
+import { changes, type Filters, filtersOf, outcomes } from './filters.ts'
 import { type Change, changesQuery } from './queries.ts'
 import { isPlan, type Run } from './run.ts'
-import { changes, outcomes, readView, type View } from './view.ts'
+import { readView, type View } from './view.ts'
 
 /** Whom a reading changed, or would change. What it is filtered by stands in the address. */
 export function ChangesList({ run }: { run: Run }): ReactNode {
   const words = useSetUpWords().directories.run
-  const { change, outcome } = useSearch({ from: '/directories/$id' })
+  const { change, outcome } = filtersOf(useSearch({ from: '/directories/$id' }))
   const navigate = useNavigate({ from: '/directories/$id' })
   const set = (part: Partial<View>) => {
     const search = (before: View) => readView({ ...before, ...part })
@@ -31,7 +32,7 @@ export function ChangesList({ run }: { run: Run }): ReactNode {
             { value: '', text: words.anyChange },
             ...changes.map((value) => ({ value, text: words.changeKinds[value] })),
           ]}
-          onChange={(value) => set({ change: changes.find((one) => one === value) })}
+          onChange={(value) => set({ change: value })}
         />
         <Select
           label={words.outcome}
@@ -40,7 +41,7 @@ export function ChangesList({ run }: { run: Run }): ReactNode {
             { value: '', text: words.anyOutcome },
             ...outcomes.map((value) => ({ value, text: words.outcomeKinds[value] })),
           ]}
-          onChange={(value) => set({ outcome: outcomes.find((one) => one === value) })}
+          onChange={(value) => set({ outcome: value })}
         />
       </div>
       <List run={run} filters={{ change, outcome }} clear={() => set({ change: undefined, outcome: undefined })} />
@@ -49,7 +50,7 @@ export function ChangesList({ run }: { run: Run }): ReactNode {
   )
 }
 
-type ListProps = { run: Run; filters: Omit<View, 'run'>; clear: () => void }
+type ListProps = { run: Run; filters: Filters; clear: () => void }
 
 function List({ run, filters, clear }: ListProps): ReactNode {
   const words = useSetUpWords().directories.run

@@ -6,8 +6,8 @@ import { ifMatch, type Tagged, withTag } from '../api/tagged.ts'
 import { growing, pageBehind } from '../parts/next-page.ts'
 import { now } from '../time/clock.ts'
 import { type Directory, pollDirectoryAfter } from './directory.ts'
+import type { Filters } from './filters.ts'
 import { pollRunAfter, type Run } from './run.ts'
-import type { View } from './view.ts'
 
 /** More directories than that are of no use in a list. */
 const maxPages = 5
@@ -63,7 +63,7 @@ export const runQuery = (id: string, run_id: string) =>
 export type Change = Schemas['SyncChange']
 
 /** What a run did with each person and group, or would do. `as`: what the run stands at, since each of its states has other changes. */
-export const changesQuery = (id: string, run_id: string, { change, outcome }: Omit<View, 'run'>, as: string) =>
+export const changesQuery = (id: string, run_id: string, { change, outcome }: Filters, as: string) =>
   infiniteQueryOptions({
     queryKey: ['identity_provider', id, 'changes', run_id, { change, outcome }, as],
     queryFn: ({ pageParam }) => {

@@ -9,36 +9,25 @@ import type { Place } from './places.ts'
 export const placeClass =
   'flex items-center justify-center gap-2 rounded-control px-3 py-1.5 text-text-2 hover:bg-sunken hover:text-text max-sm:flex-col max-sm:gap-0 max-sm:px-1 max-sm:text-meta sm:max-md:[&>svg]:hidden lg:justify-start aria-[current=page]:bg-accent-tint aria-[current=page]:font-medium aria-[current=page]:text-accent'
 
-/** How an entry of a list of pages looks. */
-const lineClass =
-  'flex min-h-11 items-center gap-3 rounded-control px-3 text-text-2 hover:bg-sunken hover:text-text aria-[current=page]:bg-accent-tint aria-[current=page]:font-medium aria-[current=page]:text-accent'
-
-type PlaceLinksProps = { of: readonly Place[]; look?: 'tab' | 'line' }
-
 /** The ways to pages. */
-export function PlaceLinks({ of, look = 'tab' }: PlaceLinksProps): ReactNode {
-  const shape = look === 'tab' ? placeClass : lineClass
+export function PlaceLinks({ of }: { of: readonly Place[] }): ReactNode {
   return of.map((place) =>
-    place.to === '/inbox' ? (
-      <InboxPlace key={place.to} {...place} shape={shape} />
-    ) : (
-      <PlaceLink key={place.to} {...place} shape={shape} />
-    ),
+    place.to === '/inbox' ? <InboxPlace key={place.to} {...place} /> : <PlaceLink key={place.to} {...place} />,
   )
 }
 
-type PlaceLinkProps = Place & { shape: string; count?: string | undefined }
+type PlaceLinkProps = Place & { count?: string | undefined }
 
-function InboxPlace(place: PlaceLinkProps): ReactNode {
+function InboxPlace(place: Place): ReactNode {
   const { data } = useQuery(inboxCountQuery)
   const count = data === undefined || data.count === 0 ? undefined : `${data.count}${data.is_complete ? '' : '+'}`
   return <PlaceLink {...place} count={count} />
 }
 
-function PlaceLink({ to, icon: Icon, name, shape, count }: PlaceLinkProps): ReactNode {
+function PlaceLink({ to, icon: Icon, name, count }: PlaceLinkProps): ReactNode {
   const words = useWords().frame
   return (
-    <Link to={to} activeOptions={{ exact: to === '/', includeSearch: false }} className={shape}>
+    <Link to={to} activeOptions={{ exact: to === '/', includeSearch: false }} className={placeClass}>
       <Icon size={16} strokeWidth={1.75} aria-hidden="true" />
       <span>
         {name}

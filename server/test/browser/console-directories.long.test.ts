@@ -239,6 +239,9 @@ suite('directories in the console', { skip: skipChromium }, async () => {
     await heading('Verzeichnisse').waitFor()
     await page.getByText('Unser').or(page.getByText('Our SCIM server')).first().waitFor()
     await sound(window, 'directories-list-german')
+    // The narrowest window with the navigation at the top.
+    await page.setViewportSize({ width: 640, height: 900 })
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 640)
     await link('Our SCIM server').click()
     await page.getByText('Wird alle 60 Minuten gelesen.').waitFor()
     await sound(window, 'directories-german')
