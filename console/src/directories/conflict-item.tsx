@@ -6,9 +6,11 @@ import { toast } from '../parts/announcer.tsx'
 import { Badge } from '../parts/badge.tsx'
 import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/confirm.tsx'
+import { now } from '../time/clock.ts'
+import { useFormats } from '../time/formats.ts'
 import { useSetUpWords } from '../words/set-up-words.ts'
 import { conflictsQuery, settleConflict } from './conflict-queries.ts'
-import { type Act, type Conflict, oneOf, settledBy, twoOf } from './conflicts.ts'
+import { type Act, type Conflict, oneOf, twoOf } from './conflicts.ts'
 import type { Directory } from './directory.ts'
 
 type ConflictItemProps = { conflict: Conflict; directory: Directory; may: boolean }
@@ -16,14 +18,14 @@ type ConflictItemProps = { conflict: Conflict; directory: Directory; may: boolea
 /** Two who may be one: who is in the directory, who is here, and what a person decides. */
 export function ConflictItem({ conflict, directory, may }: ConflictItemProps): ReactNode {
   const words = useSetUpWords().directories.conflicts
+  const formats = useFormats()
   const queries = useQueryClient()
   const act = useAct()
   const [asked, ask] = useState<Act>()
-  const { id, name, user_name, email, kept_apart, of_directory } = conflict
-  const here = conflict.holder_name ?? email
+  const { name, user_name, email, kept_apart, of_directory, holder_name: here, seen_at } = conflict
   const settle = (decided: Act) =>
     act.run(async () => {
-      await settleConflict(directory.id, id, settledBy(decided, conflict))
+      await settleConflict(directory.id, conflict, decided)
       toast(words.settled)
       await queries.invalidateQueries({ queryKey: conflictsQuery(directory.id).queryKey })
     }, decided)
@@ -40,14 +42,17 @@ export function ConflictItem({ conflict, directory, may }: ConflictItemProps): R
         <Side title={words.here} name={here} about={of_directory ? words.left : undefined} />
       </div>
       <p className="text-text-2 wrap-anywhere">
-        {words.address}: <span className="text-text">{email}</span>
+        {words.address}: <span className="text-text">{email}</span> ·{' '}
+        <time dateTime={seen_at} title={formats.utc(seen_at)}>
+          {words.seenAt(formats.moment(seen_at, now()))}
+        </time>
       </p>
       {may && (
         <div className="flex flex-wrap gap-2">
           <Button isPending={act.isPending} aria-label={words.oneOf(name)} onClick={() => ask(oneOf(conflict))}>
             {words.one}
           </Button>
-          {!kept_apart && (
+          {(of_directory || !kept_apart) && (
             <Button isPending={act.isPending} aria-label={words.twoOf(name)} onClick={() => ask(twoOf(conflict))}>
               {words.two}
             </Button>

@@ -2,6 +2,7 @@ import { answerOf } from '@sallyport/client'
 import { infiniteQueryOptions } from '@tanstack/react-query'
 import { api } from '../api/api.ts'
 import { growing, pageBehind } from '../parts/next-page.ts'
+import type { Act, Conflict } from './conflicts.ts'
 
 /** Those whom somebody has to settle. */
 export const conflictsQuery = (id: string) =>
@@ -14,8 +15,13 @@ export const conflictsQuery = (id: string) =>
     ...growing,
   })
 
-/** `user_id`: who the user of the directory is here; null: nobody. */
-export const settleConflict = (id: string, conflict_id: string, user_id: string | null) => {
-  const params = { path: { id, conflict_id } }
-  return answerOf(api.POST('/v1/identity-providers/{id}/conflicts/{conflict_id}/settle', { params, body: { user_id } }))
+/** Does what a person decided. Who left is deleted, so that the address is free: the directory then makes the other one by itself. */
+export async function settleConflict(directory: string, { id, user_id }: Conflict, act: Act): Promise<void> {
+  if (act === 'freesAddress') {
+    await answerOf(api.DELETE('/v1/users/{id}', { params: { path: { id: user_id } } }))
+    return
+  }
+  const params = { path: { id: directory, conflict_id: id } }
+  const body = { user_id: act === 'staysOut' ? null : user_id }
+  await answerOf(api.POST('/v1/identity-providers/{id}/conflicts/{conflict_id}/settle', { params, body }))
 }

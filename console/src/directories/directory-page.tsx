@@ -9,6 +9,7 @@ import { useSetUpWords } from '../words/set-up-words.ts'
 import { BackLink } from './back-link.tsx'
 import { ConflictsSection } from './conflicts-section.tsx'
 import { wayOf } from './directory.ts'
+import { MatchSection } from './match-section.tsx'
 import { PushSection } from './push-section.tsx'
 import { allRuns, fewRuns, standingQuery } from './queries.ts'
 import { RemovalsCard } from './removals-card.tsx'
@@ -56,7 +57,10 @@ function One({ id }: { id: string }): ReactNode {
         </div>
         {seesPeople && <ConflictsSection directory={directory.record} />}
         {way === 'push' ? (
-          <PushSection directory={directory} />
+          <>
+            <PushSection directory={directory} />
+            {seesPeople && <MatchSection directory={directory.record} />}
+          </>
         ) : (
           <RunsSection
             id={id}

@@ -7,6 +7,7 @@ import { growing, pageBehind } from '../parts/next-page.ts'
 import { now } from '../time/clock.ts'
 import { type Directory, pollDirectoryAfter } from './directory.ts'
 import type { Filters } from './filters.ts'
+import type { PastedPerson } from './pasted-people.ts'
 import { pollRunAfter, type Run } from './run.ts'
 
 /** More directories than that are of no use in a list. */
@@ -92,3 +93,7 @@ type NewDirectory = Pick<Directory, 'name' | 'provider_type'> & { config?: Recor
 
 export const createDirectory = (body: NewDirectory, key: string): Promise<Tagged<Directory>> =>
   withTag(api.POST('/v1/identity-providers', { body, ...once(key) }))
+
+/** Who these people would be here: at most a thousand. */
+export const askWhoMatches = (id: string, people: PastedPerson[]) =>
+  answerOf(api.POST('/v1/identity-providers/{id}/preflight', { params: { path: { id } }, body: { people } }))

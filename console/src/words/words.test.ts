@@ -133,6 +133,7 @@ const byValue = [
   ),
   ...['run.changeKinds', 'run.outcomeKinds'].map((group) => `directories.${group}`),
   ...['services', 'fields', 'hints', 'many.ways'].map((group) => `directories.push.${group}`),
+  ...['faults', 'counts'].map((group) => `directories.match.${group}`),
   ...['ways', 'means', 'tlsWays', 'fields'].map((group) => `directories.connect.${group}`),
   'start.rehearsal.steps',
   'start.rehearsal.stepTexts',

@@ -1,3 +1,4 @@
+import { match } from './directory-match.ts'
 import { conflicts, connect, push } from './directory-parts.ts'
 
 const number = (count: number): string => count.toLocaleString('en')
@@ -165,5 +166,6 @@ export const directories = {
   removals,
   conflicts,
   push,
+  match,
   connect,
 }

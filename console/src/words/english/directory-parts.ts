@@ -3,12 +3,13 @@ const number = (count: number): string => count.toLocaleString('en')
 export const conflicts = {
   title: 'To settle',
   intro:
-    'Somebody in the directory has the address of another user here. Until you say who they are, nobody new is made.',
+    'Somebody in the directory has the address, or the user name, of a user here. Until you say who they are, nobody new is made.',
   count: (count: number, isMore: boolean) => `${number(count)}${isMore ? ' or more' : ''} to settle`,
   there: 'In the directory',
   here: 'Here',
   left: 'Left, and is deactivated',
-  address: 'Address of both',
+  address: 'Address there',
+  seenAt: (moment: string) => `last seen there ${moment}`,
   keptApart: 'Kept apart',
   one: 'They are one person',
   two: 'They are two people',

@@ -1,4 +1,5 @@
 import type { SetUpWords } from '../set-up-words.ts'
+import { match } from './directory-match.ts'
 import { conflicts, connect, push } from './directory-parts.ts'
 
 type Directories = SetUpWords['directories']
@@ -171,5 +172,6 @@ export const directories: Directories = {
   removals,
   conflicts,
   push,
+  match,
   connect,
 }

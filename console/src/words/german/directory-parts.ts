@@ -7,12 +7,13 @@ const number = (count: number): string => count.toLocaleString('de')
 export const conflicts: Directories['conflicts'] = {
   title: 'Zu klären',
   intro:
-    'Jemand im Verzeichnis hat die Adresse einer anderen Person hier. Bis Sie sagen, wer das ist, wird niemand neu angelegt.',
+    'Jemand im Verzeichnis hat die Adresse oder den Benutzernamen einer Person hier. Bis Sie sagen, wer das ist, wird niemand neu angelegt.',
   count: (count, isMore) => `${number(count)}${isMore ? ' oder mehr' : ''} zu klären`,
   there: 'Im Verzeichnis',
   here: 'Hier',
   left: 'Gegangen und deaktiviert',
-  address: 'Adresse beider',
+  address: 'Adresse dort',
+  seenAt: (moment) => `dort zuletzt gesehen ${moment}`,
   keptApart: 'Getrennt gehalten',
   one: 'Es ist dieselbe Person',
   two: 'Es sind zwei Personen',
