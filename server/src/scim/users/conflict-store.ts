@@ -1,15 +1,10 @@
 import { sql } from '../../db/sql.ts'
 import { emitWithFacts } from '../../events/emit.ts'
 import type { DirectoryCtx } from '../../http/scim-operation.ts'
-import type { Statement, Tx } from '../../kernel/context.ts'
+import type { Statement } from '../../kernel/context.ts'
 import { newId } from '../../kernel/id.ts'
 import { searchedName } from '../filter.ts'
 import type { UserContent } from './user-content.ts'
-
-/** Ends the conflicts about the user: what was said was about them as they were. */
-export function conflictsEnd(tx: Tx, user_id: string): Statement {
-  return sql`delete from directory_conflict where tenant_id = ${tx.tenant_id} and user_id = ${user_id}`
-}
 
 /** Whether the conflict `c` is about the person: by the id, and by the name of one without. */
 export function isOfPerson({ external_id, name_key }: { external_id: Statement; name_key: Statement }): Statement {

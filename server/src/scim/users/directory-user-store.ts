@@ -6,7 +6,6 @@ import { emailKey } from '../../kernel/email-address.ts'
 import { searchedName } from '../filter.ts'
 import { keysOf, type Person } from '../person.ts'
 import type { SearchedValue } from '../searched-values.ts'
-import { conflictsEnd } from './conflict-store.ts'
 import type { DirectoryUser } from './directory-user.ts'
 import { managerLocks, managerOf, reportsFollow, userBy } from './reporting-line-store.ts'
 import type { UserContent } from './user-content.ts'
@@ -129,6 +128,7 @@ export async function saveDirectoryUser(
   const { id } = before
   const isMoved = sql`coalesce(u.subject = ${former_external_id}::text, false)`
   const former = keysOf(before.resource)
+  const isAnother = person.active !== before.active || person.external_id !== former.external_id
   const named = person.external_id === former.external_id ? null : person.external_id
   const keepsManager = person.manager_key === former.manager_key
   const names = keepsManager ? null : person.manager_key
@@ -165,11 +165,13 @@ export async function saveDirectoryUser(
             ${gone.map(({ element }) => element)}::integer[]) as g (path, element)
         where v.tenant_id = d.tenant_id and v.user_id = d.user_id and v.path = g.path and v.element = g.element),
       searched as (${valuesInsert(found)}),
+      -- What was said of somebody with their address was about the user as they were.
+      settled as (
+        delete from directory_conflict c using d
+        where c.tenant_id = d.tenant_id and c.user_id = d.user_id and ${isAnother}::boolean),
       emitted as (${events.length === 0 ? sql`select` : emit(ctx, events, sql`u`)})
       select ${userColumns} from d join u on u.id = d.user_id`,
     ...(named === null ? [] : [reportsFollow(ctx, id, named)]),
-    // What the directory said of somebody else, or of the user under another id, was about the user as they were.
-    ...(person.active === before.active && person.external_id === former.external_id ? [] : [conflictsEnd(tx, id)]),
   ])
   return saved
 }
