@@ -1,4 +1,5 @@
--- Runs beside code that knows 0081. A run that such code began is finished by it or by the new code, which finds no names in its rows.
+-- Runs beside code that knows 0081.
+-- A run that such code began has no names in its rows: nobody is found by them.
 
 -- Who a person that a run read would be here.
 alter table sync_person

@@ -40,6 +40,22 @@ test('calls made during a round trip go with the next, and no batch is larger th
   assert.deepEqual(roundTrips, [1, 2, 1])
 })
 
+test('as many batches are under way as wanted, and no more', async () => {
+  const roundTrips: number[] = []
+  let [under, most] = [0, 0]
+  const send = async (_client: object, items: readonly number[]) => {
+    under += 1
+    most = Math.max(most, under)
+    roundTrips.push(items.length)
+    await new Promise(setImmediate)
+    under -= 1
+    return items
+  }
+  const call = batched(2, send, never, 2)
+  assert.deepEqual(await Promise.all([1, 2, 3, 4, 5].map((one) => call(client, one))), [1, 2, 3, 4, 5])
+  assert.deepEqual([roundTrips, most], [[2, 2, 1], 2])
+})
+
 test('each client has its own batches', async () => {
   const roundTrips: object[] = []
   const call = batched(

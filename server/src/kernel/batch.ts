@@ -2,15 +2,16 @@ type Waiting<Call, Answer> = { call: Call; resolve(answer: Answer): void; reject
 
 /**
  * Sends many calls in few round trips. Calls to one `client` in the same tick of the event loop, or during the previous round
- * trip, form one batch of at most `max` calls. `send` returns the answers in the order of the calls. If a batch fails and
+ * trip, form one batch of at most `max` calls; `atOnce` of them are under way, by default one. `send` returns the answers in the order of the calls. If a batch fails and
  * `eachAlone` returns true for the error, each call is sent alone, so that one bad call fails no other.
  */
 export function batched<Client extends object, Call, Answer>(
   max: number,
   send: (client: Client, calls: readonly Call[]) => Promise<readonly Answer[]>,
   eachAlone: (error: unknown) => boolean,
+  atOnce = 1,
 ): (client: Client, call: Call) => Promise<Answer> {
-  const queues = new WeakMap<Client, { waiting: Waiting<Call, Answer>[]; busy: boolean }>()
+  const queues = new WeakMap<Client, { waiting: Waiting<Call, Answer>[]; underWay: number }>()
 
   const roundTrip = async (client: Client, batch: readonly Waiting<Call, Answer>[]): Promise<void> => {
     try {
@@ -24,16 +25,16 @@ export function batched<Client extends object, Call, Answer>(
   }
 
   return (client, call) => {
-    const queue = queues.get(client) ?? { waiting: [], busy: false }
+    const queue = queues.get(client) ?? { waiting: [], underWay: 0 }
     queues.set(client, queue)
     const work = async () => {
       while (queue.waiting.length > 0) await roundTrip(client, queue.waiting.splice(0, max))
-      queue.busy = false
+      queue.underWay -= 1
     }
     return new Promise((resolve, reject) => {
       queue.waiting.push({ call, resolve, reject })
-      if (queue.busy) return
-      queue.busy = true
+      if (queue.underWay === atOnce) return
+      queue.underWay += 1
       setImmediate(() => void work())
     })
   }

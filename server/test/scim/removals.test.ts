@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { sql } from '../../src/db/sql.ts'
 import { openDatabase } from '../../src/db/transaction.ts'
+import { systemActor } from '../../src/kernel/context.ts'
 import { newId } from '../../src/kernel/id.ts'
 import { areMany } from '../../src/scim/users/removal.ts'
+import { countRemovals } from '../../src/scim/users/removal-store.ts'
 import { aLockIsWaitedFor } from '../support/lock.ts'
 import { type Directory, openScimStage, type ScimReply } from '../support/scim-stage.ts'
 
@@ -91,6 +93,22 @@ test('many removals at the same moment are refused as those one after another', 
   const replies = await Promise.all(ids.map((id) => stop(directory, id)))
   const stopped = replies.filter(({ status }) => status === 200)
   assert.equal(stopped.length, 4, replies.map(({ text }) => text).join('\n'))
+})
+
+test('a removal counts those that another transaction of the directory has not committed yet', async () => {
+  const { tenant_id, directory, ids } = await tenantWith({})
+  const beside = openDatabase(house.service, { writes: 1, long: 1 })
+  let reply: Promise<ScimReply> | undefined
+  await beside.tenant(tenant_id).interactive(async (tx) => {
+    const of = { identity_provider_id: directory.id, author: null, actor: systemActor, request_id: 'another' }
+    await countRemovals({ ...of, tx }, 4)
+    reply = stop(directory, ids[0] ?? '')
+    await aLockIsWaitedFor(house, tx)
+  })
+  await beside.close()
+  assert.equal((await reply)?.status, 200)
+  const [reported] = await events(tenant_id, 'identity_provider.mass_removal')
+  assert.equal(reported?.data.removed, 5)
 })
 
 test('the deletion of a user who was stopped before counts as no removal', async () => {

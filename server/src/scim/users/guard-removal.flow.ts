@@ -65,11 +65,15 @@ export async function guardRemoval<Result>(
 /** The maximum number of removals in one transaction, which holds the locks of all of them. */
 const maxBatch = 64
 
+/** Transactions of one key at once: while the database works on one, the other is prepared. */
+const maxBatches = 2
+
 /** If one of them fails, or they are many and refused, each is done alone, and has its own answer. */
 const removeTogether = batched(
   maxBatch,
   (_: object, removals: readonly Removal[]) => removeAll(removals),
   isRowsOwnFault,
+  maxBatches,
 )
 
 const removeAlone = async (removal: Removal) => (await removeAll([removal]))[0]

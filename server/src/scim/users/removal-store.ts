@@ -27,6 +27,9 @@ export async function lockRemovals({ tx, identity_provider_id }: DirectoryCtx): 
   ])
 }
 
+/** Of the locks of this kind, one for each directory. */
+const counting = 79
+
 /**
  * Counts removals, after the users were stopped, in the transaction that stops them. `refuses`: the tenant wants such removals refused. The
  * size of the directory is counted at the first removal of an hour alone, user by user: after an import PostgreSQL does not know yet how many
@@ -36,7 +39,9 @@ export async function countRemovals(ctx: DirectoryCtx, count: number): Promise<R
   const { tx, identity_provider_id } = ctx
   const theirs = sql`r.tenant_id = ${tx.tenant_id}::uuid and r.identity_provider_id = ${identity_provider_id}::uuid`
   const ids = Array.from({ length: count }, newId)
-  const [, , [counted]] = await tx.write([
+  const [, , , [counted]] = await tx.write([
+    // Until the transaction ends: of several that are under way, the later one counts those of the earlier ones too.
+    sql`select pg_advisory_xact_lock(${counting}::integer, hashtext(${`${tx.tenant_id} ${identity_provider_id}`}))`,
     sql`delete from directory_removal r where ${theirs} and r.at < clock_timestamp() - ${anHour}`,
     sql`with known as materialized (select coalesce(
         (select r.size from directory_removal r where ${theirs} order by r.at limit 1),
