@@ -4694,7 +4694,7 @@ export interface components {
                 /** @description cannot be made */
                 refused: number;
             };
-            /** @description the targets that have a directory of their own, such as Identity Center, and whose people were read */
+            /** @description the first 10 targets that have a directory of their own, such as Identity Center, and whose people were read; none for a caller without `provisioners:read` */
             targets: {
                 /** Format: uuid */
                 provisioner_id: string;

@@ -76,7 +76,8 @@ export const Preflight = Type.Object(
       }),
       {
         description:
-          'the targets that have a directory of their own, such as Identity Center, and whose people were read',
+          `the first ${maxTargets} targets that have a directory of their own, such as Identity Center, and whose people were read; ` +
+          'none for a caller without `provisioners:read`',
       },
     ),
     people: Type.Array(MatchedPerson, { description: 'in the order in which they were sent' }),
