@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -97,8 +97,13 @@ const remains = ending.signal.aborted ? [] : findRemains(folder)
 await endRemains(folder)
 watchdog.stdin.end()
 if (values.record) {
-  const known = outcomes.map(({ file, seconds }) => [file, Math.round(seconds * 10) / 10])
-  writeFileSync(durationsFile, `${JSON.stringify(Object.fromEntries(known.sort()), undefined, 2)}\n`)
+  // Those of other files stay: a part of the tests is recorded by itself.
+  const others = Object.entries(durations).filter(([file]) => existsSync(join(root, file)))
+  const known = new Map([
+    ...others,
+    ...outcomes.map(({ file, seconds }) => [file, Math.round(seconds * 10) / 10] as const),
+  ])
+  writeFileSync(durationsFile, `${JSON.stringify(Object.fromEntries([...known].sort()), undefined, 2)}\n`)
 }
 
 const seconds = (performance.now() - began) / 1_000
