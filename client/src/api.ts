@@ -3183,6 +3183,8 @@ export interface components {
             user_id: string;
             /** @description the name of the user here */
             holder_name: string;
+            /** @description whether the user here is active; a settlement with them makes them so */
+            holder_active: boolean;
             /** @description the user here is one of this directory, which has stopped them: the person may have come back under another id, or got the address of one who left */
             of_directory: boolean;
             /** @description a person said that the two are not the same */
@@ -13590,6 +13592,8 @@ export interface operations {
                      * @description the user whom the directory manages from now on; null: nobody, they are kept apart
                      */
                     user_id: string | null;
+                    /** @description with `user_id` null, where the user here is one whom this directory has stopped: deletes them, so that the address is free */
+                    delete_user?: boolean;
                 };
             };
         };

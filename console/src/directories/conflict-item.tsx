@@ -22,12 +22,16 @@ export function ConflictItem({ conflict, directory, may }: ConflictItemProps): R
   const queries = useQueryClient()
   const act = useAct()
   const [asked, ask] = useState<Act>()
-  const { name, user_name, email, kept_apart, of_directory, holder_name: here, seen_at } = conflict
+  const { name, user_name, email, kept_apart, of_directory, holder_name: here, holder_active, seen_at } = conflict
   const settle = (decided: Act) =>
     act.run(async () => {
-      await settleConflict(directory.id, conflict, decided)
-      toast(words.settled)
-      await queries.invalidateQueries({ queryKey: conflictsQuery(directory.id).queryKey })
+      try {
+        await settleConflict(directory.id, conflict, decided)
+        toast(words.settled)
+      } finally {
+        // Where it is refused, it may be about somebody else by now.
+        await queries.invalidateQueries({ queryKey: conflictsQuery(directory.id).queryKey })
+      }
     }, decided)
   return (
     <li className="grid gap-3 py-4 first:pt-0 last:pb-0">
@@ -39,7 +43,11 @@ export function ConflictItem({ conflict, directory, may }: ConflictItemProps): R
             </Badge>
           )}
         </Side>
-        <Side title={words.here} name={here} about={of_directory ? words.left : undefined} />
+        <Side
+          title={words.here}
+          name={here}
+          about={of_directory ? words.left : holder_active ? undefined : words.deactivated}
+        />
       </div>
       <p className="text-text-2 wrap-anywhere">
         {words.address}: <span className="text-text">{email}</span> ·{' '}
@@ -66,6 +74,7 @@ export function ConflictItem({ conflict, directory, may }: ConflictItemProps): R
           there={name}
           here={here}
           directory={directory.name}
+          isActive={holder_active}
           close={() => ask(undefined)}
           // What it is refused for stands below the buttons, where a person can sign in again.
           run={() => settle(asked)}
@@ -95,14 +104,19 @@ type QuestionProps = {
   there: string
   here: string
   directory: string
+  isActive: boolean
   close: () => void
   run: () => Promise<unknown>
 }
 
-function Question({ asked, there, here, directory, close, run }: QuestionProps): ReactNode {
+function Question({ asked, there, here, directory, isActive, close, run }: QuestionProps): ReactNode {
   const words = useSetUpWords().directories.conflicts
   const texts = {
-    joins: [words.oneTitle(there, here), words.joins(here, directory), words.actOne],
+    joins: [
+      words.oneTitle(there, here),
+      isActive ? words.joins(here, directory) : words.joinsActive(here, directory),
+      words.actOne,
+    ],
     comesBack: [words.oneTitle(there, here), words.comesBack(here), words.actOne],
     staysOut: [words.twoTitle(there, here), words.staysOut(there), words.actTwo],
     freesAddress: [words.twoTitle(there, here), words.freesAddress(here, there), words.actDelete],

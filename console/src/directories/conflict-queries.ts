@@ -15,13 +15,10 @@ export const conflictsQuery = (id: string) =>
     ...growing,
   })
 
-/** Does what a person decided. Who left is deleted, so that the address is free: the directory then makes the other one by itself. */
+/** Does what a person decided of this conflict, as they saw it: another person is another conflict. */
 export async function settleConflict(directory: string, { id, user_id }: Conflict, act: Act): Promise<void> {
-  if (act === 'freesAddress') {
-    await answerOf(api.DELETE('/v1/users/{id}', { params: { path: { id: user_id } } }))
-    return
-  }
   const params = { path: { id: directory, conflict_id: id } }
-  const body = { user_id: act === 'staysOut' ? null : user_id }
+  const isOne = act === 'joins' || act === 'comesBack'
+  const body = isOne ? { user_id } : { user_id: null, ...(act === 'freesAddress' && { delete_user: true }) }
   await answerOf(api.POST('/v1/identity-providers/{id}/conflicts/{conflict_id}/settle', { params, body }))
 }

@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import { ActProblem } from '../me/act-problem.tsx'
 import { useAct } from '../parts/act.ts'
 import { Button } from '../parts/button.tsx'
@@ -27,7 +27,10 @@ export function MatchSection({ directory: { id } }: { directory: Directory }): R
   const [progress, setProgress] = useState<{ done: number; total: number }>()
   const [found, setFound] = useState<Preflight>()
 
+  const latest = useRef(text)
+
   const change = (next: string) => {
+    latest.current = next
     setText(next)
     setFault(undefined)
     setFound(undefined)
@@ -46,7 +49,8 @@ export function MatchSection({ directory: { id } }: { directory: Directory }): R
         setProgress({ done: parts.length * partSize, total: people.length })
         parts.push(await askWhoMatches(id, part))
       }
-      setFound(joined(parts))
+      // The list may be another one by now.
+      if (latest.current === text) setFound(joined(parts))
     }, text)
     setProgress(undefined)
   }

@@ -42,6 +42,7 @@ suite('a user of a directory whose address somebody here has', async () => {
           name: 'bob',
           user_id,
           holder_name: 'Bob',
+          holder_active: true,
           of_directory: false,
           kept_apart: false,
         },
@@ -138,6 +139,30 @@ suite('the mail domain of a user is given to the tenant by the operator', async 
       assert.deepEqual([reply.status, reply.body.id === user_id], isTheirs ? [201, true] : [409, false], reply.text)
     })
   }
+
+  test('an account that a person kept apart stays apart', async () => {
+    assert.equal((await nameDirectory(null)).status, 200)
+    const user_id = await makeUser({ email: 'apart@corp.example' })
+    const sent = { userName: 'apart@corp.example', externalId: 'apart' }
+    assert.equal((await directory.call('POST', '/Users', sent)).status, 409)
+    const url = `/v1/identity-providers/${directory.id}/conflicts`
+    const conflicts = (await call('GET', url)).body.data as { id: string; user_id: string }[]
+    const conflict = conflicts.find((one) => one.user_id === user_id)
+    assert.equal((await call('POST', `${url}/${conflict?.id}/settle`, { user_id: null })).status, 200)
+    assert.equal((await nameDirectory(directory.id)).status, 200)
+    assert.equal((await directory.call('POST', '/Users', sent)).status, 409)
+    const others = await directory.call('POST', '/Users', { ...sent, externalId: 'another' })
+    assert.deepEqual([others.status, others.body.id], [201, user_id], 'another person was not kept apart')
+  })
+
+  test('an account is not stopped by becoming theirs: a person says who it is', async () => {
+    const user_id = await makeUser({ email: 'leaver@corp.example' })
+    assert.equal(
+      (await directory.call('POST', '/Users', { userName: 'leaver@corp.example', active: false })).status,
+      409,
+    )
+    assert.equal((await call('GET', `/v1/users/${user_id}`)).body.active, true)
+  })
 
   test('an account that was deactivated here does not come back by the directory', async () => {
     assert.equal((await nameDirectory(directory.id)).status, 200)

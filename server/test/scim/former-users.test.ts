@@ -167,18 +167,69 @@ suite('a conflict with a user whom a directory has stopped', async () => {
     assert.equal((await call('PATCH', provider, { enabled: true })).status, 200)
   })
 
-  test('is not settled where the id belongs to another user by now', async () => {
+  test('ends where the person is made under another name and address', async () => {
     const url = urlOf(await push(other))
     await directory.user({ userName: 'eva', externalId: 'eve-2', emails: [{ value: 'eva@example.com' }] })
-    const reply = await call('POST', url, { user_id: id })
-    assert.deepEqual([reply.status, reply.body.code], [409, 'version_conflict'], reply.text)
+    assert.equal((await call('POST', url, { user_id: id })).status, 404)
     assert.equal((await call('GET', `/v1/users/${id}`)).body.active, false)
   })
 
+  test('moves with the person to whoever has what they have now', async () => {
+    const { id: second } = await directory.user({ userName: 'rhea@example.com', externalId: 'rhea-1' })
+    await stop(directory, second)
+    const url = urlOf(await push({ ...other, externalId: 'eve-4' }))
+    assert.equal((await push({ userName: 'rhea@example.com', externalId: 'eve-4' }))?.user_id, second)
+    assert.deepEqual(
+      (await conflictsOf(directory)).map(({ user_id }) => user_id),
+      [second],
+    )
+    assert.equal((await call('POST', url, { user_id: id })).status, 404)
+  })
+
   test('goes with the user who is deleted', async () => {
+    await push({ ...other, externalId: 'eve-5' })
     assert.equal((await rows()).length, 1)
     assert.equal((await call('DELETE', `/v1/users/${id}`)).status, 204)
     assert.deepEqual(await rows(), [])
+  })
+})
+
+suite('who left is deleted by the settlement that says so', async () => {
+  const directory = await makeDirectory()
+  const { id } = await directory.user({ userName: 'ida@example.com', externalId: 'ida-1' })
+  await stop(directory, id)
+  const successor = { userName: 'ida@example.com', externalId: 'ida-2' }
+  assert.equal((await directory.call('POST', '/Users', successor)).status, 409)
+  const [conflict] = await conflictsOf(directory)
+  const url = `/v1/identity-providers/${directory.id}/conflicts/${conflict?.id}/settle`
+
+  test('which names nobody', async () => {
+    assert.equal((await call('POST', url, { user_id: id, delete_user: true })).status, 400)
+  })
+
+  test('by a caller with every scope that the user held', async () => {
+    assert.equal((await call('PUT', `/v1/users/${id}/roles`, { roles: ['approver'] })).status, 200)
+    const role = await call('POST', '/v1/roles', { name: 'desk', scopes: ['users:write', 'users:read'] })
+    await call('PUT', `/v1/users/${people.auditor.user_id}/roles`, { roles: [role.body.id] })
+    const { token } = await house.person(tenant_id, people.auditor.user_id)
+    const body = { user_id: null, delete_user: true }
+    assert.equal((await house.call({ method: 'POST', url, tenant_id, token, body })).status, 403)
+  })
+
+  test('and the directory’s person is made when it tries again', async () => {
+    const reply = await call('POST', url, { user_id: null, delete_user: true })
+    assert.deepEqual([reply.status, reply.body], [200, { user_id: null }], reply.text)
+    assert.equal((await call('GET', `/v1/users/${id}`)).status, 404)
+    assert.equal((await directory.call('POST', '/Users', successor)).status, 201)
+  })
+
+  test('not a user whom no directory manages', async () => {
+    const email = 'local@example.com'
+    await call('POST', '/v1/users', { email, name: 'Here', roles: ['user'], auth_provider: 'oidc' })
+    assert.equal((await directory.call('POST', '/Users', { userName: email })).status, 409)
+    const [other] = await conflictsOf(directory)
+    const at = `/v1/identity-providers/${directory.id}/conflicts/${other?.id}/settle`
+    assert.equal((await call('POST', at, { user_id: null, delete_user: true })).status, 422)
   })
 })
 

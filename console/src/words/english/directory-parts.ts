@@ -8,6 +8,7 @@ export const conflicts = {
   there: 'In the directory',
   here: 'Here',
   left: 'Left, and is deactivated',
+  deactivated: 'Deactivated here',
   address: 'Address there',
   seenAt: (moment: string) => `last seen there ${moment}`,
   keptApart: 'Kept apart',
@@ -19,6 +20,8 @@ export const conflicts = {
   twoTitle: (there: string, here: string) => `Is ${there} in the directory somebody else than ${here} here?`,
   joins: (here: string, directory: string) =>
     `${directory} manages ${here} from now on: name, address, department and groups come from there, and who is stopped there is stopped here. Their roles and access here stay.`,
+  joinsActive: (here: string, directory: string) =>
+    `${here} was deactivated here, and is active again if they are active in ${directory}, which manages them from now on. Their roles come back.`,
   comesBack: (here: string) =>
     `${here} comes back as the user they were, with the roles they had, and without the access that had ended.`,
   staysOut: (there: string) => `${there} stays out until one of the two has another address. Nobody here changes.`,

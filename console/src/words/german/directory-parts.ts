@@ -12,6 +12,7 @@ export const conflicts: Directories['conflicts'] = {
   there: 'Im Verzeichnis',
   here: 'Hier',
   left: 'Gegangen und deaktiviert',
+  deactivated: 'Hier deaktiviert',
   address: 'Adresse dort',
   seenAt: (moment) => `dort zuletzt gesehen ${moment}`,
   keptApart: 'Getrennt gehalten',
@@ -23,6 +24,8 @@ export const conflicts: Directories['conflicts'] = {
   twoTitle: (there, here) => `Ist ${there} im Verzeichnis jemand anderes als ${here} hier?`,
   joins: (here, directory) =>
     `${directory} verwaltet ${here} ab jetzt: Name, Adresse, Abteilung und Gruppen kommen von dort, und wer dort gesperrt wird, ist hier gesperrt. Rollen und Zugriff hier bleiben.`,
+  joinsActive: (here, directory) =>
+    `${here} wurde hier deaktiviert und ist wieder aktiv, wenn ${directory} die Person als aktiv führt; es verwaltet sie ab jetzt. Die Rollen kommen zurück.`,
   comesBack: (here) =>
     `${here} kommt als die Person zurück, die es vorher war, mit den bisherigen Rollen, und ohne den Zugriff, der geendet hat.`,
   staysOut: (there) =>

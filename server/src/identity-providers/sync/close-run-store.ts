@@ -64,7 +64,8 @@ function conflictsEnd({ tx, identity_provider_id }: DirectoryCtx, item: WorkItem
       and c.tenant_id = ${tx.tenant_id}::uuid and c.identity_provider_id = ${identity_provider_id}::uuid
       and not exists (
         select from sync_person s where s.tenant_id = ${tx.tenant_id}::uuid and s.run_id = ${item.id}::uuid
-          and s.source_id = c.resource ->> 'externalId' and s.active and s.change in ('settle', 'left_out') offset 0)`
+          and s.source_id = c.resource ->> 'externalId' and s.active and s.change in ('settle', 'left_out')
+          and (s.holder_id is null or s.holder_id = c.user_id) offset 0)`
 }
 
 /** When the schedule wanted the run whose place this one took, if it was a dry one. */

@@ -39,7 +39,7 @@ export async function compareSomePeople(ctx: DirectoryCtx, item: WorkItem): Prom
     sql<{ held: boolean; compared: number }>`with ${held(tx, item)},
       compared as (
         update sync_person s set (user_id, change, holder_id, message) = (
-          select c.user_id, c.change, case when c.change = 'settle' then c.holder_id end,
+          select c.user_id, c.change, case when c.change in ('settle', 'left_out') then c.holder_id end,
             case when c.change = 'invalid' then coalesce(s.message, ${addressTaken}) end
           from (select k.user_id, m.holder_id, case when k.user_id is not null and not s.active then (${known})
               when s.message is not null then 'invalid' when k.user_id is not null then (${known})

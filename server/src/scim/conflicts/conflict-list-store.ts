@@ -10,14 +10,15 @@ export type StoredConflict = {
   resource: Resource
   user_id: string
   holder_name: string
+  holder_active: boolean
   of_directory: boolean
   kept_apart: boolean
   created_at: string
   seen_at: string
 }
 
-const columns = sql`c.id, c.resource, c.user_id, u.name as holder_name, d.user_id is not null as of_directory,
-  c.kept_apart_at is not null as kept_apart, c.created_at, c.seen_at`
+const columns = sql`c.id, c.resource, c.user_id, u.name as holder_name, u.active as holder_active,
+  d.user_id is not null as of_directory, c.kept_apart_at is not null as kept_apart, c.created_at, c.seen_at`
 
 /** The conflicts `c` of a directory, with who has the address. Settled by itself: a user `d` whom a directory manages, and has not stopped. */
 function settleable(tx: Tx, identity_provider_id: string): Statement {

@@ -13,6 +13,9 @@ export const Conflict = Type.Object(
     name: Type.String({ description: 'the name in the directory' }),
     user_id: Type.String({ ...Uuid, description: 'the user here who has the address, or the user name' }),
     holder_name: Type.String({ description: 'the name of the user here' }),
+    holder_active: Type.Boolean({
+      description: 'whether the user here is active; a settlement with them makes them so',
+    }),
     of_directory: Type.Boolean({
       description:
         'the user here is one of this directory, which has stopped them: the person may have come back under another id, or got the address of one who left',
@@ -34,7 +37,14 @@ export const Settlement = Body({
       description: 'the user whom the directory manages from now on; null: nobody, they are kept apart',
     }),
   ),
+  delete_user: Type.Optional(
+    Type.Boolean({
+      description:
+        'with `user_id` null, where the user here is one whom this directory has stopped: deletes them, so that the address is free',
+    }),
+  ),
 })
+export type Settlement = Static<typeof Settlement>
 
 /** The answer of a settlement: who the directory’s user is here. */
 export const Settled = Type.Object({ user_id: Nullable(Uuid) }, { title: 'SettledConflict' })
@@ -46,6 +56,10 @@ export const noSuchPerson = () =>
 /** 422 */
 export const switchedOff = () =>
   new Problem('unprocessable', 'the identity provider is switched off: set `enabled` to true first')
+
+/** 422 */
+export const notFormer = () =>
+  new Problem('unprocessable', '`delete_user` is for a user whom this directory has stopped; this one is another')
 
 /** Whether a directory may get this user by a settlement: nobody's, or one of its own whom it has stopped. */
 export function maySettle({ identity_provider_id, active }: Managed & { active: boolean }, directory: string): boolean {

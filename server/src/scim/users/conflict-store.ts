@@ -31,7 +31,11 @@ export async function keepConflict(
   const kept = (column: Statement, otherwise: Statement) =>
     sql`case when ${isSame} then ${column} else ${otherwise} end`
   await tx.write([
-    sql`with known as (
+    sql`with elsewhere as (
+        delete from directory_conflict c
+        where c.tenant_id = ${tx.tenant_id}::uuid and c.identity_provider_id = ${identity_provider_id}::uuid
+          and c.user_id <> ${user_id}::uuid and ${isSame}),
+      known as (
         update directory_conflict c set user_name_key = ${name_key}, resource = ${JSON.stringify(resource)}::jsonb,
           seen_at = clock_timestamp(), id = ${kept(sql`c.id`, sql`${id}::uuid`)},
           created_at = ${kept(sql`c.created_at`, sql`clock_timestamp()`)},

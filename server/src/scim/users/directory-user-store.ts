@@ -81,7 +81,8 @@ export async function insertDirectoryUser(
       where u.tenant_id = ${tx.tenant_id} and u.id = ${id}`,
     reportsFollow(ctx, id, person.external_id),
     sql`delete from directory_conflict where tenant_id = ${tx.tenant_id}
-      and identity_provider_id = ${identity_provider_id} and user_name_key = ${searchedName(person.user_name)}`,
+      and identity_provider_id = ${identity_provider_id} and (user_name_key = ${searchedName(person.user_name)}
+        or resource ->> 'externalId' = ${person.external_id})`,
   ])
   if (made === undefined) throw new Error('a user of a directory was inserted and not returned')
   return made

@@ -36,6 +36,7 @@ export async function findHolders(
   except: string | null = null,
 ): Promise<{ has_id: boolean; holders: Holder[] }> {
   const name_key = searchedName(user_name)
+  const person = { external_id: sql`${external_id}::text`, name_key: sql`${name_key}::text` }
   const wanted = { email_keys: sql`${addressKeys(email)}::text[]`, name_key: sql`${name_key}::text` }
   const [found] = await ctx.tx.read(sql<{ has_id: boolean; holders: Holder[] }>`select
       exists (${userByExternalId(ctx, sql`${external_id}::text`)} and d.user_id is distinct from ${except}::uuid)
@@ -43,7 +44,8 @@ export async function findHolders(
       (select coalesce(jsonb_agg(jsonb_build_object('id', u.id, 'email', u.email, 'in_directory', d.user_id is not null,
           'is_former', ${isTheirs(ctx)} and not u.active,
           'is_named', ${isTheirs(ctx)} and d.user_name_key = ${name_key},
-          'is_meant', d.user_id is null and ${isMeant(ctx, sql`${mailDomainOf(email) ?? null}::text`)})), '[]')
+          'is_meant', d.user_id is null and ${isMeant(ctx, sql`${mailDomainOf(email) ?? null}::text`)}
+            and not ${isKeptApart(ctx, person)})), '[]')
         from ${holders(ctx, wanted)} where u.id is distinct from ${except}::uuid) as holders`)
   return found ?? { has_id: false, holders: [] }
 }
@@ -60,15 +62,23 @@ export function strangerMatch(
   const wanted = { email_keys: sql`s.email_keys`, name_key }
   return sql`select case when count(*) = 0 then 'add'
         when count(*) > 1 or bool_or(h.in_directory and not h.is_former) then 'taken'
-        when bool_and(h.is_meant) then 'adopt' when bool_and(h.kept_apart) then 'left_out' else 'settle' end as match,
+        when bool_and(h.kept_apart) then 'left_out' when bool_and(h.is_meant) then 'adopt' else 'settle' end as match,
       case when count(*) = 1 then (array_agg(h.id))[1] end as holder_id
     from (select u.id, d.user_id is not null as in_directory,
         ${isTheirs(ctx)} and not (u.active and ${isHere}) as is_former,
         d.user_id is null and lower(u.email) = lower(s.email) and ${isMeant(ctx, sql`s.mail_domain`)} as is_meant,
-        exists (select from directory_conflict c where c.tenant_id = u.tenant_id and c.user_id = u.id
-          and c.identity_provider_id = ${ctx.identity_provider_id}::uuid and c.kept_apart_at is not null
-          and ${isOfPerson({ external_id, name_key })}) as kept_apart
+        ${isKeptApart(ctx, { external_id, name_key })} as kept_apart
       from ${holders(ctx, wanted)}) h`
+}
+
+/** Whether a person has kept the user `u` and the person of the directory apart. */
+function isKeptApart(
+  { identity_provider_id }: DirectoryCtx,
+  person: { external_id: Statement; name_key: Statement },
+): Statement {
+  return sql`exists (select from directory_conflict c where c.tenant_id = u.tenant_id and c.user_id = u.id
+    and c.identity_provider_id = ${identity_provider_id}::uuid and c.kept_apart_at is not null
+    and ${isOfPerson(person)})`
 }
 
 /**

@@ -55,7 +55,8 @@ async function makeUser(
   const [holder] = holders
   if (who === 'add' || holder === undefined) return insertDirectoryUser(ctx, newId(), content)
   if (who === 'taken') throw takenBy(holders)
-  if (who === 'adopt') return adoptHolder(ctx, parts, content, holder)
+  // Nobody is stopped by an adoption: the guard of many removals would not count it.
+  if (who === 'adopt' && content.person.active) return adoptHolder(ctx, parts, content, holder)
   await keepConflict(ctx, holder.id, content)
   throw new UnsettledUser(holder)
 }
