@@ -174,7 +174,7 @@ suite('a conflict with a user whom a directory has stopped', async () => {
     assert.equal((await call('GET', `/v1/users/${id}`)).body.active, false)
   })
 
-  test('moves with the person to whoever has what they have now', async () => {
+  test('moves with the person to the user who has what they have now', async () => {
     const { id: second } = await directory.user({ userName: 'rhea@example.com', externalId: 'rhea-1' })
     await stop(directory, second)
     const url = urlOf(await push({ ...other, externalId: 'eve-4' }))

@@ -1,11 +1,11 @@
 import { type Static, Type } from 'typebox'
 import { Body, Line, Nullable, OneOf, Uuid } from '../../http/schema.ts'
 import { ScimProblem } from '../../http/scim-problem.ts'
-import { addressKeys, emailKey, mailDomainOf } from '../../kernel/email-address.ts'
+import { emailKey } from '../../kernel/email-address.ts'
 import { userKind } from '../../scim/attribute.ts'
-import { searchedName } from '../../scim/filter.ts'
 import { personOf } from '../../scim/person.ts'
 import { readResource } from '../../scim/read-resource.ts'
+import { comparedKeys } from '../../scim/users/holder.ts'
 
 /** People that one call takes. */
 const maxPeople = 1_000
@@ -104,8 +104,9 @@ export function peopleToMatch(people: NewPreflight['people']): PersonToMatch[] {
   return people.map((sent, at) => {
     const read = personToMatch(sent, at)
     if (read.message !== null) return read
-    const keys = [`id ${read.external_id}`, `name ${read.name_key}`, ...read.email_keys.map((key) => `address ${key}`)]
-    const twice = keys.slice(read.external_id === null ? 1 : 0).some((key) => taken.has(key))
+    const ids = read.external_id === null ? [] : [`id ${read.external_id}`]
+    const keys = [...ids, `name ${read.name_key}`, ...read.email_keys.map((key) => `address ${key}`)]
+    const twice = keys.some((key) => taken.has(key))
     for (const key of keys) taken.add(key)
     return twice ? { ...read, message: 'somebody before them in the list has the same id, user name or address' } : read
   })
@@ -121,16 +122,8 @@ function personToMatch({ user_name, external_id, email }: NewPreflight['people']
   }
   try {
     const person = personOf(readResource(userKind, sent))
-    return {
-      at,
-      external_id: person.external_id,
-      name_key: searchedName(person.user_name),
-      email: person.email,
-      email_key: emailKey(person.email),
-      email_keys: addressKeys(person.email),
-      mail_domain: mailDomainOf(person.email) ?? null,
-      message: null,
-    }
+    const { external_id: id, email: address } = person
+    return { at, external_id: id, email: address, email_key: emailKey(address), ...comparedKeys(person), message: null }
   } catch (error) {
     if (!(error instanceof ScimProblem)) throw error
     return { at, ...nothing, message: error.message }

@@ -1,13 +1,12 @@
 import { ScimProblem } from '../../http/scim-problem.ts'
-import { addressKeys, mailDomainOf } from '../../kernel/email-address.ts'
 import { storableText } from '../../kernel/foreign-text.ts'
 import { TargetError } from '../../provisioners/driver.ts'
 import type { DirectoryPage, GroupRead, PersonRead } from '../../provisioners/target-directory.ts'
 import { userKind } from '../../scim/attribute.ts'
-import { searchedName } from '../../scim/filter.ts'
 import { groupContentOf } from '../../scim/groups/group-change.ts'
 import { type Person, personOf } from '../../scim/person.ts'
 import { type Resource, readResource } from '../../scim/read-resource.ts'
+import { comparedKeys } from '../../scim/users/holder.ts'
 
 /** A person as a run keeps them. `message`: why the directory's data cannot be used; then there is no resource. */
 export type PersonRow = {
@@ -60,15 +59,8 @@ function personRow({ id, resource }: PersonRead): PersonRow {
 }
 
 function shownOf({ user_name, name, email, active }: Person) {
-  return {
-    user_name,
-    user_name_key: searchedName(user_name),
-    name,
-    email,
-    email_keys: addressKeys(email),
-    mail_domain: mailDomainOf(email) ?? null,
-    active,
-  }
+  const { name_key: user_name_key, ...keys } = comparedKeys({ user_name, email })
+  return { user_name, user_name_key, name, email, ...keys, active }
 }
 
 function groupRow({ id, name: sent }: GroupRead): GroupRow {

@@ -49,27 +49,23 @@ export async function shareProvider(tx: Tx, id: string): Promise<boolean | undef
   return found?.enabled
 }
 
-export async function findConflict(
-  tx: Tx,
-  identity_provider_id: string,
-  id: string,
-): Promise<StoredConflict | undefined> {
-  const [found] = await tx.read(
-    sql<StoredConflict>`select ${columns} from ${settleable(tx, identity_provider_id)} and c.id = ${id}`,
-  )
-  return found
+export function findConflict(tx: Tx, identity_provider_id: string, id: string): Promise<StoredConflict | undefined> {
+  return oneConflict(tx, identity_provider_id, id, sql``)
 }
 
 /** Locks a conflict until the transaction ends; only inside `interactive`. */
-export async function lockConflict(
+export function lockConflict(tx: Tx, identity_provider_id: string, id: string): Promise<StoredConflict | undefined> {
+  return oneConflict(tx, identity_provider_id, id, sql` for update of c`)
+}
+
+async function oneConflict(
   tx: Tx,
   identity_provider_id: string,
   id: string,
+  locking: Statement,
 ): Promise<StoredConflict | undefined> {
-  const [found] = await tx.read(
-    sql<StoredConflict>`select ${columns} from ${settleable(tx, identity_provider_id)} and c.id = ${id}
-      for update of c`,
-  )
+  const which = sql`${settleable(tx, identity_provider_id)} and c.id = ${id}${locking}`
+  const [found] = await tx.read(sql<StoredConflict>`select ${columns} from ${which}`)
   return found
 }
 

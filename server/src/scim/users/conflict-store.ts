@@ -6,8 +6,11 @@ import { newId } from '../../kernel/id.ts'
 import { searchedName } from '../filter.ts'
 import type { UserContent } from './user-content.ts'
 
+/** By what a directory knows a person: values, or columns of a row. */
+export type PersonKeys = { external_id: Statement; name_key: Statement }
+
 /** Whether the conflict `c` is about the person: by the id, and by the name of one without. */
-export function isOfPerson({ external_id, name_key }: { external_id: Statement; name_key: Statement }): Statement {
+export function isOfPerson({ external_id, name_key }: PersonKeys): Statement {
   return sql`case when ${external_id} is null then c.resource ->> 'externalId' is null and c.user_name_key = ${name_key}
     else coalesce(c.resource ->> 'externalId' = ${external_id}, false) end`
 }

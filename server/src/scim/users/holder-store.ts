@@ -1,19 +1,17 @@
 import { sql } from '../../db/sql.ts'
 import type { DirectoryCtx } from '../../http/scim-operation.ts'
 import type { Statement } from '../../kernel/context.ts'
-import { addressKeys, mailDomainOf } from '../../kernel/email-address.ts'
-import { searchedName } from '../filter.ts'
 import type { Person } from '../person.ts'
-import { isOfPerson } from './conflict-store.ts'
+import { isOfPerson, type PersonKeys } from './conflict-store.ts'
 import { userByExternalId } from './directory-user-store.ts'
-import type { Holder } from './holder.ts'
+import { comparedKeys, type Holder } from './holder.ts'
 import { userBy } from './reporting-line-store.ts'
 
 /** What a person of a directory needs for themselves: values, or columns of a row. */
-type Wanted = { email_keys: Statement; mail_domain: Statement; name_key: Statement }
+type Wanted = { email_keys: Statement; name_key: Statement }
 
 /** The users `u` who have what the person needs, and `d`, what a directory says of them: what follows `from`. Each is looked up by its key. */
-function holders(ctx: DirectoryCtx, { email_keys, name_key }: Pick<Wanted, 'email_keys' | 'name_key'>): Statement {
+function holders(ctx: DirectoryCtx, { email_keys, name_key }: Wanted): Statement {
   const { tx } = ctx
   return sql`(select t.id from tenant_user t where t.tenant_id = ${tx.tenant_id}::uuid
         and t.email_key = any(${email_keys}) and t.deleted_at is null
@@ -32,19 +30,20 @@ const isTheirs = ({ identity_provider_id }: DirectoryCtx) =>
 /** Who has what a new user of the directory needs. `has_id`: a user of it has the external id. Without `except`. */
 export async function findHolders(
   ctx: DirectoryCtx,
-  { user_name, external_id, email }: Person,
+  { external_id, ...rest }: Person,
   except: string | null = null,
 ): Promise<{ has_id: boolean; holders: Holder[] }> {
-  const name_key = searchedName(user_name)
-  const person = { external_id: sql`${external_id}::text`, name_key: sql`${name_key}::text` }
-  const wanted = { email_keys: sql`${addressKeys(email)}::text[]`, name_key: sql`${name_key}::text` }
+  const keys = comparedKeys(rest)
+  const name_key = sql`${keys.name_key}::text`
+  const person = { external_id: sql`${external_id}::text`, name_key }
+  const wanted = { email_keys: sql`${[...keys.email_keys]}::text[]`, name_key }
   const [found] = await ctx.tx.read(sql<{ has_id: boolean; holders: Holder[] }>`select
-      exists (${userByExternalId(ctx, sql`${external_id}::text`)} and d.user_id is distinct from ${except}::uuid)
+      exists (${userByExternalId(ctx, person.external_id)} and d.user_id is distinct from ${except}::uuid)
         as has_id,
       (select coalesce(jsonb_agg(jsonb_build_object('id', u.id, 'email', u.email, 'in_directory', d.user_id is not null,
           'is_former', ${isTheirs(ctx)} and not u.active,
           'is_named', ${isTheirs(ctx)} and d.user_name_key = ${name_key},
-          'is_meant', d.user_id is null and ${isMeant(ctx, sql`${mailDomainOf(email) ?? null}::text`)}
+          'is_meant', d.user_id is null and ${isMeant(ctx, sql`${keys.mail_domain}::text`)}
             and not ${isKeptApart(ctx, person)})), '[]')
         from ${holders(ctx, wanted)} where u.id is distinct from ${except}::uuid) as holders`)
   return found ?? { has_id: false, holders: [] }
@@ -57,7 +56,7 @@ export async function findHolders(
  */
 export function strangerMatch(
   ctx: DirectoryCtx,
-  { external_id, name_key, isHere }: { external_id: Statement; name_key: Statement; isHere: Statement },
+  { external_id, name_key, isHere }: PersonKeys & { isHere: Statement },
 ): Statement {
   const wanted = { email_keys: sql`s.email_keys`, name_key }
   return sql`select case when count(*) = 0 then 'add'
@@ -72,10 +71,7 @@ export function strangerMatch(
 }
 
 /** Whether a person has kept the user `u` and the person of the directory apart. */
-function isKeptApart(
-  { identity_provider_id }: DirectoryCtx,
-  person: { external_id: Statement; name_key: Statement },
-): Statement {
+function isKeptApart({ identity_provider_id }: DirectoryCtx, person: PersonKeys): Statement {
   return sql`exists (select from directory_conflict c where c.tenant_id = u.tenant_id and c.user_id = u.id
     and c.identity_provider_id = ${identity_provider_id}::uuid and c.kept_apart_at is not null
     and ${isOfPerson(person)})`

@@ -1,5 +1,14 @@
 import { notUnique, type ScimProblem } from '../../http/scim-problem.ts'
-import { sameAddress } from '../../kernel/email-address.ts'
+import { addressKeys, mailDomainOf, sameAddress } from '../../kernel/email-address.ts'
+import { searchedName } from '../filter.ts'
+import type { Person } from '../person.ts'
+
+/** By what a person of a directory is compared with the users here. */
+export type ComparedKeys = { name_key: string; email_keys: readonly string[]; mail_domain: string | null }
+
+export function comparedKeys({ user_name, email }: Pick<Person, 'user_name' | 'email'>): ComparedKeys {
+  return { name_key: searchedName(user_name), email_keys: addressKeys(email), mail_domain: mailDomainOf(email) ?? null }
+}
 
 /** A user here who has the address of a person of a directory, or one like it, or who is a user of the directory and has the user name. */
 export type Holder = {
