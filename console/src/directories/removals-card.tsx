@@ -1,5 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { ActProblem } from '../me/act-problem.tsx'
 import { useMe } from '../me/me.ts'
@@ -10,7 +9,7 @@ import { EnglishText } from '../parts/english-text.tsx'
 import { Card } from '../parts/page.tsx'
 import { sentenceOf } from '../parts/sentence.ts'
 import { useSetUpWords } from '../words/set-up-words.ts'
-import { startRun } from './queries.ts'
+import { useBeginRun } from './begin-run.ts'
 import { mayConfirm, maySeePeople } from './rights.ts'
 import { type Counts, type Run, underWay } from './run.ts'
 import type { View } from './view.ts'
@@ -87,17 +86,11 @@ function See({ run: { id: run, identity_provider_id: id }, change, children }: S
 /** Lets them go, after a question that says how many, and what ends. */
 function Let({ run, counts: { disabled, groups_emptied } }: { run: Run; counts: Counts }): ReactNode {
   const words = useSetUpWords().directories.removals
-  const queries = useQueryClient()
-  const navigate = useNavigate()
   const act = useAct()
   const [isAsking, ask] = useState(false)
   const { id: confirm_removals_of, identity_provider_id: id } = run
-  const go = () =>
-    act.run(async (key) => {
-      const begun = await startRun(id, { confirm_removals_of }, key)
-      await queries.invalidateQueries({ queryKey: ['identity_provider'] })
-      await navigate({ to: '/directories/$id', params: { id }, search: { run: begun.id } })
-    }, confirm_removals_of)
+  const begin = useBeginRun(id)
+  const go = () => act.run((key) => begin({ confirm_removals_of }, key), confirm_removals_of)
   const label = disabled > 0 ? words.act(disabled) : words.groupsAct(groups_emptied)
   return (
     <div className="grid justify-items-start gap-3">

@@ -14,8 +14,8 @@ export const mayConfirm = (me: Rights): boolean => holds(me, 'identity_providers
 export const mayChange = (me: Rights): boolean => holds(me, 'identity_providers:write')
 
 /**
- * Whether the person may say where a directory is, or make a key for one: it writes users, groups and their members. Whoever it has already may
- * hold more, of which the service says what is missing.
+ * Whether the person may say where a directory is, or make a key for one: it writes users, groups and their members. Its users may hold
+ * more, of which the service says what is missing.
  */
 export const mayConnect = (me: Rights): boolean =>
   holds(me, 'identity_providers:write', 'users:write', 'groups:write', 'api_keys:write')

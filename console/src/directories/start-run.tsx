@@ -1,13 +1,11 @@
-import { useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { ActProblem } from '../me/act-problem.tsx'
 import { useMe } from '../me/me.ts'
 import { useAct } from '../parts/act.ts'
 import { Button } from '../parts/button.tsx'
 import { useSetUpWords } from '../words/set-up-words.ts'
+import { useBeginRun } from './begin-run.ts'
 import type { Directory } from './directory.ts'
-import { startRun } from './queries.ts'
 import { maySync } from './rights.ts'
 import { begun, type Run } from './run.ts'
 
@@ -22,7 +20,9 @@ type StartRunProps = {
 export function StartRun({ directory: { id }, runs, after }: StartRunProps): ReactNode {
   const words = useSetUpWords().directories
   const may = maySync(useMe())
-  const { act, start } = useStart(id)
+  const begin = useBeginRun(id)
+  const act = useAct()
+  const start = (dry_run: boolean) => act.run((key) => begin({ dry_run }, key), dry_run)
   if (!may) return null
   const isFirst = begun(runs).length === 0
   const isSeen = after?.dry_run && after.status === 'synced'
@@ -40,18 +40,4 @@ export function StartRun({ directory: { id }, runs, after }: StartRunProps): Rea
       <ActProblem act={act} />
     </div>
   )
-}
-
-/** Begins a reading, and leads to it. */
-function useStart(id: string) {
-  const queries = useQueryClient()
-  const navigate = useNavigate()
-  const act = useAct()
-  const start = (dry_run: boolean) =>
-    act.run(async (key) => {
-      const run = await startRun(id, { dry_run }, key)
-      await queries.invalidateQueries({ queryKey: ['identity_provider'] })
-      await navigate({ to: '/directories/$id', params: { id }, search: { run: run.id } })
-    }, dry_run)
-  return { act, start }
 }

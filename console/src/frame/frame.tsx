@@ -59,7 +59,7 @@ export function Frame(): ReactNode {
         )}
       </header>
       <Outlet />
-      <Tabs />
+      <Tabs places={places} />
       <Announcer />
     </div>
   )

@@ -2,15 +2,15 @@ import { lazy, type ReactNode, Suspense } from 'react'
 import { loadPart } from '../live/load-part.ts'
 import { useWords } from '../words/words.ts'
 import { PlaceLinks, placeClass } from './place-link.tsx'
-import { usePlaces } from './places.ts'
+import type { Place } from './places.ts'
 import { tabsOf } from './tabs-of.ts'
 
 const More = lazy(() => loadPart(() => import('./more.tsx')).then(({ More: component }) => ({ default: component })))
 
 /** The navigation of a phone: tabs at the bottom, the last of which unfolds to the pages that have no tab. */
-export function Tabs(): ReactNode {
+export function Tabs({ places }: { places: readonly Place[] }): ReactNode {
   const words = useWords().frame
-  const { tabs, more } = tabsOf(usePlaces())
+  const { tabs, more } = tabsOf(places)
   return (
     <nav
       aria-label={words.navigation}
