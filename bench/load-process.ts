@@ -1,4 +1,4 @@
-import { connect, type Socket } from 'node:net'
+import { type Lane, openLane } from './lane.ts'
 
 /**
  * A separate process that calls the service as cheaply as possible: persistent raw sockets, one request at a time on each,
@@ -40,48 +40,28 @@ async function measure({ port, connections, seconds, request, ids }: Order): Pro
     return `${request[0]}${ids.head}${ids.first + place}${request[1]}`
   }
 
-  function drive(socket: Socket, done: () => void): void {
-    let held = ''
-    let since = 0
-    const sendNext = () => {
-      if (isOver || (ids?.order === 'once' && sent >= ids.count)) return done()
-      since = performance.now()
-      socket.write(next(), 'latin1')
-    }
-    socket.on('data', (chunk) => {
-      held = held === '' ? chunk.toString('latin1') : held + chunk.toString('latin1')
-      const end = held.indexOf('\r\n\r\n')
-      if (end < 0) return
-      const length = Number(/\r\ncontent-length: (\d+)/i.exec(held)?.[1] ?? 0)
-      if (held.length < end + 4 + length) return
+  async function drive(lane: Lane): Promise<void> {
+    while (!isOver && !(ids?.order === 'once' && sent >= ids.count)) {
+      const since = performance.now()
+      const { status, body } = await lane.call(next())
       latencies.push(performance.now() - since)
-      if (held.startsWith('HTTP/1.1 200')) outcome.answered++
+      if (status === 200) outcome.answered++
       else {
         outcome.wrong++
-        outcome.firstWrong ??= held.slice(0, 2_000)
+        outcome.firstWrong ??= `${status} ${body.slice(0, 2_000)}`
       }
-      held = ''
-      sendNext()
-    })
-    sendNext()
+    }
   }
 
-  const sockets = await Promise.all(Array.from({ length: connections }, () => open(port)))
+  const lanes = await Promise.all(Array.from({ length: connections }, () => openLane(port)))
   const began = performance.now()
   setTimeout(() => {
     isOver = true
   }, seconds * 1000)
-  await Promise.all(sockets.map((socket) => new Promise<void>((resolve) => drive(socket, resolve))))
+  await Promise.all(lanes.map(drive))
   const took = (performance.now() - began) / 1000
-  for (const socket of sockets) socket.destroy()
+  for (const lane of lanes) lane.close()
   const sorted = latencies.sort((one, other) => one - other)
   const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? 0
   return { ...outcome, seconds: took, medianMs: at(0.5), p99Ms: at(0.99) }
-}
-
-function open(port: number): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => resolve(socket))
-    socket.once('error', reject)
-  })
 }

@@ -6,6 +6,7 @@ import { drafts } from './drafts.ts'
 import { endpoints } from './endpoints.ts'
 import { floods } from './floods.ts'
 import { grants } from './grants.ts'
+import { lives } from './lives.ts'
 import { interactions } from './interactions.ts'
 import { policy } from './policy.ts'
 import { pull } from './pull.ts'
@@ -22,6 +23,7 @@ const benches: Record<string, Bench> = {
   floods,
   drafts,
   interactions,
+  lives,
   directory,
   pull,
 }

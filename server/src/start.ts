@@ -7,9 +7,11 @@ import { describeStartFault } from './config/start-fault.ts'
 import { readVersion, type Version } from './config/version.ts'
 import type { Place } from './console/place.ts'
 import { openServedConsole, type ServedConsole } from './console/served-console.ts'
+import { analyzeGrown } from './db/analyze-grown.ts'
 import { openDatabase } from './db/transaction.ts'
 import { type OpenedDatabase, openForService } from './embedded-postgres/open-database.ts'
 import { openPresence, type Presence } from './health/presence.ts'
+import { startLoop } from './jobs/loop.ts'
 import { releaseLeases } from './jobs/release-leases.ts'
 import { withinDeadline } from './kernel/deadline.ts'
 import { type ListenAddress, listenAt, requireFreePort } from './listening.ts'
@@ -205,6 +207,8 @@ async function serve({ config, log, version, opened, types: driverTypes, site }:
     metrics,
     console: site.state,
   })
+  const { owner } = opened
+  const analyzing = owner && startLoop(() => analyzeGrown(watching.work, owner).then(() => 1_000), (err) => log.error({ err }, 'tables'))
   if (metrics !== undefined) countQuestions(policyEvaluator, metrics)
   const closeMetrics = await publishMetrics(
     config.metrics,
@@ -220,7 +224,7 @@ async function serve({ config, log, version, opened, types: driverTypes, site }:
     },
   )
   const stop = async () => {
-    await Promise.all([site.stop(), app.stop()])
+    await Promise.all([site.stop(), app.stop(), analyzing?.stop()])
     await closeMetrics()
     // A database that is down never answers the transactions in flight.
     const close = async () => {

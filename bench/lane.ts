@@ -1,0 +1,47 @@
+import { connect, type Socket } from 'node:net'
+
+/** `body`: its text, in Latin-1. */
+export type Reply = { status: number; body: string }
+
+/** A persistent connection that sends one request at a time, as cheaply as possible. */
+export type Lane = { call(request: string): Promise<Reply>; close(): void }
+
+/** The service closes a connection that was idle for a while: the next request opens another. */
+export async function openLane(port: number): Promise<Lane> {
+  let held = ''
+  let settle: { resolve(reply: Reply): void; reject(error: Error): void } | undefined
+  const listen = (socket: Socket) => {
+    const fail = (error: Error) => settle?.reject(error)
+    socket.on('error', fail)
+    socket.on('close', () => fail(new Error('the service closed the connection')))
+    socket.on('data', (chunk) => {
+      held = held === '' ? chunk.toString('latin1') : held + chunk.toString('latin1')
+      const end = held.indexOf('\r\n\r\n')
+      if (end < 0) return
+      const length = Number(/\r\ncontent-length: (\d+)/i.exec(held)?.[1] ?? 0)
+      if (held.length < end + 4 + length) return
+      const reply = { status: Number(held.slice(9, 12)), body: held.slice(end + 4) }
+      held = ''
+      settle?.resolve(reply)
+    })
+    return socket
+  }
+  let socket = listen(await open(port))
+  return {
+    async call(request) {
+      if (!socket.writable) socket = listen(await open(port))
+      const { promise, resolve, reject } = Promise.withResolvers<Reply>()
+      settle = { resolve, reject }
+      socket.write(request, 'latin1')
+      return promise
+    },
+    close: () => socket.destroy(),
+  }
+}
+
+function open(port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => resolve(socket))
+    socket.once('error', reject)
+  })
+}

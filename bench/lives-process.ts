@@ -1,0 +1,204 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type ConnectionTarget, connectAlone } from '../server/src/db/client/connect.ts'
+import type { Database } from './ends.ts'
+import { type Asker, byPerson, byRule } from './houses.ts'
+import { type Lane, openLane } from './lane.ts'
+
+/**
+ * A separate process in which people ask for access, an approver approves every second request, and access ends early. It
+ * receives its order from its parent, and returns the lives.
+ */
+export type LivesOrder = {
+  port: number
+  database: ConnectionTarget
+  askers: readonly Asker[]
+  lives: number
+  /** Requests at once, and as many revocations. */
+  atOnce: number
+  /** Asks a second; null: as fast as the answers come. */
+  perSecond: number | null
+  /** Each grant is revoked as soon as it is active, or all of them once all are. */
+  revoke: 'each' | 'all'
+  /** The first of as many accounts, each named once. */
+  firstAccount: number
+}
+
+/** One life cycle. Moments are milliseconds since 1970, by the clock that the database has too. */
+export type Life = {
+  request_id: string
+  /** The place of its asker in the order. */
+  asker: number
+  asked: number
+  /** When the ask was answered, and its approval if a person approved it. */
+  accepted: number
+  approved: number
+  revoked: number
+}
+
+export type Lived = { lives: Life[]; /** All of it, in seconds. */ seconds: number }
+
+const now = () => performance.timeOrigin + performance.now()
+
+process.on('message', (order: LivesOrder) => {
+  void live(order).then(
+    (lived) => process.send?.(lived),
+    (error: unknown) => {
+      console.error(error)
+      process.exit(1)
+    },
+  )
+})
+
+async function live(order: LivesOrder): Promise<Lived> {
+  const { lives: count, atOnce, perSecond } = order
+  const database = await connectAlone(order.database)
+  const asking = await Promise.all(Array.from({ length: atOnce }, () => openLane(order.port)))
+  const ending = await Promise.all(Array.from({ length: atOnce }, () => openLane(order.port)))
+  const lives = new Map<string, Life>()
+  const activated = await watchActivated(database)
+  const began = now()
+  let next = 0
+  const ask = async (lane: Lane) => {
+    while (next < count) {
+      const place = next++
+      if (perSecond !== null) await pause(Math.max(0, began + (place * 1000) / perSecond - now()))
+      const life = await askOnce(lane, order, place)
+      lives.set(life.request_id, life)
+    }
+  }
+  const asked = Promise.all(asking.map(ask))
+  await endEach(order, database, lives, ending, activated, asked)
+  await database.end()
+  for (const lane of [...asking, ...ending]) lane.close()
+  return { lives: [...lives.values()], seconds: (now() - began) / 1000 }
+}
+
+async function askOnce(lane: Lane, order: LivesOrder, place: number): Promise<Life> {
+  const number = place % order.askers.length
+  const asker = askerOf(order, number)
+  const byAPerson = place % 2 === 0
+  const body = {
+    resource: { type: 'cloud_account', id: String(order.firstAccount + place).padStart(12, '0') },
+    action: byAPerson ? byPerson : byRule,
+    reason: 'a look at the logs',
+    duration_seconds: 3_600,
+  }
+  const asked = now()
+  const { id } = await post<{ id: string }>(lane, order.port, asker.tenant_id, asker.key, '/v1/requests', body)
+  const accepted = now()
+  if (byAPerson) await post(lane, order.port, asker.tenant_id, asker.approver_key, `/v1/requests/${id}/approve`, {})
+  return { request_id: id, asker: number, asked, accepted, approved: now(), revoked: 0 }
+}
+
+function askerOf({ askers }: LivesOrder, number: number): Asker {
+  const asker = askers[number]
+  if (asker === undefined) throw new Error('nobody asks')
+  return asker
+}
+
+type Active = { tenant_id: string; grant_id: string; request_id: string }
+
+/** Revokes grants by the event that they are active, and returns when all of them are gone. */
+async function endEach(
+  order: LivesOrder,
+  database: Database,
+  lives: ReadonlyMap<string, Life>,
+  ending: readonly Lane[],
+  activated: () => Promise<Active[]>,
+  asked: Promise<unknown>,
+): Promise<void> {
+  const active: Active[] = []
+  const revoked: Active[] = []
+  const free = [...ending]
+  const calls = new Set<Promise<unknown>>()
+  let seen = 0
+  const end = async (lane: Lane, grant: Active) => {
+    const life = lives.get(grant.request_id)
+    if (life === undefined) throw new Error(`the grant ${grant.grant_id} was not asked for`)
+    const { key } = askerOf(order, life.asker)
+    life.revoked = now()
+    await post(lane, order.port, grant.tenant_id, key, `/v1/grants/${grant.grant_id}/revoke`, {})
+    revoked.push(grant)
+    free.push(lane)
+  }
+  let isAsked = false
+  void asked.then(() => {
+    isAsked = true
+  })
+  while (seen < order.lives || active.length > 0 || calls.size > 0) {
+    const found = await activated();
+    seen += found.length
+    active.push(...found)
+    const mayEnd = order.revoke === 'each' || seen === order.lives
+    // An event may be seen before the answer to the call that caused it.
+    const known = mayEnd ? active.filter(({ request_id }) => lives.has(request_id)) : []
+    for (const grant of known.slice(0, free.length)) {
+      active.splice(active.indexOf(grant), 1)
+      const call = end(free.pop() as Lane, grant).finally(() => calls.delete(call))
+      calls.add(call)
+    }
+    await Promise.race([pause(10), ...(isAsked ? calls : [])])
+  }
+  await asked
+  await untilGone(database, revoked)
+}
+
+/** The grants that have become active since the last call, in the order of their commits. */
+async function watchActivated(database: Database): Promise<() => Promise<Active[]>> {
+  let place = await lastPlace(database)
+  return async () => {
+    const { rows } = await database.query<Active & { xid: string; seq: string; type: string }>(
+      `select xid::text, seq::text, type, tenant_id, subject_id as grant_id, data ->> 'request_id' as request_id from event
+        where (xid, seq) > ($1::xid8, $2::bigint) and xid < pg_snapshot_xmin(pg_current_snapshot())
+        order by event.xid, event.seq limit 5000`,
+      place,
+    )
+    const last = rows.at(-1)
+    if (last !== undefined) place = [last.xid, last.seq]
+    return rows.filter(({ type }) => type === 'grant.activated')
+  }
+}
+
+async function lastPlace(database: Database): Promise<[string, string]> {
+  const { rows } = await database.query<{ xid: string; seq: string }>(
+    'select xid::text, seq::text from event order by event.xid desc, event.seq desc limit 1',
+  )
+  return [rows[0]?.xid ?? '0', rows[0]?.seq ?? '0']
+}
+
+async function untilGone(database: Database, grants: readonly Active[]): Promise<void> {
+  let left = grants
+  while (left.length > 0) {
+    const { rows } = await database.query<{ id: string }>(
+      `select g.id from unnest($1::uuid[], $2::uuid[]) as one (tenant_id, id)
+        cross join lateral (select id from access_grant g where g.tenant_id = one.tenant_id and g.id = one.id
+          and g.provisioning_status <> 'deprovisioned' offset 0) g`,
+      [left.map((one) => one.tenant_id), left.map((one) => one.grant_id)],
+    )
+    const ids = new Set(rows.map(({ id }) => id))
+    left = left.filter(({ grant_id }) => ids.has(grant_id))
+    if (left.length > 0) await pause(20)
+  }
+}
+
+async function post<Body>(
+  lane: Lane,
+  port: number,
+  tenant_id: string,
+  key: string,
+  path: string,
+  body: unknown,
+): Promise<Body> {
+  const text = JSON.stringify(body)
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    `host: 127.0.0.1:${port}`,
+    `x-tenant-id: ${tenant_id}`,
+    `x-api-key: ${key}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(text)}`,
+  ]
+  const reply = await lane.call(`${head.join('\r\n')}\r\n\r\n${text}`)
+  if (reply.status >= 300) throw new Error(`POST ${path} answered ${reply.status}: ${reply.body}`)
+  return JSON.parse(reply.body) as Body
+}

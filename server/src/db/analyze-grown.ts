@@ -1,0 +1,31 @@
+import { connectAlone, type ConnectionTarget } from './client/connect.ts'
+import { sql } from './sql.ts'
+import type { UnrestrictedTx } from './transaction.ts'
+
+/** A table is analyzed again when it has so many times the pages that PostgreSQL last counted. */
+const growth = 4
+
+/** In pages of 8 kB. A smaller table costs nothing to scan; a larger one was analyzed before, and autovacuum follows its growth. */
+const watched = { min: 2, max: 4_000 }
+
+/**
+ * Analyzes the tables that have outgrown what PostgreSQL knows of them, and returns their names. A connection keeps the plan of a statement
+ * until a table of it is analyzed. A plan that was made while the tables were empty would read all rows of a tenant, and autovacuum
+ * comes by once a minute. `reading`: any role. `owner`: analyzes.
+ */
+export async function analyzeGrown(reading: UnrestrictedTx, owner: ConnectionTarget): Promise<string[]> {
+  const grown = await reading.read(sql<{ name: string }>`select t.name from (
+      select relname::text as name, relpages, pg_relation_size(oid) / current_setting('block_size')::integer as pages
+      from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' offset 0) t
+    where t.pages between ${watched.min} and ${watched.max} and t.pages >= ${growth} * t.relpages order by t.name`)
+  if (grown.length === 0) return []
+  const names = grown.map(({ name }) => name)
+  const client = await connectAlone(owner)
+  try {
+    await client.query(`set lock_timeout = '1s'`)
+    for (const name of names) await client.query(`analyze ${name}`)
+  } finally {
+    await client.end()
+  }
+  return names
+}
