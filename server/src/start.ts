@@ -208,7 +208,12 @@ async function serve({ config, log, version, opened, types: driverTypes, site }:
     console: site.state,
   })
   const { owner } = opened
-  const analyzing = owner && startLoop(() => analyzeGrown(watching.work, owner).then(() => 1_000), (err) => log.error({ err }, 'tables'))
+  const analyzing =
+    owner &&
+    startLoop(
+      () => analyzeGrown(watching.work, owner).then(() => 1_000),
+      (err) => log.error({ err }, 'tables'),
+    )
   if (metrics !== undefined) countQuestions(policyEvaluator, metrics)
   const closeMetrics = await publishMetrics(
     config.metrics,

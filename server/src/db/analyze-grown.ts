@@ -1,4 +1,4 @@
-import { connectAlone, type ConnectionTarget } from './client/connect.ts'
+import { type ConnectionTarget, connectAlone } from './client/connect.ts'
 import { sql } from './sql.ts'
 import type { UnrestrictedTx } from './transaction.ts'
 

@@ -5,7 +5,7 @@ import type { WorkCtx } from '../kernel/context.ts'
 import { type Driver, type Held, NotNow, type Progress, TargetError } from '../provisioners/driver.ts'
 import type { Drivers } from '../provisioners/drivers.ts'
 import { inTime, maxCallMs } from '../provisioners/in-time.ts'
-import { beginRevoke, openEntitlement, settle } from './batched-entitlement-store.ts'
+import { beginGrant, beginRevoke, openEntitlement, savePresent, settle } from './batched-entitlement-store.ts'
 import { saveConnect } from './connect-store.ts'
 import {
   beginRun,
@@ -27,7 +27,7 @@ import {
 } from './convergence.ts'
 import { saveDrift, saveLeftBehind } from './drift-store.ts'
 import { contradicts, driftSeen, nextStep, type Step, saysDisabled } from './entitlement.ts'
-import { type Blocked, beginGrant, failRefused, noGrants, type StillPermitted, savePresent } from './give-store.ts'
+import { type Blocked, failRefused, noGrants, type StillPermitted } from './give-store.ts'
 import type { Reauthorize } from './policy-verdict.ts'
 import { saveSessions } from './session-store.ts'
 
@@ -46,10 +46,10 @@ type Outcome = { run: Run } | { ending: Ending }
 /** More steps than any normal run needs. The next run does the rest. */
 const maxSteps = 8
 
-/** Revokes run in large batches, many rows in one round trip. Policy evaluates grants one by one. */
+/** Many rows run in one round trip. */
 const bounds: Record<'takes' | 'gives', Bounds> = {
   takes: { width: 2_048, perTenant: 1_024 },
-  gives: { width: 64, perTenant: 32 },
+  gives: { width: 512, perTenant: 256 },
 }
 
 /**
@@ -119,7 +119,7 @@ async function grant(ctx: WorkCtx, item: WorkItem, before: Run, deps: Dependenci
   const { run, permitted } = result
   // Policy refused every grant that wanted it.
   if (!run.wanted) return { run }
-  const outcome = await beginGrant(ctx.tx, item, permitted, endOf(run))
+  const outcome = await beginGrant(ctx.tx, { item, permitted, until: endOf(run) })
   if (outcome !== 'begun') return blocked(outcome)
   const begun = reduce(run, { type: 'begun', act: 'grant' })
   const progress = await inTime(maxCallMs, (signal) => driver.grant(ctx.tx, run.target, endOf(run), signal))
@@ -192,7 +192,13 @@ async function activate(ctx: WorkCtx, item: WorkItem, before: Run, { reauthorize
   if ('ending' in result) return result
   const { run, permitted } = result
   const ends_early = endsEarly(run)
-  const activated = await savePresent(ctx, item, idsOf(given), permitted, { reference: run.reference, ends_early })
+  const activated = await savePresent(ctx.tx, {
+    item,
+    begun: idsOf(given),
+    permitted,
+    reference: run.reference,
+    ends_early,
+  })
   if (ends_early || full || permitted.grant_ids.some((id) => !activated.includes(id))) return { ending: runAgain }
   return { run: reduce(run, { type: 'activated' }) }
 }

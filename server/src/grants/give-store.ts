@@ -5,7 +5,7 @@ import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { settingSeconds } from '../settings/setting-store.ts'
 import { isActive } from '../users/active-store.ts'
 import type { Waiting } from './convergence.ts'
-import { grantsOf, isWanted, lateEffectFor, ours } from './entitlement-store.ts'
+import { emitOfGrants, grantsOf, isWanted, lateEffectFor, mine, ours } from './entitlement-store.ts'
 import { assign, assignEither, isBefore } from './grant-transition-store.ts'
 import type { PolicyVerdict } from './policy-verdict.ts'
 
@@ -15,17 +15,48 @@ export type StillPermitted = { grant_ids: readonly string[]; rulesUnchanged: Sta
 /** For a write that concerns no pending grant. */
 export const noGrants: StillPermitted = { grant_ids: [], rulesUnchanged: sql`true` }
 
+/** Rows of a batch, and the pending grants of each that policy permits. */
+type Permitted = { item: WorkItem; permitted: StillPermitted }
+
+/**
+ * The batch in parts with the same rules: in nearly every batch all rows were evaluated by the same version. One transaction, which locks
+ * the holders of all permitted grants first, in the order of their ids: a concurrent deactivation of a holder commits either before this,
+ * or after it and then ends the grant.
+ */
+async function writeByRules<Row extends Permitted, Answer>(
+  tx: Tx,
+  rows: readonly Row[],
+  write: (part: readonly Row[], rulesUnchanged: Statement) => Statement<Answer>,
+): Promise<Answer[]> {
+  const ids = rows.flatMap(({ permitted }) => permitted.grant_ids)
+  const holdHolders = sql`select from tenant_user u where u.tenant_id = ${tx.tenant_id} and u.id = any(array(
+    select g.user_id from access_grant g where g.tenant_id = ${tx.tenant_id} and g.id = any(${ids}::uuid[])))
+    order by u.id for share`
+  const parts = Map.groupBy(
+    rows,
+    ({
+      permitted: {
+        rulesUnchanged: { text, values },
+      },
+    }) => `${text} ${values.join()}`,
+  )
+  const writes = [...parts.values()].map((part) => write(part, part[0]?.permitted.rulesUnchanged ?? sql`false`))
+  const answers = await tx.write([...(ids.length > 0 ? [holdHolders] : []), ...writes])
+  return answers.slice(-writes.length).flat() as Answer[]
+}
+
 /**
  * The common table expression of permitted grants that may still be given: they are pending, the rules are those that were
- * evaluated, and the holder is active. A concurrent deactivation of the holder commits either before this, or after it and
- * then ends the grant.
+ * evaluated, and the holder, who is locked, is active. `mine` has the ids of the grants.
  */
-function stillPermitted(tx: Tx, item: WorkItem, { grant_ids, rulesUnchanged }: StillPermitted): Statement {
-  return sql`permitted as (
-      select g.id from access_grant g join tenant_user u on u.tenant_id = g.tenant_id and u.id = g.user_id
-      where ${grantsOf(tx, item)} and g.id = any(${[...grant_ids]}::uuid[]) and g.status = 'pending'
-        and ${isActive(sql`u`)} and ${rulesUnchanged}
-      for share of u)`
+function stillPermitted(tx: Tx, rulesUnchanged: Statement): Statement {
+  return sql`permitted as materialized (
+      select g.id, mine.id as entitlement_id from mine, unnest(mine.grant_ids) as want (id)
+      cross join lateral (
+        select g.id from access_grant g join tenant_user u on u.tenant_id = g.tenant_id and u.id = g.user_id
+        where g.tenant_id = ${tx.tenant_id} and g.id = want.id and g.entitlement_id = mine.id
+          and g.status = 'pending' and ${isActive(sql`u`)} offset 0) g
+      where ${rulesUnchanged})`
 }
 
 /**
@@ -34,33 +65,38 @@ function stillPermitted(tx: Tx, item: WorkItem, { grant_ids, rulesUnchanged }: S
  */
 export type Blocked = 'lease_lost' | 'rules_changed' | 'not_pending'
 
+/** Access that is about to be given to these grants, and to end at `until`. */
+export type Beginning = { item: WorkItem; permitted: StillPermitted; until: Date }
+
 /**
- * Records that access is about to be given, to end at `until`. From then on the access is ours. If another worker began a grant
- * before and never recorded its outcome, that worker may be asleep and its call may still have a late effect.
+ * Records that access is about to be given. From then on the access is ours. If another worker began a grant
+ * before and never recorded its outcome, that worker may be asleep and its call may still have a late effect. One round trip.
  */
-export async function beginGrant(
-  tx: Tx,
-  item: WorkItem,
-  permitted: StillPermitted,
-  until: Date,
-): Promise<'begun' | Blocked> {
-  const count = permitted.grant_ids.length
-  const [[row]] = await tx.write([
-    sql<{ outcome: 'begun' | Blocked }>`with ${stillPermitted(tx, item, permitted)},
-      begun as (
-        update entitlement e set act = 'grant', act_reference = null, act_polls = 0, observed = 'unknown',
-          may_land_until = case when e.act = 'grant' then ${lateEffectFor} else e.may_land_until end,
-          held_before = false, suspected = false, given_until = ${until.toISOString()}::timestamptz,
-          updated_at = clock_timestamp()
-        where ${ours(tx, item)} and (select count(*) from permitted) = ${count} and ${isWanted} returning e.id),
-      attempted as (
-        update access_grant g set ${assign('begin')}, updated_at = clock_timestamp()
-        from begun, permitted where g.tenant_id = ${tx.tenant_id} and g.id = permitted.id
-          and ${isBefore('begin')} and g.provisioning_status <> 'attempting')
-      select case when exists (select from begun) then 'begun'
-        else ${blockedBy(tx, item, permitted.rulesUnchanged)} end as outcome`,
-  ])
-  return row?.outcome ?? 'lease_lost'
+export async function beginGrants(tx: Tx, rows: readonly Beginning[]): Promise<('begun' | Blocked)[]> {
+  const outcomes = await writeByRules(tx, rows, (part, rulesUnchanged) => beginPart(tx, part, rulesUnchanged))
+  const found = new Map(outcomes.map(({ id, outcome }) => [id, outcome]))
+  return rows.map(({ item }) => found.get(item.id) ?? 'lease_lost')
+}
+
+function beginPart(tx: Tx, part: readonly Beginning[], rulesUnchanged: Statement) {
+  const items = part.map(({ item, permitted: { grant_ids }, until }) => ({ item, grant_ids, until }))
+  return sql<{ id: string; outcome: 'begun' | Blocked }>`with
+    ${mine(tx, items, sql`, grant_ids uuid[], until timestamptz`)}, ${stillPermitted(tx, rulesUnchanged)},
+    begun as (
+      update entitlement e set act = 'grant', act_reference = null, act_polls = 0, observed = 'unknown',
+        may_land_until = case when e.act = 'grant' then ${lateEffectFor} else e.may_land_until end,
+        held_before = false, suspected = false, given_until = mine.until, updated_at = clock_timestamp()
+      from mine where e.tenant_id = ${tx.tenant_id} and e.id = mine.id
+        and (select count(*) from permitted where entitlement_id = mine.id) = cardinality(mine.grant_ids)
+        and ${isWanted}
+      returning e.id),
+    attempted as (
+      update access_grant g set ${assign('begin')}, updated_at = clock_timestamp()
+      from permitted where g.tenant_id = ${tx.tenant_id} and g.id = permitted.id
+        and permitted.entitlement_id in (select id from begun)
+        and ${isBefore('begin')} and g.provisioning_status <> 'attempting')
+    select mine.id, case when mine.id in (select id from begun) then 'begun'
+      when not (${rulesUnchanged}) then 'rules_changed' else 'not_pending' end as outcome from mine`
 }
 
 /** The guard that blocked a write about an entitlement, as the statement began. If no other guard explains it, a grant is not pending. */
@@ -96,49 +132,63 @@ export async function failRefused(
 }
 
 /**
- * The target shows that it holds the access. Waiting grants become active and their time begins: grants in `begun`, given by our
- * own act, and grants in `joining`, for which the observation is enough. `reference`: the target's own name for that act.
- * `ends_early`: the access ends before the grants do, so it is checked once more. Returns the ids of the activated grants.
+ * What the target shows: it holds the access. Waiting grants become active and their time begins: grants in `begun`, given by our
+ * own act, and those in `permitted`, for which the observation is enough. `reference`: the target's own name for that act.
+ * `ends_early`: the access ends before the grants do, so it is checked once more.
  */
-export async function savePresent(
-  ctx: WorkCtx,
-  item: WorkItem,
-  begun: readonly string[],
-  joining: StillPermitted,
-  { reference, ends_early }: { reference: string | null; ends_early: boolean },
-): Promise<string[]> {
-  const { tx } = ctx
-  // The holders are locked before the entitlement; a deactivation locks them in the same order.
-  const [rows] = await tx.write([
-    sql<{ id: string }>`with ${stillPermitted(tx, item, joining)},
-      given as materialized (
-        select clock_timestamp() as now, count(g.id) > 0 as some, coalesce(bool_or(g.by_person), false) as by_person
-        from (select count(*) from permitted) locked left join access_grant g on ${grantsOf(tx, item)}
-          and g.status = 'pending' and (g.id = any(${[...begun]}::uuid[]) or g.id in (select id from permitted))),
-      ${seenPresent(tx, item, ends_early)},
-      ${activate(ctx, begun, reference)}
-      select id from active`,
-  ])
-  return rows.map((row) => row.id)
+export type Presence = {
+  item: WorkItem
+  begun: readonly string[]
+  permitted: StillPermitted
+  reference: string | null
+  ends_early: boolean
+}
+
+/** Records what targets show, and returns the ids of the activated grants of each. One round trip. */
+export async function savePresences(tx: Tx, rows: readonly Presence[]): Promise<string[][]> {
+  const activated = await writeByRules(tx, rows, (part, rulesUnchanged) => presentPart(tx, part, rulesUnchanged))
+  const found = Map.groupBy(activated, ({ entitlement_id }) => entitlement_id)
+  return rows.map(({ item }) => (found.get(item.id) ?? []).map(({ id }) => id))
+}
+
+function presentPart(tx: Tx, part: readonly Presence[], rulesUnchanged: Statement) {
+  const items = part.map(({ permitted: { grant_ids }, ...presence }) => ({ ...presence, grant_ids }))
+  return sql<{ id: string; entitlement_id: string }>`with
+    ${mine(tx, items, sql`, begun uuid[], grant_ids uuid[], reference text, ends_early boolean`)},
+    ${stillPermitted(tx, rulesUnchanged)}, ${given(tx)}, ${seenPresent(tx)}, ${activate(tx)}
+    select id, entitlement_id from active`
+}
+
+/** The grants that become active, unless their deadline is over, and the one moment at which they do. */
+function given(tx: Tx): Statement {
+  return sql`given as materialized (
+      select g.id, g.by_person, mine.id as entitlement_id, mine.reference, g.id = any(mine.begun) as by_act
+      from (select count(*) from permitted) locked, mine
+      cross join lateral (
+        select g.id, g.by_person from access_grant g where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id
+          and g.status = 'pending' and (g.id = any(mine.begun) or g.id in (select id from permitted)) offset 0) g),
+    moment as materialized (select clock_timestamp() as now from (select count(*) from given) found)`
 }
 
 /** The time that its holder has the access without a gap begins with the first grant, until a grant is linked after it was gone. */
-function seenPresent(tx: Tx, item: WorkItem, ends_early: boolean): Statement {
+function seenPresent(tx: Tx): Statement {
   return sql`seen as (
       update entitlement e set observed = 'present', act = null, act_reference = null,
-        held_since = coalesce(e.held_since, case when given.some then given.now end),
-        by_person = e.by_person or given.by_person,
-        suspected = ${ends_early}::boolean, failures = case when ${isWanted} then 0 else e.failures end,
+        held_since = coalesce(e.held_since,
+          case when exists (select from given where given.entitlement_id = mine.id) then moment.now end),
+        by_person = e.by_person
+          or exists (select from given where given.entitlement_id = mine.id and given.by_person),
+        suspected = mine.ends_early, failures = case when ${isWanted} then 0 else e.failures end,
         last_error = case when ${isWanted} then null else e.last_error end,
         drift = case when e.drift is not null and ${isWanted} then null else e.drift end,
         drifted_at = case when e.drift is not null and ${isWanted} then null else e.drifted_at end,
         updated_at = clock_timestamp()
-      from given where ${ours(tx, item)}
-      returning e.tenant_id, e.id, e.held_before, e.held_since, e.by_person, given.now)`
+      from mine, moment where e.tenant_id = ${tx.tenant_id} and e.id = mine.id
+      returning e.id, e.held_before, e.held_since, e.by_person, moment.now)`
 }
 
-function activate(ctx: WorkCtx, begun: readonly string[], reference: string | null): Statement {
-  const warning = settingSeconds(ctx.tx, 'notifications.expiring_seconds')
+function activate(tx: Tx): Statement {
+  const warning = settingSeconds(tx, 'notifications.expiring_seconds')
   // The time of an extension begins at the end of what it extends, which is still to come, or just over.
   const begins = sql`coalesce(g.starts_at, seen.now)`
   return sql`active as (
@@ -147,10 +197,9 @@ function activate(ctx: WorkCtx, begun: readonly string[], reference: string | nu
         expires_at = ${begins} + make_interval(secs => g.duration_seconds),
         expiring_at = ${begins} + make_interval(secs => g.duration_seconds - least(${warning}, g.duration_seconds / 2)),
         held_since = least(g.held_since, seen.held_since), by_person = g.by_person or seen.by_person,
-        target_reference = case when g.id = any(${[...begun]}::uuid[]) then ${reference}::text end
-      from seen
-      where g.tenant_id = seen.tenant_id and g.entitlement_id = seen.id and ${isBefore('activate')}
-        and g.activate_by > seen.now and (g.id = any(${[...begun]}::uuid[]) or g.id in (select id from permitted))
-      returning g.id, g.request_id),
-    emitted as (${emitEach(ctx, { type: 'grant.activated', subject_type: 'grant' }, sql`active`)})`
+        target_reference = case when given.by_act then given.reference end
+      from given join seen on seen.id = given.entitlement_id
+      where g.tenant_id = ${tx.tenant_id} and g.id = given.id and ${isBefore('activate')} and g.activate_by > seen.now
+      returning g.id, g.request_id, g.entitlement_id),
+    emitted as (${emitOfGrants(tx, 'grant.activated', sql`active`)})`
 }

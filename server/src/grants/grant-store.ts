@@ -93,7 +93,7 @@ export async function revokeLiveGrant(
   cancelExtension: Statement,
 ): Promise<{ revoked: Grant } | { not_live: GrantStatus }> {
   const holdHolder = sql`select from tenant_user u where u.tenant_id = ${ctx.tx.tenant_id}
-    and u.id = (select g.user_id from access_grant g where g.tenant_id = u.tenant_id and g.id = ${id})
+    and u.id = (select g.user_id from access_grant g where g.tenant_id = ${ctx.tx.tenant_id} and g.id = ${id})
     for no key update`
   const these = sql`g.id = any(${withExtensions(ctx.tx, id)})`
   const [, , , ended, [now]] = await ctx.tx.write([
@@ -199,7 +199,7 @@ export async function retryFailedGrant(ctx: WorkCtx, id: string): Promise<Retrie
   const [, [retried], [now]] = await tx.write([
     // A statement of its own, so that the next one sees what the lock waited for.
     sql`select from tenant_user u where u.tenant_id = ${tx.tenant_id}
-      and u.id = (select g.user_id from access_grant g where g.tenant_id = u.tenant_id and g.id = ${id})
+      and u.id = (select g.user_id from access_grant g where g.tenant_id = ${tx.tenant_id} and g.id = ${id})
       for no key update`,
     sql<GrantRow>`with holder as (
         select u.id from access_grant g join tenant_user u on u.tenant_id = g.tenant_id and u.id = g.user_id

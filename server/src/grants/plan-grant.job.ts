@@ -1,15 +1,21 @@
+import type { Bounds } from '../jobs/in-flight.ts'
 import type { DueWork } from '../jobs/work-list.ts'
 import { NotNow, type PlanInput, TargetError } from '../provisioners/driver.ts'
 import type { Drivers, ProvisionerRef } from '../provisioners/drivers.ts'
 import { inTime, maxCallMs } from '../provisioners/in-time.ts'
 import { noSandboxInLive } from '../provisioners/provisioner.ts'
+import { findGrantToPlan, linkGrant } from './batched-entitlement-store.ts'
 import { backoffMs, saysDisabled, waitMs } from './entitlement.ts'
-import { findGrantToPlan, giveUpPlan, linkGrant, postponePlan, type Serving, savePlanFailure } from './plan-store.ts'
+import { giveUpPlan, postponePlan, type Serving, savePlanFailure } from './plan-store.ts'
+
+/** Many rows share a round trip. */
+const bounds: Bounds = { width: 256, perTenant: 256 }
 
 /** Finds out what a new grant means at its target, and links it to that entitlement of the ledger. */
 export function planGrant(drivers: Drivers): DueWork {
   return {
     table: 'access_grant',
+    bounds,
     async run(ctx, item) {
       const found = await findGrantToPlan(ctx.tx, item)
       if (found === undefined || !found.live) return
@@ -19,7 +25,7 @@ export function planGrant(drivers: Drivers): DueWork {
         const serving = requireServing(found.serving, found.input)
         const driver = await drivers.of(ctx.tx, serving)
         const plan = await inTime(maxCallMs, (signal) => driver.plan(ctx.tx, found.input, signal))
-        const outcome = await linkGrant(ctx.tx, item, serving, plan)
+        const outcome = await linkGrant(ctx.tx, { item, ref: serving, plan })
         // Its provisioner changed during planning: plan again at once.
         if (outcome === 'provisioner_changed') await postponePlan(ctx.tx, item, 0)
       } catch (error) {

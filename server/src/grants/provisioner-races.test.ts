@@ -7,7 +7,7 @@ import { sql } from '../db/sql.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import type { Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
-import { linkGrant } from './plan-store.ts'
+import { linkGrant } from './batched-entitlement-store.ts'
 
 /** A grant is linked to an entitlement while its provisioner is being deleted or changed. No worker runs here. */
 const house = await openHouse()
@@ -28,7 +28,8 @@ async function stage() {
   const item: WorkItem = { tenant_id: on.tenant_id, id: grant.id, generation: '0' }
   const link = (by: Tx, version = 1) => {
     const ref = { provisioner: 'sandbox', provisioner_id: id, provisioner_version: version } as const
-    return linkGrant(by, item, ref, { key: grant.id, target: {}, held: false, session_seconds: 0, connect: null })
+    const plan = { key: grant.id, target: {}, held: false, session_seconds: 0, connect: null }
+    return linkGrant(by, { item, ref, plan })
   }
   const change = (method: 'PATCH' | 'DELETE', body?: unknown) =>
     on.call(on.owner, method, `/v1/provisioners/${id}`, body)

@@ -5,8 +5,8 @@ import { aLockIsWaitedFor } from '../../test/support/lock.ts'
 import { requestStage } from '../../test/support/request-stage.ts'
 import { sql } from '../db/sql.ts'
 import { type Statement, systemActor, type WorkCtx } from '../kernel/context.ts'
+import { linkGrant } from './batched-entitlement-store.ts'
 import { revokeGrantsOf, revokeLiveGrant } from './grant-store.ts'
-import { linkGrant } from './plan-store.ts'
 
 /** Nothing extends the grants of this file. */
 const nothing = sql`select`
@@ -84,12 +84,10 @@ for (const [way, end] of Object.entries(ways)) {
 test('linking a grant locks its holder, so that a revoke waits for the link', async () => {
   const id = await stage()
   const item = { tenant_id, id, generation: '0' }
-  const served = { provisioner: 'sandbox', provisioner_id: null, provisioner_version: null } as const
+  const ref = { provisioner: 'sandbox', provisioner_id: null, provisioner_version: null } as const
+  const plan = { key: id, target: {}, held: false, session_seconds: 0, connect: null }
   await tx.interactive(async (planner) => {
-    assert.equal(
-      await linkGrant(planner, item, served, { key: id, target: {}, held: false, session_seconds: 0, connect: null }),
-      'linked',
-    )
+    assert.equal(await linkGrant(planner, { item, ref, plan }), 'linked')
     const rows = await house.asSuperuser('select from tenant_user where id = $1 for no key update skip locked', [
       user_id,
     ])

@@ -4,8 +4,8 @@ import { testDatabase } from '../../test/support/database.ts'
 import { seedManyGrants } from '../../test/support/many-grants.ts'
 import { sql } from '../db/sql.ts'
 import type { WorkItem } from '../jobs/claim.ts'
-import { systemActor } from '../kernel/context.ts'
-import { beginGrant, noGrants, savePresent } from './give-store.ts'
+import { beginGrant, savePresent } from './batched-entitlement-store.ts'
+import { noGrants } from './give-store.ts'
 import { openEntitlements } from './open-entitlement-store.ts'
 import { beginRevokes, type Settling, settle } from './take-store.ts'
 
@@ -152,10 +152,10 @@ test('a stale worker neither begins a grant nor records its access as present (F
     [tenant_id],
   )
   const before = await kept(stale)
-  assert.equal(await beginGrant(tx, stale, noGrants, new Date(0)), 'lease_lost')
-  const ctx = { tx, actor: systemActor, request_id: 'test' }
-  const given = { reference: null, ends_early: false }
-  assert.deepEqual(await savePresent(ctx, stale, [id], { grant_ids: [id], rulesUnchanged: sql`true` }, given), [])
+  assert.equal(await beginGrant(tx, { item: stale, permitted: noGrants, until: new Date(0) }), 'lease_lost')
+  const permitted = { grant_ids: [id], rulesUnchanged: sql`true` }
+  const presence = { item: stale, begun: [id], permitted, reference: null, ends_early: false }
+  assert.deepEqual(await savePresent(tx, presence), [])
   assert.deepEqual(await kept(stale), before)
 })
 

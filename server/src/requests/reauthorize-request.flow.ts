@@ -1,4 +1,6 @@
-import type { PolicyVerdict, Refusal } from '../grants/policy-verdict.ts'
+import { isRowsOwnFault } from '../db/client/constraints.ts'
+import type { PolicyVerdict, Reauthorize, Refusal } from '../grants/policy-verdict.ts'
+import { batched } from '../kernel/batch.ts'
 import type { Tx } from '../kernel/context.ts'
 import { type Decision, decideAskInPieces, factsOf } from '../policy-engine/deciding/decide.ts'
 import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
@@ -24,12 +26,17 @@ export function findFactsFor(tx: Tx, ruleSet: RuleSet, recorded: readonly Record
   return findPolicyFacts(tx, [ruleSet], { accountUnknown })
 }
 
+/** The maximum number of grants whose requests are evaluated together: the first of them waits for the last. */
+const maxBatch = 32
+
 /**
- * Policy's verdict about approved requests right before provisioning. Each request is evaluated in full. One round trip, one more after
- * the rules changed, and one where they need further facts.
+ * Policy's verdict about approved requests right before provisioning. Each request is evaluated in full. Calls that a tenant's runs make at
+ * the same moment share one round trip, one more after the rules changed, and one where they need further facts.
  */
-export async function reauthorize(tx: Tx, request_ids: readonly string[]): Promise<PolicyVerdict> {
-  const ids = new Set(request_ids)
+export const reauthorize: Reauthorize = batched(maxBatch, reauthorizeEach, isRowsOwnFault)
+
+async function reauthorizeEach(tx: Tx, calls: readonly (readonly string[])[]): Promise<PolicyVerdict[]> {
+  const ids = new Set(calls.flat())
   const { recorded, ruleSet } = await readWithRules(tx, async () => {
     const recorded = await readRecorded(tx, [...ids])
     const [first] = recorded
@@ -37,13 +44,17 @@ export async function reauthorize(tx: Tx, request_ids: readonly string[]): Promi
     return { recorded, version: first.version }
   })
   const facts = await findFactsFor(tx, ruleSet, recorded)
-  const refused = new Map<string, Refusal>()
+  const refusals = new Map<string, Refusal>()
   for (const one of recorded) {
     const decision = await reauthorizeRecorded(ruleSet, one, facts)
     const why = whyNotGiven(one.request, decision)
-    if (why !== undefined) refused.set(one.request.id, refusalOf(tx, one, decision, why))
+    if (why !== undefined) refusals.set(one.request.id, refusalOf(tx, one, decision, why))
   }
-  return { rulesUnchanged: rulesAreStill(tx, ruleSet.version), refused }
+  const rulesUnchanged = rulesAreStill(tx, ruleSet.version)
+  return calls.map((request_ids) => {
+    const refused = new Map([...refusals].filter(([id]) => request_ids.includes(id)))
+    return { rulesUnchanged, refused }
+  })
 }
 
 /**

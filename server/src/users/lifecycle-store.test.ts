@@ -4,7 +4,7 @@ import { comingAndGoing } from '../../test/support/coming-and-going.ts'
 import { openHouse, type Person, type Reply } from '../../test/support/house.ts'
 import { aLockIsWaitedFor } from '../../test/support/lock.ts'
 import { sql } from '../db/sql.ts'
-import { linkGrant } from '../grants/plan-store.ts'
+import { linkGrant } from '../grants/batched-entitlement-store.ts'
 
 /** Users who leave during another operation, stopped at the moment where the two meet. */
 const house = await openHouse()
@@ -79,12 +79,11 @@ for (const { verb, leave, change, method, path, body } of ways) {
       const { grant_id } = await held(person)
       const leaving = await tx.interactive(async (inside) => {
         const item = { tenant_id, id: grant_id, generation: '0' }
-        await linkGrant(
-          inside,
+        await linkGrant(inside, {
           item,
-          { provisioner: 'sandbox', provisioner_id: null, provisioner_version: null },
-          { key: grant_id, target: {}, held: false, session_seconds: 0, connect: null },
-        )
+          ref: { provisioner: 'sandbox', provisioner_id: null, provisioner_version: null },
+          plan: { key: grant_id, target: {}, held: false, session_seconds: 0, connect: null },
+        })
         const waiting = leave(person.user_id)
         await aLockIsWaitedFor(house, inside)
         return { waiting }
