@@ -35,7 +35,7 @@ export type Life = {
   revoked: number
 }
 
-export type Lived = { lives: Life[]; /** All of it, in seconds. */ seconds: number }
+export type Lived = { lives: Life[] /** All of it, in seconds. */; seconds: number }
 
 const now = () => performance.timeOrigin + performance.now()
 
@@ -126,7 +126,7 @@ async function endEach(
     isAsked = true
   })
   while (seen < order.lives || active.length > 0 || calls.size > 0) {
-    const found = await activated();
+    const found = await activated()
     seen += found.length
     active.push(...found)
     const mayEnd = order.revoke === 'each' || seen === order.lives

@@ -20,7 +20,7 @@ export const lives: Bench = {
   summary: 'whole life cycles: asked for, approved, active, revoked, gone, and everybody notified',
   async run(effort, say) {
     const rows: string[][] = []
-    for (const tenants of effort.isMiniature ? [3] : [1, 10, 1_000]) {
+    for (const tenants of effort.isMiniature ? [3] : (process.env.TENANTS?.split(',').map(Number) ?? [1, 10, 1_000])) {
       say(`${tenants} tenants`)
       rows.push(await liveIn(effort, tenants, say))
     }
@@ -30,14 +30,20 @@ export const lives: Bench = {
 
 async function liveIn(effort: Effort, tenants: number, say: (line: string) => void): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-bench-'))
-  const env = { DATA_DIR: folder, LOG_LEVEL: 'warn', PUBLIC_URL: 'http://127.0.0.1' }
+  const env = {
+    DATA_DIR: folder,
+    LOG_LEVEL: 'warn',
+    PUBLIC_URL: 'http://127.0.0.1',
+    ...(process.env.NODE_PROF && { NODE_OPTIONS: process.env.NODE_PROF }),
+  }
   const early = await startService(env)
   const first = await gather(early.base_url, folder)
   const { target: before } = await findDatabase(folder)
   const admin = await connectAlone(before)
   await admin.query("alter system set shared_preload_libraries = 'pg_stat_statements'")
-  
-  await admin.query("create extension pg_stat_statements")
+
+  await admin.query('alter system set pg_stat_statements.track_planning = on')
+  await admin.query('create extension pg_stat_statements')
   await admin.end()
   await early.stop()
   const service = await startService(env)
@@ -58,9 +64,27 @@ async function liveIn(effort: Effort, tenants: number, say: (line: string) => vo
       account += lives
       const measured = await measure(database, lived)
       if (process.env.PROFILE) {
-        const { rows } = await database.query(`select r.rolname as role, calls, (total_exec_time)::int as ms, (total_plan_time)::int as plan_ms, round(mean_exec_time::numeric,2)::float8 as mean, rows, ((shared_blks_hit + shared_blks_read)/calls)::int as blks, left(regexp_replace(query, '\\s+', ' ', 'g'), 170) as query
+        const { rows } =
+          await database.query(`select r.rolname as role, calls, plans, (total_exec_time)::int as ms, (total_plan_time)::int as plan_ms, round(mean_exec_time::numeric,2)::float8 as mean, rows, ((shared_blks_hit + shared_blks_read)/greatest(calls,1))::int as blks, left(regexp_replace(query, '\\s+', ' ', 'g'), 170) as query
           from pg_stat_statements s join pg_roles r on r.oid = s.userid where query not like '%pg_snapshot_xmin%limit 5%' order by total_exec_time + total_plan_time desc limit 45`)
-        writeFileSync('/tmp/profile-' + tenants + '-' + revoke + '-' + (perSecond ? 'paced' : 'burst') + '.txt', rows.map((r: any) => [r.calls, r.ms, r.plan_ms, r.mean, r.blks, r.rows, r.role.replace('sallyport_', ''), r.query].join('\t')).join('\n'))
+        writeFileSync(
+          '/tmp/profile-' + tenants + '-' + revoke + '-' + (perSecond ? 'paced' : 'burst') + lives + '.txt',
+          rows
+            .map((r: any) =>
+              [
+                r.calls,
+                r.ms,
+                r.plans,
+                r.plan_ms,
+                r.mean,
+                r.blks,
+                r.rows,
+                r.role.replace('sallyport_', ''),
+                r.query,
+              ].join('\t'),
+            )
+            .join('\n'),
+        )
       }
       const ms = after.map((one, at) => ((one - (cpu[at] ?? 0)) / lives).toFixed(1))
       say(JSON.stringify({ tenants, lives, perSecond, revoke, ...measured, pg_ms: ms[0], node_ms: ms[1] }))
@@ -68,6 +92,11 @@ async function liveIn(effort: Effort, tenants: number, say: (line: string) => vo
     }
     const n = effort.isMiniature ? 60 : 1_500
     await live(15, 1.3, 'each', 1)
+    if (process.env.ALONE) {
+      await live(300, null, 'all')
+      await live(200, 8, 'each', 1)
+      return []
+    }
     await live(n, null, 'all')
     const { lives_a_second } = await live(n, null, 'each')
     await live(n, lives_a_second / 2, 'each')
@@ -100,7 +129,9 @@ async function findDatabase(data_dir: string): Promise<{ target: ConnectionTarge
   const { host, port, superuser: user, password } = endpoint
   const target = { host, port, user, database: 'sallyport', ...(password !== undefined && { password }) }
   const client = await connectAlone(target)
-  const { rows } = await client.query<{ pid: string }>("select split_part(pg_read_file('postmaster.pid'), E'\\n', 1) as pid")
+  const { rows } = await client.query<{ pid: string }>(
+    "select split_part(pg_read_file('postmaster.pid'), E'\\n', 1) as pid",
+  )
   await client.end()
   return { target, pid: Number(rows[0]?.pid) }
 }
@@ -154,4 +185,5 @@ function at(values: readonly number[]) {
   const share = (part: number) => Math.round(sorted[Math.ceil(sorted.length * part) - 1] ?? Number.NaN)
   return [share(0.5), share(0.99), share(1), sorted.length]
 }
+
 export type { Asker }

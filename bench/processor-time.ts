@@ -21,7 +21,10 @@ function timesOf(pid: number): Times | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
     // The name of the program, in parentheses, may hold spaces.
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ').map(Number)
+    const fields = text
+      .slice(text.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number)
     const [own, ofEnded] = [(fields[11] ?? 0) + (fields[12] ?? 0), (fields[13] ?? 0) + (fields[14] ?? 0)]
     return { parent: fields[1] ?? 0, own, ofEnded }
   } catch {

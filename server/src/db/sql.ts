@@ -59,6 +59,14 @@ export function inIndexOrder<Row>(statement: Statement<Row>): Statement<Row> {
   return { ...statement, in_index_order: true }
 }
 
+/**
+ * A read by keys that is planned once on each connection. By its own choice PostgreSQL may plan it for each use, because a plan for the
+ * known length of a list looks cheaper; that takes longer than the read.
+ */
+export function plannedOnce<Row>(statement: Statement<Row>): Statement<Row> {
+  return { ...statement, planned_once: true }
+}
+
 /** Fragments joined by ` and `; `true` if there is none. */
 export function allOf(conditions: Statement[]): Statement {
   return conditions.length === 0 ? sql`true` : conditions.reduce((all, next) => sql`${all} and ${next}`)

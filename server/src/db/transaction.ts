@@ -27,15 +27,22 @@ export function openDatabase(target: ConnectionTarget, limits: ConnectionLimits)
   const connections = new Connections(target, limits)
   return {
     tenant: (tenant_id) => openTenant(connections, tenant_id),
-    work: openUnrestricted(connections, [takeWorkRole]),
-    service: openUnrestricted(connections, []),
+    work: openUnrestricted(connections, { read: openingWork, plannedOnce: openingWork }),
+    service: openUnrestricted(connections, { read: [], plannedOnce: [sql`select ${planOnce}`] }),
     load: () => connections.load(),
     close: () => connections.close(),
   }
 }
 
+/** The statements that open a transaction, by what follows them. */
+type Opening = { read: readonly Statement[]; plannedOnce: readonly Statement[] }
+
+/** Writes and the search for due work find rows by their keys: one plan is good for all values. */
+const planOnce = sql`set_config('plan_cache_mode', 'force_generic_plan', true)`
+
 /** `set local role` works only in an explicit transaction; a batch is an implicit one. */
-const takeWorkRole = sql`select set_config('role', ${workRole}, true)`
+const takeWorkRole = sql`set_config('role', ${workRole}, true)`
+const openingWork: readonly Statement[] = [sql`select ${takeWorkRole}, ${planOnce}`]
 
 /**
  * What a read in the order of an index needs: no bitmap scans, and rows so dear that PostgreSQL reads as few as it can. By its usual
@@ -45,23 +52,25 @@ export const readInIndexOrder = sql`select set_config('enable_bitmapscan', 'off'
   set_config('cpu_tuple_cost', '10', true), set_config('jit', 'off', true),
   set_config('max_parallel_workers_per_gather', '0', true)`
 
-function openUnrestricted(connections: Connections, opening: readonly Statement[]): UnrestrictedTx {
-  const openingInOrder = [...opening, readInIndexOrder]
+function openUnrestricted(connections: Connections, { read, plannedOnce }: Opening): UnrestrictedTx {
+  const openingOf = ({ in_index_order, planned_once }: Statement) => {
+    if (in_index_order) return [...read, readInIndexOrder]
+    return planned_once ? plannedOnce : read
+  }
   return {
     read: <Row>(statement: Statement<Row>) =>
-      connections
-        .read(statement.in_index_order ? openingInOrder : opening, statement)
-        .catch(translateDatabaseError) as Promise<Row[]>,
+      connections.read(openingOf(statement), statement).catch(translateDatabaseError) as Promise<Row[]>,
     write: <const Statements extends readonly Statement[]>(statements: Statements) =>
-      connections.write(opening, statements).catch(translateDatabaseError) as Promise<RowsOf<Statements>>,
+      connections.write(plannedOnce, statements).catch(translateDatabaseError) as Promise<RowsOf<Statements>>,
   }
 }
 
 function openTenant(connections: Connections, tenant_id: string): Tx {
-  const setTenant = sql`select set_config('app.tenant_id', ${tenant_id}, true)`
+  const tenant = sql`set_config('app.tenant_id', ${tenant_id}, true)`
+  const setTenant = sql`select ${tenant}`
   return {
     tenant_id,
-    ...openUnrestricted(connections, [setTenant]),
+    ...openUnrestricted(connections, { read: [setTenant], plannedOnce: [sql`select ${tenant}, ${planOnce}`] }),
     interactive: (work) => connections.hold((connection) => interactively(connection, setTenant, tenant_id, work)),
   }
 }

@@ -1,4 +1,4 @@
-import { sql } from '../db/sql.ts'
+import { plannedOnce, sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
@@ -78,7 +78,8 @@ type Row = {
 
 /** The facts that planning needs about due grants; undefined where the lease was lost. One round trip. */
 export async function findGrantsToPlan(tx: Tx, items: readonly WorkItem[]): Promise<(GrantToPlan | undefined)[]> {
-  const rows = await tx.read(sql<Row>`select g.*
+  const rows = await tx.read(
+    plannedOnce(sql<Row>`select g.*
     from unnest(${items.map(({ id }) => id)}::uuid[], ${items.map(({ generation }) => generation)}::bigint[])
       as item (id, generation)
     cross join lateral (
@@ -90,7 +91,8 @@ export async function findGrantsToPlan(tx: Tx, items: readonly WorkItem[]): Prom
         join access_request r on r.tenant_id = g.tenant_id and r.id = g.request_id
         left join lateral ${servedBy} on true
       where g.tenant_id = ${tx.tenant_id} and g.id = item.id and g.generation = item.generation
-      offset 0) g`)
+      offset 0) g`),
+  )
   const found = new Map(rows.map((row) => [row.id, grantToPlan(row)]))
   return items.map(({ id }) => found.get(id))
 }

@@ -23,8 +23,26 @@ export type DueWorkLoop = Loop & { isBehind(): boolean }
 /** Revokes have connections of their own, so that no other work delays them. */
 export type WorkDatabases = { takes: Database; others: Database }
 
-/** A list with its rows in flight. */
-type WorkList = { work: DueWork; database: Database; inFlight: InFlight }
+/**
+ * A list with its rows in flight; by the clock of `performance`: when it was last claimed, when rows of it were last found, and when its
+ * next row is due.
+ */
+type WorkList = {
+  work: DueWork
+  database: Database
+  inFlight: InFlight
+  claimedAt: number
+  foundAt: number
+  dueAt: number
+}
+
+/**
+ * A list where nothing was found for `restingMs`, and nothing is due, is claimed at most once in `restMs`, however often other lists
+ * wake the loop.
+ */
+const [restingMs, restMs] = [200, 50]
+
+const never = Number.NEGATIVE_INFINITY
 
 /** The lease lasts 20 s. */
 const heartbeatMs = 5_000
@@ -54,7 +72,8 @@ export function startDueWork(
   const lists: WorkList[] = works.map((work) => {
     const bounds = work.bounds ?? { width, perTenant: width }
     const database = work.part === 'takes' ? databases.takes : databases.others
-    return { work, database, inFlight: trackInFlight(bounds, database.tenant, () => loop.wake()) }
+    const inFlight = trackInFlight(bounds, database.tenant, () => loop.wake())
+    return { work, database, inFlight, claimedAt: never, foundAt: never, dueAt: never }
   })
   const revokes = lists.filter(({ work }) => work.part === 'takes')
   const others = lists.filter(({ work }) => work.part !== 'takes')
@@ -120,7 +139,9 @@ async function claimAndStart(
   backedUp: readonly string[],
   start: (list: WorkList, item: WorkItem) => void,
 ): Promise<{ left: boolean; wait: number }> {
+  const now = performance.now()
   const withRoom = lists.flatMap((list) => {
+    if (isResting(list, now)) return []
     const { table, part } = list.work
     const without = [...list.inFlight.fullTenants(), ...(part === 'gives' ? backedUp : [])]
     const claimRequest = { table, part, ...list.inFlight.room(), without }
@@ -128,12 +149,29 @@ async function claimAndStart(
   })
   const claimRequests = withRoom.map(({ claimRequest }) => claimRequest)
   const claims = claimRequests.length > 0 ? await claimDue(database, claimRequests) : []
-  for (const [index, { list }] of withRoom.entries()) for (const item of claims[index]?.items ?? []) start(list, item)
+  const claimedAt = performance.now()
+  for (const [index, { list }] of withRoom.entries()) {
+    const { items = [], ms = null } = claims[index] ?? {}
+    list.claimedAt = claimedAt
+    list.dueAt = claimedAt + (ms ?? Number.MAX_SAFE_INTEGER)
+    if (items.length > 0) list.foundAt = claimedAt
+    for (const item of items) start(list, item)
+  }
   const waits = claims.map(({ items, left, ms }) => {
     if (left) return items.length > 0 ? 0 : lockedMs
     return ms === null ? Number.MAX_SAFE_INTEGER : Math.max(0, Math.ceil(ms))
   })
-  return { left: claims.some(({ left }) => left), wait: Math.min(Number.MAX_SAFE_INTEGER, ...waits) }
+  const rests = lists.filter((list) => isResting(list, now)).map((list) => Math.ceil(restOf(list) - now))
+  return { left: claims.some(({ left }) => left), wait: Math.min(Number.MAX_SAFE_INTEGER, ...waits, ...rests) }
+}
+
+/** When the list's rest is over. */
+function restOf({ claimedAt, dueAt }: WorkList): number {
+  return Math.min(dueAt, claimedAt + restMs)
+}
+
+function isResting(list: WorkList, now: number): boolean {
+  return now - list.foundAt > restingMs && now < restOf(list)
 }
 
 async function runItem(ctx: WorkCtx, work: DueWork, item: WorkItem, onFailure: FailedWork): Promise<void> {

@@ -4,7 +4,7 @@ import {
   listAccountIdsUnder,
   readAccountsForPolicy,
 } from '../cloud/cloud-account-store.ts'
-import { sql } from '../db/sql.ts'
+import { plannedOnce, sql } from '../db/sql.ts'
 import { isPlannedOutside } from '../grants/plan-store.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import type { Principal, Weighed } from '../policy-engine/cedar/question.ts'
@@ -168,8 +168,10 @@ export function asRecorded(row: RecordedRow): Recorded {
 
 /** The requests with these ids, in no order; one round trip. */
 export async function readRecorded(tx: Tx, request_ids: readonly string[]): Promise<Recorded[]> {
-  const rows = await tx.read(sql<RecordedRow>`select ${recordedColumns(tx)} from access_request a
-    where a.tenant_id = ${tx.tenant_id} and a.id = any(${[...request_ids]}::uuid[])`)
+  const rows = await tx.read(
+    plannedOnce(sql<RecordedRow>`select ${recordedColumns(tx)} from access_request a
+      where a.tenant_id = ${tx.tenant_id} and a.id = any(${[...request_ids]}::uuid[])`),
+  )
   return rows.map(asRecorded)
 }
 

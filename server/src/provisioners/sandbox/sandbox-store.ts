@@ -1,4 +1,4 @@
-import { sql } from '../../db/sql.ts'
+import { plannedOnce, sql } from '../../db/sql.ts'
 import type { Tx } from '../../kernel/context.ts'
 import { newId } from '../../kernel/id.ts'
 
@@ -54,8 +54,8 @@ export async function finishOperations(tx: Tx, ids: readonly string[]): Promise<
 /** Which of the keys are held. */
 export async function findHeld(tx: Tx, keys: readonly string[]): Promise<boolean[]> {
   const rows = await tx.read(
-    sql<{ key: string }>`select key from sandbox_assignment
-      where tenant_id = ${tx.tenant_id} and key = any(${[...keys]}::text[])`,
+    plannedOnce(sql<{ key: string }>`select key from sandbox_assignment
+      where tenant_id = ${tx.tenant_id} and key = any(${[...keys]}::text[])`),
   )
   const held = new Set(rows.map((row) => row.key))
   return keys.map((key) => held.has(key))
