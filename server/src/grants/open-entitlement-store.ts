@@ -3,7 +3,7 @@ import type { WorkItem } from '../jobs/claim.ts'
 import type { Tx } from '../kernel/context.ts'
 import { type EntitlementRow, maxWaiting } from './convergence.ts'
 import { alarmAfterSeconds } from './entitlement.ts'
-import { emitOfGrants, isLeaving, isMade, isWanted, mine } from './entitlement-store.ts'
+import { emitOfGrants, isLeaving, isMade, isOfMine, isWanted, mine } from './entitlement-store.ts'
 import { assign, isBefore } from './grant-transition-store.ts'
 
 /**
@@ -22,7 +22,7 @@ export async function openEntitlements(tx: Tx, items: readonly WorkItem[]): Prom
       ${emitOfGrants(tx, 'grant.expiring', sql`ending`)}`,
     sql`with ${mine(tx, wrapped, sql``, sharedEnd)}
       update access_grant g set ${assign('finish')}, updated_at = clock_timestamp()
-      from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and ${isLeaving}`,
+      from mine where ${isOfMine(tx)} and ${isLeaving}`,
     sql<EntitlementRow & { id: string }>`select e.*
       from unnest(${items.map(({ id }) => id)}::uuid[], ${items.map(({ generation }) => generation)}::bigint[])
         as item (id, generation)

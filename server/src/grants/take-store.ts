@@ -2,7 +2,16 @@ import { sql } from '../db/sql.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import type { Ending, Failure } from './convergence.ts'
-import { emitOfGrants, isLeaving, isMade, isWaitedFor, isWanted, lateEffectFor, mine } from './entitlement-store.ts'
+import {
+  emitOfGrants,
+  isLeaving,
+  isMade,
+  isOfMine,
+  isWaitedFor,
+  isWanted,
+  lateEffectFor,
+  mine,
+} from './entitlement-store.ts'
 import { assign, isBefore } from './grant-transition-store.ts'
 
 /** Records that the access of many entitlements is about to be revoked. False: the lease was lost. */
@@ -70,7 +79,7 @@ function endLeaving(tx: Tx, items: readonly { item: WorkItem; reference: string 
   return sql`with ${mine(tx, items, sql`, reference text`)}
     update access_grant g set ${assign('finish')}, last_error = null, target_reference = mine.reference,
       updated_at = clock_timestamp()
-    from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and ${isLeaving}`
+    from mine where ${isOfMine(tx)} and ${isLeaving}`
 }
 
 /** Records failures on the entitlements and on the grants that they concern. */
@@ -89,19 +98,19 @@ function saveFailures(tx: Tx, items: readonly ({ item: WorkItem } & Failure)[]):
     waiting as (
       update access_grant g set last_error = mine.message, target_reference = mine.reference,
         updated_at = clock_timestamp()
-      from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and g.status = 'pending'
+      from mine where ${isOfMine(tx)} and g.status = 'pending'
         and not ${rejects}),
     rejected as (
       update access_grant g set ${assign('reject')}, last_error = mine.message, target_reference = mine.reference,
         updated_at = clock_timestamp()
-      from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and ${isBefore('reject')}
+      from mine where ${isOfMine(tx)} and ${isBefore('reject')}
         and ${rejects}
       returning g.id, g.request_id, g.entitlement_id),
     leaving as (
       update access_grant g set last_error = mine.message, target_reference = mine.reference,
         ${assign('alarm')}, updated_at = clock_timestamp(),
         alarmed_at = case when mine.alarm then coalesce(g.alarmed_at, clock_timestamp()) else g.alarmed_at end
-      from mine where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id and not mine.giving
+      from mine where ${isOfMine(tx)} and not mine.giving
         and (${isLeaving}
           or (${isBefore('alarm')} and g.provisioning_status = 'failed' and not exists (select from access_grant later
             where later.tenant_id = g.tenant_id and later.entitlement_id = g.entitlement_id and later.id > g.id)))

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { connectAlone } from '../../src/db/client/connect.ts'
+import { workRole } from '../../src/db/roles.ts'
+import type { Database } from '../../src/db/transaction.ts'
+import type { Statement } from '../../src/kernel/context.ts'
+import { openHouse } from '../support/house.ts'
+import { growingTables, multiplyLives } from '../support/multiply-lives.ts'
+import { notifyAll } from '../support/notify-all.ts'
+import { requestStage } from '../support/request-stage.ts'
+import { recordingTx } from '../support/rows-read.ts'
+import { startWorkers } from '../support/workers.ts'
+
+/** Each life has a grant. */
+const grants = 100_000
+
+type Sent = { statement: Statement; as: 'tenant' | 'work' }
+
+const sent = new Map<string, Sent>()
+const keep = (as: Sent['as']) => (statement: Statement) => sent.set(`${as} ${statement.text}`, { statement, as })
+
+/** Keeps every statement of the service and of its workers. */
+function recording(database: Database): Database {
+  const recorded = (tx: ReturnType<Database['tenant']>, as: Sent['as']) => {
+    const { tx: through, statements } = recordingTx(tx)
+    const drain = () => statements.splice(0).forEach(keep(as))
+    const read: typeof tx.read = (statement) => through.read(statement).finally(drain)
+    const write: typeof tx.write = (batch) => through.write(batch).finally(drain)
+    const interactive: typeof tx.interactive = (work) => tx.interactive((inside) => work(recorded(inside, as)))
+    return { ...tx, read, write, interactive }
+  }
+  const work = recorded(
+    { ...database.work, tenant_id: '', interactive: () => Promise.reject(new Error('no tenant')) },
+    'work',
+  )
+  return { ...database, tenant: (id) => recorded(database.tenant(id), 'tenant'), work }
+}
+
+const opened = await openHouse({}, recording)
+const house = { ...opened, database: recording(opened.database) }
+const on = await requestStage(house, 'a life cycle')
+await on.rule('@approval_mode("auto") permit (principal, action == Action::"ReadOnly", resource);')
+await on.rule('permit (principal, action == Action::"Administrator", resource);')
+await on.rule('permit (principal in Role::"approver", action == Action::"approve", resource);')
+
+/** Asked for, approved, active, revoked or expired, gone, and everybody notified. */
+async function live(): Promise<void> {
+  const { stop } = startWorkers(house)
+  const [byRule, byPerson] = [on.account('111122223333'), on.account('444455556666', { action: 'Administrator' })]
+  const requests = [await on.ask(byRule), await on.approve(await on.ask(byPerson))]
+  for (const request of requests) await on.grantsAre(request, 'active', 'successful')
+  const [first, second] = (await Promise.all(requests.map(on.grantsOf))).flat()
+  assert.ok(first && second)
+  const revoked = await on.call(on.people.user, 'POST', `/v1/grants/${first.id}/revoke`, {})
+  assert.equal(revoked.status, 200, revoked.text)
+  await house.asSuperuser('update access_grant set expires_at = clock_timestamp() where id = $1', [second.id])
+  await house.asSuperuser(
+    `update entitlement set next_look_at = clock_timestamp()
+    where id = (select entitlement_id from access_grant where id = $1)`,
+    [second.id],
+  )
+  await on.grantsAre(requests[0] ?? '', 'revoked', 'deprovisioned')
+  await on.grantsAre(requests[1] ?? '', 'expired', 'deprovisioned')
+  await stop()
+  await notifyAll(house)
+}
+
+type Node = {
+  'Node Type': string
+  'Relation Name'?: string
+  'Index Name'?: string
+  'Index Cond'?: string
+  'Recheck Cond'?: string
+  'Subplan Name'?: string
+  Plans?: Node[]
+}
+
+/** The indexes of the rows alone that wait or are live now, whatever has passed. */
+const ofWhatWaits = /_(due|live|pending|inbox)_ix$/
+
+/** The nodes that read all rows of a tenant in a table that grows: by no index, or by the tenant alone. */
+function scansOf(node: Node): string[] {
+  const below = (node.Plans ?? []).flatMap(scansOf)
+  const table = node['Relation Name']
+  if (table === undefined || !growingTables.includes(table) || !node['Node Type'].endsWith('Scan')) return below
+  const condition = node['Index Cond'] ?? node['Recheck Cond'] ?? ''
+  const others = condition.replaceAll(/\(*tenant_id = [^()]*(\([^()]*\)[^()]*)*\)*/g, '').replaceAll(/[() ]|AND/g, '')
+  const isWhole = others === '' && !ofWhatWaits.test(node['Index Name'] ?? '')
+  return isWhole ? [`${node['Node Type']} ${table} ${node['Index Name'] ?? ''} ${condition}`, ...below] : below
+}
+
+async function planOf({ statement, as }: Sent): Promise<Node> {
+  const client = await connectAlone(house.service)
+  try {
+    if (as === 'work') await client.query(`set role ${workRole}`)
+    await client.query(`select set_config('app.tenant_id', $1, false)`, [on.tenant_id])
+    await client.query('set plan_cache_mode = force_generic_plan')
+    await client.query(`prepare planned as ${statement.text}`)
+    const values = statement.values.map(() => 'null').join(', ')
+    const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Node }] }>(
+      `explain (format json) execute planned${values === '' ? '' : `(${values})`}`,
+    )
+    const plan = rows[0]?.['QUERY PLAN'][0].Plan
+    assert.ok(plan)
+    return plan
+  } finally {
+    await client.end()
+  }
+}
+
+for (const table of growingTables) await house.asSuperuser(`alter table ${table} set (autovacuum_enabled = off)`)
+await live()
+sent.clear()
+await live()
+// That of `deliverAll` itself, by which it waits for other tests.
+const statements = [...sent.values()].filter(({ statement }) => !statement.text.includes('order by event.xid desc'))
+await multiplyLives(house.asSuperuser, on.tenant_id, Math.ceil(grants / 4))
+
+async function requireIndexes(): Promise<void> {
+  const scans: string[] = []
+  for (const one of statements) {
+    for (const scan of scansOf(await planOf(one)))
+      scans.push(`${one.as}: ${scan}\n    of ${one.statement.text.replaceAll(/\s+/g, ' ').slice(0, 300)}`)
+  }
+  assert.deepEqual(scans, [])
+}
+
+suite(`with ${grants} grants of one tenant, the ${statements.length} statements of a life cycle read no whole table`, () => {
+  test('without statistics', requireIndexes)
+  test('with statistics', async () => {
+    await house.asSuperuser(`vacuum analyze ${growingTables.join(', ')}`)
+    await requireIndexes()
+  })
+})

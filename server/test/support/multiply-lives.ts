@@ -1,0 +1,68 @@
+import { inParts } from './in-parts.ts'
+
+type Query = (text: string, values?: unknown[]) => Promise<readonly unknown[]>
+
+/** The columns of each table that name a row of a life, or are of it alone. The others are copied as they are. */
+const lifeTables: Record<string, readonly string[]> = {
+  access_request: ['id'],
+  decision: ['id', 'request_id'],
+  entitlement: ['id'],
+  access_grant: ['id', 'request_id', 'entitlement_id'],
+  sandbox_operation: ['id'],
+  event: ['id', 'subject_id'],
+  notification: ['id', 'event_id', 'resource_id'],
+}
+
+/** The tables that grow with every life cycle. */
+export const growingTables = Object.keys(lifeTables)
+
+/**
+ * Copies the lives of a tenant that are there, with all that belongs to them, `times` times, each copy a minute older than the one before.
+ * Copies of events count as delivered.
+ */
+export async function multiplyLives(query: Query, tenant_id: string, times: number): Promise<void> {
+  for (const [table, keys] of Object.entries(lifeTables)) {
+    const columns = (await query(
+      `select attname::text as name from pg_attribute where attrelid = $1::regclass and attnum > 0
+        and not attisdropped and attgenerated = '' and attidentity = ''`,
+      [table],
+    )) as { name: string }[]
+    const names = columns.map(({ name }) => name)
+    const values = names.map((name) => {
+      if (ofEvents.includes(`${table}.${name}`)) return `md5(${name}::text || n)::uuid`
+      if (keys.includes(name)) return isText(table, name) ? `${copyOf(`${name}::uuid`)}::text` : copyOf(name)
+      if (name === 'target_key' || (table === 'sandbox_operation' && name === 'key')) return `${name} || ' ' || n`
+      return table === 'entitlement' && name === 'target'
+        ? `target || jsonb_build_object('key', target ->> 'key' || ' ' || n)`
+        : name
+    })
+    await query(`drop table if exists pg_temp.life`)
+    await query(`create temp table life as select * from ${table} where tenant_id = $1`, [tenant_id])
+    await inParts(times, (from, until) =>
+      query(
+        `insert into ${table} (${names.join(', ')})
+          select ${values.join(', ')} from life, generate_series($1::integer, $2::integer) n
+          where ${table in ofLife ? ofLife[table] : 'true'} order by n desc`,
+        [from, until],
+      ),
+    )
+  }
+  await query('drop table pg_temp.life')
+}
+
+const ofLife: Record<string, string> = {
+  event: `subject_type in ('request', 'grant')`,
+  notification: `resource_type in ('access_request', 'access_grant')`,
+}
+
+/** Ids of events that the database made are random. */
+const ofEvents = ['event.id', 'notification.event_id']
+
+const isText = (table: string, column: string) => table === 'event' && column === 'subject_id'
+
+/** The id of a copy: as `newId` makes them, of a minute earlier for each `n`. */
+function copyOf(id: string): string {
+  const ms = `('x' || left(replace(${id}::text, '-', ''), 12))::bit(48)::bigint`
+  return `(lpad(to_hex(${ms} - 60000::bigint * n), 12, '0') || '7' || substr(md5(${id}::text || n), 1, 3) || '8'
+    || substr(md5(${id}::text || n), 5, 15))::uuid`
+}
