@@ -8,12 +8,13 @@ import { readVersion, type Version } from './config/version.ts'
 import type { Place } from './console/place.ts'
 import { openServedConsole, type ServedConsole } from './console/served-console.ts'
 import { analyzeGrown } from './db/analyze-grown.ts'
-import { openDatabase } from './db/transaction.ts'
+import { type Database, openDatabase } from './db/transaction.ts'
 import { type OpenedDatabase, openForService } from './embedded-postgres/open-database.ts'
 import { openPresence, type Presence } from './health/presence.ts'
-import { startLoop } from './jobs/loop.ts'
+import { type Loop, startLoop } from './jobs/loop.ts'
 import { releaseLeases } from './jobs/release-leases.ts'
 import { withinDeadline } from './kernel/deadline.ts'
+import { throttledLog } from './kernel/throttled-log.ts'
 import { type ListenAddress, listenAt, requireFreePort } from './listening.ts'
 import { type Log, type OpenedLog, openLog } from './log/log.ts'
 import { openMetrics } from './metrics/metrics.ts'
@@ -207,13 +208,7 @@ async function serve({ config, log, version, opened, types: driverTypes, site }:
     metrics,
     console: site.state,
   })
-  const { owner } = opened
-  const analyzing =
-    owner &&
-    startLoop(
-      () => analyzeGrown(watching.work, owner).then(() => 1_000),
-      (err) => log.error({ err }, 'tables'),
-    )
+  const analyzing = followGrowth(watching, opened.owner, log)
   if (metrics !== undefined) countQuestions(policyEvaluator, metrics)
   const closeMetrics = await publishMetrics(
     config.metrics,
@@ -240,6 +235,18 @@ async function serve({ config, log, version, opened, types: driverTypes, site }:
     await opened.stop()
   }
   return { app, background, presence, stop }
+}
+
+/** Looks at the sizes of the tables after this many milliseconds. */
+const growthEveryMs = 1_000
+
+/** Keeps PostgreSQL's plans in step with young tables. Without the owner's role, autovacuum alone does, once a minute. */
+function followGrowth({ work }: Database, owner: OpenedDatabase['owner'], log: Log): Loop | undefined {
+  if (owner === undefined) return undefined
+  const onFault = throttledLog<unknown>(60_000, (err, keptBack) => {
+    log.warn({ err, keptBack }, 'tables that have grown could not be analyzed; it is retried')
+  })
+  return startLoop(() => analyzeGrown(work, owner).then(() => growthEveryMs), onFault)
 }
 
 /** Serves the metrics if they are configured; returns a function that stops it. */

@@ -11,7 +11,7 @@ const watched = { min: 2, max: 4_000 }
 /**
  * Analyzes the tables that have outgrown what PostgreSQL knows of them, and returns their names. A connection keeps the plan of a statement
  * until a table of it is analyzed. A plan that was made while the tables were empty would read all rows of a tenant, and autovacuum
- * comes by once a minute. `reading`: any role. `owner`: analyzes.
+ * comes by once a minute. `reading`: any role. `owner`: the role that may analyze.
  */
 export async function analyzeGrown(reading: UnrestrictedTx, owner: ConnectionTarget): Promise<string[]> {
   const grown = await reading.read(sql<{ name: string }>`select t.name from (

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testDatabase } from '../../test/support/database.ts'
+import { newId } from '../kernel/id.ts'
+import { analyzeGrown } from './analyze-grown.ts'
+import { connectAlone } from './client/connect.ts'
+
+const db = await testDatabase()
+const tenant_id = newId()
+await db.asSuperuser(`insert into tenant (id, name) values ($1, 'growing')`, [tenant_id])
+
+/** Autovacuum would come by between two steps. */
+await db.asSuperuser('alter table tenant_user set (autovacuum_enabled = off)')
+
+const join = (from: number, until: number) =>
+  db.asSuperuser(
+    `insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider)
+      select $1, gen_random_uuid(), n || '@example.com', n || '@example.com', 'Ada', 'local'
+      from generate_series($2::integer, $3::integer) n`,
+    [tenant_id, from, until],
+  )
+
+const analyze = () => analyzeGrown(db.database.work, db.owner)
+
+test('a table is analyzed when it has outgrown what PostgreSQL knows of it, and no more often', async () => {
+  assert.ok(!(await analyze()).includes('tenant_user'), 'an empty table')
+  await join(1, 300)
+  assert.ok((await analyze()).includes('tenant_user'), 'a table that was never analyzed')
+  await join(301, 400)
+  assert.ok(!(await analyze()).includes('tenant_user'), 'a table that is a third larger')
+  await join(401, 2_000)
+  assert.ok((await analyze()).includes('tenant_user'), 'a table that is five times as large')
+  assert.deepEqual(await analyze(), [])
+})
+
+test('a connection then makes its plans again', async () => {
+  await db.asSuperuser('delete from tenant_user where tenant_id = $1', [tenant_id])
+  await db.asSuperuser('vacuum analyze tenant_user')
+  const client = await connectAlone(db.service)
+  try {
+    await client.query(`select set_config('app.tenant_id', $1, false)`, [tenant_id])
+    await client.query('set plan_cache_mode = force_generic_plan')
+    await client.query('prepare by_id (uuid, uuid) as select from tenant_user where tenant_id = $1 and id = $2')
+    const plan = async () => {
+      const { rows } = await client.query(`explain execute by_id ('${tenant_id}', '${newId()}')`)
+      return JSON.stringify(rows)
+    }
+    const ofEmptyTable = await plan()
+    await join(1, 2_000)
+    assert.equal(await plan(), ofEmptyTable, 'the premise: the connection keeps its plan')
+    assert.ok((await analyze()).includes('tenant_user'))
+    assert.match(await plan(), /tenant_user_pk/)
+  } finally {
+    await client.end()
+  }
+})
