@@ -7,6 +7,7 @@ import { endpoints } from './endpoints.ts'
 import { floods } from './floods.ts'
 import { grants } from './grants.ts'
 import { interactions } from './interactions.ts'
+import { life } from './life.ts'
 import { lives } from './lives.ts'
 import { policy } from './policy.ts'
 import { pull } from './pull.ts'
@@ -24,6 +25,7 @@ const benches: Record<string, Bench> = {
   drafts,
   interactions,
   lives,
+  life,
   directory,
   pull,
 }

@@ -52,6 +52,16 @@ test('the bench of grants works: every end is dispatched and every grant is gone
   assert.match(stdout, /^At the simulated AWS 20 ends took \d+ calls/m)
 })
 
+test('the benches of life cycles work: all access is active and gone, and the statements have names', async () => {
+  const { stdout } = await run(process.execPath, [bench, 'lives', 'life', '--miniature'], { env })
+  const [, ...cells] = /^\| 3 .*$/m.exec(stdout)?.[0].split('|').slice(1, -1) ?? []
+  assert.equal(cells.length, 8, stdout)
+  for (const cell of cells) assert.match(cell, /^ +[\d—]/)
+  assert.match(stdout, /One life cycle a second: from asking to active \d+ ms/)
+  assert.match(stdout, /^\| activates grants/m)
+  assert.match(stdout, /the policy engine \d+ %/)
+})
+
 test('the bench of policy works: all contenders give the same answers', async () => {
   const { stdout, stderr } = await run(process.execPath, [bench, 'policy', '--miniature'], { env })
   const rows = ['10 rules', '200 rules', '200 rules, none narrower']

@@ -22,7 +22,8 @@ export const variableTable = {
   DATABASE_OWNER_URL: {
     default: 'none: the service does not migrate the database at start',
     means:
-      'the same database as the owner role, which migrates its tables to this version; `npm run db:setup` prints it',
+      'the same database as the owner role, which migrates its tables to this version and analyzes young ones; ' +
+      '`npm run db:setup` prints it',
   },
   DATABASE_OWNER_URL_FILE: {
     default: 'none',
