@@ -35,12 +35,17 @@ type OnFailure = (failed: FailedDelivery, error: unknown) => void
 
 /** A place in the order of commits. */
 type Position = { xid: string; seq: string }
-type Queue = { subscriber: string; reached: Position; until: Position; due_parked: string[] }
+type PlacedEvent = DeliveredEvent & Position
+/** `run`: its first events that the subscriber wants; fewer than `runLength.first` are all that are queued. */
+type Queue = { subscriber: string; until: Position; due_parked: string[]; run: PlacedEvent[] }
 
 /** A turn ends after the events that are under way at this time. The rest waits for the next turn, behind other due queues. */
 const maxTurnMs = 1_000
-/** The events handed over together: few at first, then more for as long as they are quick. */
-const runLength = { first: 20, max: 100, quickMs: 100 }
+/**
+ * The events handed over together: more, once the first were quick. Never fewer where they are slow: on a busy database a statement waits
+ * long for each of its turns, so that fewer events in as many statements would only be later.
+ */
+const runLength = { first: 50, max: 100, quickMs: 100 }
 /** Parked events retried in one turn, at most. */
 const maxRetried = 20
 /** Seconds until a parked event is retried, after one failure, two, and so on. */
@@ -51,10 +56,11 @@ const parkedSeconds = backoffDelays({ base: 1, max: 3_600 })
  * one holder at a time, so no event overtakes another of its tenant, and a tenant whose events take long delays only its own.
  */
 export function deliverQueued(subscribers: readonly Subscriber[], onFailure: OnFailure): DueWork {
+  const wanted = JSON.stringify(Object.fromEntries(subscribers.map(({ name, on }) => [name, on])))
   return {
     table: 'event_queue',
     async run(ctx, item) {
-      const queue = await findQueue(ctx.tx, item)
+      const queue = await findQueue(ctx.tx, item, wanted)
       if (queue === undefined) return
       const subscriber = subscribers.find(({ name }) => name === queue.subscriber)
       if (subscriber === undefined) throw new Error(`there is no subscriber \`${queue.subscriber}\``)
@@ -68,49 +74,71 @@ async function takeTurn(
   ctx: WorkCtx,
   item: WorkItem,
   subscriber: Subscriber,
-  { reached, until }: Queue,
+  { run: first, until }: Queue,
   onFailure: OnFailure,
 ): Promise<void> {
   const began = performance.now()
-  let position = reached
+  let run = first
   let length = runLength.first
+  let position: Position
   for (;;) {
     const since = performance.now()
-    const run = await readRun(ctx.tx, subscriber, position, until, length)
-    if (run.length > 0) await handOver(ctx, subscriber, run.map(eventOf), onFailure)
+    await handOver(ctx, subscriber, run.map(eventOf), onFailure)
     const isAll = run.length < length
     position = isAll ? until : (run.at(-1) ?? until)
     const now = performance.now()
     if (isAll || now - began > maxTurnMs) break
-    if (!(await saveProgress(ctx.tx, item, position))) return
-    length = now - since < runLength.quickMs ? Math.min(runLength.max, length * 2) : Math.max(1, Math.floor(length / 4))
+    if (now - since < runLength.quickMs) length = runLength.max
+    const next = readRun(ctx.tx, subscriber, position, until, length)
+    const [isHeldStill, nextRun] = await Promise.all([saveProgress(ctx.tx, item, position), next])
+    if (!isHeldStill) return
+    run = nextRun
   }
   await releaseQueue(ctx.tx, item, subscriber, position)
 }
 
-async function findQueue(tx: Tx, { id, generation }: WorkItem): Promise<Queue | undefined> {
-  const [queue] = await tx.read(sql<Queue>`select q.subscriber,
-      jsonb_build_object('xid', q.xid::text, 'seq', q.seq::text) as reached,
-      jsonb_build_object('xid', q.until_xid::text, 'seq', q.until_seq::text) as until,
-      array(select p.event_id::text from event_parked p
-        where p.tenant_id = q.tenant_id and p.subscriber = q.subscriber and p.next_look_at <= clock_timestamp()
-        order by p.next_look_at limit ${maxRetried}) as due_parked
-    from event_queue q where q.tenant_id = ${tx.tenant_id} and q.id = ${id} and q.generation = ${generation}::bigint`)
-  return queue
-}
-
 const eventColumns = sql`id, type, at, actor_kind, actor_id, subject_type, subject_id, data`
 
+type QueueRow = Omit<Queue, 'run'> & (PlacedEvent | { [Key in keyof PlacedEvent]: null })
+
+/** The queue with its first events: of the types in `wanted`, a JSON object by the name of the subscriber. */
+async function findQueue(tx: Tx, { id, generation }: WorkItem, wanted: string): Promise<Queue | undefined> {
+  const rows = await tx.read(sql<QueueRow>`with queue as materialized (
+      select q.*, array(select jsonb_array_elements_text(${wanted}::jsonb -> q.subscriber)) as types,
+        array(select p.event_id::text from event_parked p
+          where p.tenant_id = q.tenant_id and p.subscriber = q.subscriber and p.next_look_at <= clock_timestamp()
+          order by p.next_look_at limit ${maxRetried}) as due_parked
+      from event_queue q
+      where q.tenant_id = ${tx.tenant_id} and q.id = ${id} and q.generation = ${generation}::bigint)
+    select queue.subscriber, queue.due_parked,
+      jsonb_build_object('xid', queue.until_xid::text, 'seq', queue.until_seq::text) as until,
+      next.id, type, at, actor_kind, actor_id, subject_type, subject_id, data, next.xid::text, next.seq::text
+    from queue left join lateral (
+      select event.* from event
+      where event.tenant_id = ${tx.tenant_id} and event.type = any(queue.types)
+        and (event.xid, event.seq) > (queue.xid, queue.seq)
+        and (event.xid, event.seq) <= (queue.until_xid, queue.until_seq)
+      order by event.xid, event.seq limit ${runLength.first}) next on true
+    order by next.xid, next.seq`)
+  const [queue] = rows
+  if (queue === undefined) return undefined
+  const { subscriber, until, due_parked } = queue
+  const run = rows.flatMap(({ subscriber: _, until: _until, due_parked: _parked, ...event }) =>
+    event.id === null ? [] : [event],
+  )
+  return { subscriber, until, due_parked, run }
+}
+
 /** The next events that the subscriber wants; fewer than `length` are all that are queued. */
-function readRun(tx: Tx, { on }: Subscriber, after: Position, until: Position, length: number) {
-  return tx.read(sql<DeliveredEvent & Position>`select ${eventColumns}, xid::text, seq::text from event
+function readRun(tx: Tx, { on }: Subscriber, after: Position, until: Position, length: number): Promise<PlacedEvent[]> {
+  return tx.read(sql<PlacedEvent>`select ${eventColumns}, xid::text, seq::text from event
     where tenant_id = ${tx.tenant_id} and type = any(${[...on]}::text[])
       and (xid, seq) > (${after.xid}::xid8, ${after.seq}::bigint)
       and (xid, seq) <= (${until.xid}::xid8, ${until.seq}::bigint)
     order by event.xid, event.seq limit ${length}`)
 }
 
-function eventOf({ xid: _xid, seq: _seq, ...event }: DeliveredEvent & Position): DeliveredEvent {
+function eventOf({ xid: _xid, seq: _seq, ...event }: PlacedEvent): DeliveredEvent {
   return event
 }
 
@@ -139,8 +167,8 @@ function isHeld(tx: Tx, { id, generation }: WorkItem): Statement {
 }
 
 /**
- * Hands events to the subscriber. If they fail together, each is tried alone, and parked if it fails again. Returns whether
- * none failed.
+ * Hands events to the subscriber. If they fail together, each half is tried, and so on: an event that fails alone is parked, in few tries.
+ * Returns whether none failed.
  */
 async function handOver(
   { tx, actor }: WorkCtx,
@@ -155,7 +183,9 @@ async function handOver(
     return true
   } catch (error) {
     if (events.length > 1) {
-      for (const event of events) await handOver({ tx, actor, request_id: '' }, subscriber, [event], onFailure)
+      const middle = Math.ceil(events.length / 2)
+      for (const half of [events.slice(0, middle), events.slice(middle)])
+        await handOver({ tx, actor, request_id: '' }, subscriber, half, onFailure)
       return false
     }
     onFailure({ subscriber: subscriber.name, tenant_id: tx.tenant_id, event_id: first.id }, error)
