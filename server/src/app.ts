@@ -29,7 +29,7 @@ import { postgresql } from './provisioners/postgresql/postgresql.ts'
 import { sandbox } from './provisioners/sandbox/sandbox.ts'
 import { webhook } from './provisioners/webhook/webhook.ts'
 import { expireRequest } from './requests/expire-request.job.ts'
-import { whoMayDecide } from './requests/possible-approvers.flow.ts'
+import { whoMayDecideEach } from './requests/possible-approvers.flow.ts'
 import { reauthorize } from './requests/reauthorize-request.flow.ts'
 import { remindApprovers } from './requests/remind-approvers.job.ts'
 import { endAccessOf } from './requests/transition-store.ts'
@@ -53,7 +53,7 @@ export const outgoing: Readonly<Record<string, Outgoing>> = { eventMessage }
 
 /** The subscribers, which act on events after their commit. `mails`: mail is set up. */
 export const subscribers = (mails: boolean): readonly Subscriber[] => [
-  notifyPeople({ whoMayDecide, mails }),
+  notifyPeople({ whoMayDecideEach, mails }),
   notifyChannels,
 ]
 

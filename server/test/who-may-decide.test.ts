@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { whoMayDecide } from '../src/requests/possible-approvers.flow.ts'
 import { openHouse, type Person } from './support/house.ts'
+import { possibleDeciders } from './support/possible-deciders.ts'
 
 /**
  * No requester makes their own approver (P8): rights that the requester of a request gives after requesting it do not count
@@ -39,8 +39,7 @@ async function approve(request: string): Promise<[number, unknown]> {
 
 /** Whether the helper would be notified of it as an approver. */
 async function isNotified(request: string): Promise<boolean> {
-  const portions = await Array.fromAsync(whoMayDecide(house.database.tenant(tenant_id), request, new Date()))
-  return portions.flat().includes(helper.user_id)
+  return (await possibleDeciders(house.database.tenant(tenant_id), request)).includes(helper.user_id)
 }
 
 const approved: [number, unknown] = [200, undefined]

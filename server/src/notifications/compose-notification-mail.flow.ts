@@ -42,7 +42,7 @@ async function messageTo(tx: Tx, due: DueNotification): Promise<Addressed | unde
   const { event } = due
   const { type } = event
   if (isRequestEvent(type)) {
-    const facts = await findRequestFacts(tx, event)
+    const facts = (await findRequestFacts(tx, [event])).get(event.id)
     return addressed(due, notificationRules[type], facts, (here) => requestMessage(type, here))
   }
   if (isGrantEvent(type)) {

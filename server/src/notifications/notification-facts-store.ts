@@ -17,30 +17,42 @@ type Read<Facts, Withheld> = Omit<Facts, keyof Withheld | 'at' | 'subject_id' | 
 /** The actor when no person caused the event. */
 const ourselves = 'Sallyport'
 
-/** The request of an event, with the facts that its recipients may know. */
+type RequestRow = Read<RequestFacts, typeof withheldOfRequest> & { event_id: string; requester_id: string }
+
+/** The requests of events, by the event's id, with the facts that their recipients may know. */
 export async function findRequestFacts(
   tx: Tx,
-  { at, actor_id, subject_id, data: { comment_id = null } }: DeliveredEvent,
-): Promise<(RequestFacts & { requester_id: string }) | undefined> {
-  const [found] = await tx.read(
-    sql<Read<RequestFacts, typeof withheldOfRequest> & { requester_id: string }>`select request.requester_id,
+  events: readonly DeliveredEvent[],
+): Promise<Map<string, RequestFacts & { requester_id: string }>> {
+  if (events.length === 0) return new Map()
+  const each = (field: 'id' | 'subject_id' | 'actor_id') => events.map((event) => event[field])
+  const comment_ids = events.map(({ data: { comment_id = null } }) => comment_id)
+  const found = await tx.read(
+    sql<RequestRow>`select event.id as event_id, request.requester_id,
       ${person(sql`requester`)} as requester, request.resource_type, request.resource_id, request.action,
       ${namedAccountColumns(tx, ownAccount(sql`request`))},
       request.reason, request.created_at as asked_at, request.approval_mode, request.duration_seconds, request.status,
       request.approved_duration_seconds, request.extends is not null as is_extension,
       request.decision_reasoning, decider.name as decided_by, coalesce(actor.name, ${ourselves}::text) as actor,
-      request.requester_id is not distinct from ${actor_id}::uuid as is_own,
+      request.requester_id is not distinct from event.actor_id as is_own,
       case when request.status = 'pending' and request.next_look_at > clock_timestamp()
         then request.next_look_at end as waits_until,
       (select c.text from request_comment c
-        where c.tenant_id = request.tenant_id and c.id = ${comment_id}::uuid) as comment
-    from access_request request
-    join tenant_user requester on requester.tenant_id = request.tenant_id and requester.id = request.requester_id
-    left join tenant_user decider on decider.tenant_id = request.tenant_id and decider.id = request.decided_by
-    left join tenant_user actor on actor.tenant_id = request.tenant_id and actor.id = ${actor_id}::uuid
-    where request.tenant_id = ${tx.tenant_id}::uuid and request.id = ${subject_id}::uuid`,
+        where c.tenant_id = request.tenant_id and c.id = event.comment_id) as comment
+    from unnest(${each('id')}::uuid[], ${each('subject_id')}::uuid[], ${each('actor_id')}::uuid[],
+      ${comment_ids}::uuid[]) as event (id, subject_id, actor_id, comment_id)
+    ${byKey(tx, sql`access_request`, sql`request`, sql`event.subject_id`)}
+    ${byKey(tx, sql`tenant_user`, sql`requester`, sql`request.requester_id`)}
+    left ${byKey(tx, sql`tenant_user`, sql`decider`, sql`request.decided_by`)}
+    left ${byKey(tx, sql`tenant_user`, sql`actor`, sql`event.actor_id`)}`,
   )
-  return found && { ...found, ...withheldOfRequest, at, subject_id }
+  const requests = new Map(found.map(({ event_id, ...request }) => [event_id, request]))
+  return new Map(
+    events.flatMap(({ id, at, subject_id }) => {
+      const request = requests.get(id)
+      return request === undefined ? [] : [[id, { ...request, ...withheldOfRequest, at, subject_id }] as const]
+    }),
+  )
 }
 
 type GrantRow = Read<GrantFacts, typeof withheldOfGrant> & { event_id: string; holder_id: string }
@@ -50,6 +62,7 @@ export async function findGrantFacts(
   tx: Tx,
   events: readonly DeliveredEvent[],
 ): Promise<Map<string, GrantFacts & { holder_id: string }>> {
+  if (events.length === 0) return new Map()
   const each = (field: 'id' | 'type' | 'subject_id' | 'actor_id') => events.map((event) => event[field])
   const found = await tx.read(
     sql<GrantRow>`select event.id as event_id, held.user_id as holder_id, ${person(sql`holder`)} as holder,
@@ -61,10 +74,10 @@ export async function findGrantFacts(
       case when held.status = 'active' then entitlement.connect end as connect
     from unnest(${each('id')}::uuid[], ${each('type')}::text[], ${each('subject_id')}::uuid[],
       ${each('actor_id')}::uuid[]) as event (id, type, subject_id, actor_id)
-    join access_grant held on held.tenant_id = ${tx.tenant_id}::uuid and held.id = event.subject_id
-    join tenant_user holder on holder.tenant_id = held.tenant_id and holder.id = held.user_id
-    left join entitlement on entitlement.tenant_id = held.tenant_id and entitlement.id = held.entitlement_id
-    left join tenant_user actor on actor.tenant_id = held.tenant_id and actor.id = event.actor_id`,
+    ${byKey(tx, sql`access_grant`, sql`held`, sql`event.subject_id`)}
+    ${byKey(tx, sql`tenant_user`, sql`holder`, sql`held.user_id`)}
+    left ${byKey(tx, sql`entitlement`, sql`entitlement`, sql`held.entitlement_id`)}
+    left ${byKey(tx, sql`tenant_user`, sql`actor`, sql`event.actor_id`)}`,
   )
   const grants = new Map(found.map(({ event_id, ...grant }) => [event_id, grant]))
   return new Map(
@@ -120,6 +133,12 @@ export async function findUserFacts(
  */
 function ownAccount(row: Statement): Statement {
   return sql`case when ${row}.resource_type = 'cloud_account' then array[${row}.resource_id] else '{}' end`
+}
+
+/** Joins the row with this id, as `name`. The limit keeps the planner from reading all rows of the table for a batch of events. */
+function byKey(tx: Tx, table: Statement, name: Statement, id: Statement): Statement {
+  return sql`join lateral (select * from ${table} one
+    where one.tenant_id = ${tx.tenant_id}::uuid and one.id = ${id} limit 1) ${name} on true`
 }
 
 function withAddress(row: Statement): Statement {

@@ -5,8 +5,8 @@ import type { PageRequest } from '../kernel/page.ts'
 import type { Scope } from '../permissions/permission.ts'
 import { holdersOf } from '../roles/holding-store.ts'
 import { isActive } from '../users/active-store.ts'
+import type { NewNotification } from './new-notification.ts'
 import type { NotificationRow } from './notification.ts'
-import type { NotificationKind } from './notification-kind.ts'
 import { mailsOf } from './notification-mail-store.ts'
 
 const columns = sql`id, event_type, title, body, resource_type, resource_id, read_at, created_at`
@@ -96,19 +96,6 @@ export async function readAllNotifications(tx: Tx, user_id: string | null): Prom
       select count(*)::integer as updated from changed`,
   ])
   return row?.updated ?? 0
-}
-
-/** A notification of one event for one user. `mail_kind`: it is mailed too, to those who want mails of
- * this kind; null: it is not. */
-export type NewNotification = {
-  user_id: string
-  event_id: string
-  event_type: string
-  title: string
-  body: string
-  resource_type: 'access_request' | 'access_grant' | 'notification_channel' | 'identity_provider' | 'user'
-  resource_id: string
-  mail_kind: NotificationKind | null
 }
 
 const keptSince = sql`statement_timestamp() - interval '180 days'`

@@ -10,16 +10,16 @@ import { listNotifications } from './list-notifications.ts'
 import { markAllNotificationsRead } from './mark-all-notifications-read.ts'
 import { markNotificationRead } from './mark-notification-read.ts'
 import { notifiedEvents } from './notification-rules.ts'
-import { notifyPeople, type WhoMayDecide } from './notify-people.subscriber.ts'
+import type { WhoMayDecideEach } from './notifications-of-requests.flow.ts'
+import { notifyPeople } from './notify-people.subscriber.ts'
 
 const { database, asSuperuser } = await testDatabase()
 const call = await sliceServer(database, { listNotifications, markAllNotificationsRead, markNotificationRead })
 
 type Item = { id: string; event_type: string; title: string; body: string; read_at?: string; [field: string]: unknown }
 
-const everybody: WhoMayDecide = async function* () {
-  yield [kim.user_id]
-  yield [lou.user_id]
+const everybody: WhoMayDecideEach = async function* (_tx, asked) {
+  for (const { user_id } of [kim, lou]) yield asked.map(() => [user_id])
 }
 
 let tenant_id: string
@@ -81,8 +81,8 @@ async function happened(type: EventType, subject_id: string, actor_id: string | 
   return { ...event, actor_kind: 'system', at: row?.at ?? '' }
 }
 
-const handle = (event: DeliveredEvent, whoMayDecide = everybody) =>
-  notifyPeople({ whoMayDecide, mails: false }).handle(
+const handle = (event: DeliveredEvent, whoMayDecideEach = everybody) =>
+  notifyPeople({ whoMayDecideEach, mails: false }).handle(
     { tx: database.tenant(tenant_id), actor: systemActor, request_id: `event:${event.id}` },
     [event],
   )
@@ -127,9 +127,9 @@ suite('a notification', () => {
   test('of a new request goes only to those who may decide it at the time of the event', async () => {
     const event = await happened('request.created', request_id)
     const lookups: unknown[] = []
-    await handle(event, async function* (tx, id, at) {
-      lookups.push([tx.tenant_id, id, at.toISOString()])
-      yield [lou.user_id]
+    await handle(event, async function* (tx, asked) {
+      lookups.push(...asked.map(({ request_id, at }) => [tx.tenant_id, request_id, at.toISOString()]))
+      yield [[lou.user_id]]
     })
     assert.deepEqual(lookups, [[tenant_id, request_id, new Date(event.at).toISOString()]])
     assert.deepEqual(await counts(), [0, 0, 1, 0])
@@ -141,7 +141,7 @@ suite('a notification', () => {
   })
 
   test('of a break-glass request goes to every approver, whatever policy says', async () => {
-    const noApprovers: WhoMayDecide = async function* () {}
+    const noApprovers: WhoMayDecideEach = async function* () {}
     await handle(await happened('request.break_glass', await ask('break_glass'), dana.user_id), noApprovers)
     assert.deepEqual(await counts(), [0, 1, 1, 0])
   })

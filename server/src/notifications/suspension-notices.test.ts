@@ -4,16 +4,15 @@ import { deliver, waitingFor } from '../../test/support/deliver.ts'
 import { openHouse, type Person } from '../../test/support/house.ts'
 import { until } from '../../test/support/wait.ts'
 import { listHolders } from './notification-store.ts'
+import type { WhoMayDecideEach } from './notifications-of-requests.flow.ts'
 import { notifyPeople } from './notify-people.subscriber.ts'
 
 const house = await openHouse()
 
-const nobody = async function* () {
-  yield []
-}
+const nobody: WhoMayDecideEach = async function* () {}
 /** A transaction of another test, in another database of the server, may hold the newest events back for a while. */
 async function deliverAll(): Promise<void> {
-  const subscriber = notifyPeople({ whoMayDecide: nobody, mails: false })
+  const subscriber = notifyPeople({ whoMayDecideEach: nobody, mails: false })
   await until('every event is delivered', async () => {
     await deliver(house.database, subscriber, (_name, id) => assert.fail(`event ${id} failed`))
     return (await house.asSuperuser(waitingFor, [subscriber.name])).length === 0

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { beforeEach, suite, test } from 'node:test'
 import { openHouse } from '../../test/support/house.ts'
+import { possibleDeciders } from '../../test/support/possible-deciders.ts'
 import { requestStage } from '../../test/support/request-stage.ts'
 import { startWorkers } from '../../test/support/workers.ts'
 import { newId } from '../kernel/id.ts'
-import { whoMayDecide } from './possible-approvers.flow.ts'
 
 /** A rule that names an entity reads what the tenant knows of it, at each decision. */
 const house = await openHouse()
@@ -117,8 +117,7 @@ suite('what a rule reads of an entity is what is known', () => {
     await on.rule(permit)
     await thaw()
     const id = await on.ask(on.account(other))
-    const mayDecide = async () =>
-      (await Array.fromAsync(whoMayDecide(house.database.tenant(on.tenant_id), id, new Date()))).flat().length
+    const mayDecide = async () => (await possibleDeciders(house.database.tenant(on.tenant_id), id)).length
     const before = await mayDecide()
     await on.rule(frozen.replace('action,', 'action == Action::"approve",'))
     assert.equal(await mayDecide(), before)

@@ -136,7 +136,8 @@ function allRightsCount({ counting, whole }: Weighed): boolean {
   return (['scopes', 'group_ids', 'role_ids'] as const).every((of) => counting[of].length === whole[of].length)
 }
 
-function allFactsCount({ counting, whole }: Weighed): boolean {
+/** Whether no fact of the person is discounted. */
+export function allFactsCount({ counting, whole }: Weighed): boolean {
   return (['department', 'title', 'manager'] as const).every((fact) => counting[fact] === whole[fact])
 }
 

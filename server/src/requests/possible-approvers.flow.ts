@@ -7,10 +7,10 @@ import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
 import { readWithRules } from '../policy-engine/deciding/rule-set-store.ts'
 import type { PolicyFacts } from '../policy-facts/policy-facts.flow.ts'
 import type { EvaluatedRequest } from './evaluate-request.flow.ts'
-import { approveQuestion, asTheyAre, type Circumstances } from './policy-question.ts'
+import { allFactsCount, approveQuestion, asTheyAre, type Circumstances } from './policy-question.ts'
 import { findFactsFor } from './reauthorize-request.flow.ts'
 import type { AccessRequest, Deciders } from './request.ts'
-import { type Batch, readApprovers, readWithApprovers } from './request-store.ts'
+import { type Batch, type Deciding, readApprovers, readManyWithApprovers, readWithApprovers } from './request-store.ts'
 import { previewTurns } from './tenant-turns.ts'
 
 /** The number of possible approvers read in one round trip. */
@@ -27,28 +27,90 @@ const maxEvaluations = 20_000
  * requester. A user who could not be evaluated within the limit counts as one who may. In batches by their ids: one round trip for
  * each batch, one more where the rules changed, and one where they need further facts.
  */
-export async function* whoMayDecide(tx: Tx, request_id: string, at: Date): AsyncGenerator<string[]> {
-  const yieldToEventLoop = periodicYield()
-  let after: string | null = null
-  let evaluations = 0
-  for (let count = 0; count < maxExamined; count += batchSize) {
+export function whoMayDecide(tx: Tx, request_id: string, at: Date): AsyncGenerator<string[]> {
+  return whoMayDecideFrom(tx, { request_id, at }, { after: null, count: 0 })
+}
+
+/** Which request somebody may decide at which moment. */
+type AskedDecision = { request_id: string; at: Date }
+
+/** How far the possible approvers were examined: up to the id `after` (null: none of them), `count` in all. */
+type Examined = { after: string | null; count: number }
+
+async function* whoMayDecideFrom(tx: Tx, { request_id, at }: AskedDecision, from: Examined): AsyncGenerator<string[]> {
+  const permitted = permittedAmong()
+  let { after } = from
+  for (let { count } = from; count < maxExamined; count += batchSize) {
     const batch: Batch = { after, limit: batchSize }
     const found = await readWithRules(tx, () => readWithApprovers(tx, request_id, batch))
     if (found === undefined) return
-    const { ruleSet } = found
-    const known = { ...found, facts: await findFactsFor(tx, ruleSet, [found]) }
-    const when = approvalCircumstances(found.when, at)
+    const known = { ...found, facts: await findFactsFor(tx, found.ruleSet, [found]) }
+    yield await permitted(found.ruleSet, questionsOf(known, found.approvers, at))
+    after = found.approvers.at(-1)?.whole.id ?? null
+    if (found.approvers.length < batchSize) return
+  }
+}
+
+/** Of the questions about one request, batch by batch, the users who may decide, or could not be evaluated within the limit. */
+function permittedAmong(yieldToEventLoop = periodicYield()) {
+  let evaluations = 0
+  return async (ruleSet: RuleSet, questions: Iterable<ApproveQuestion>): Promise<string[]> => {
     const may: string[] = []
-    for (const approver of found.approvers) {
-      const question = approveQuestion(approver, found.weighed_requester, found.requested, when, known)
+    for (const question of questions) {
       evaluations += evaluationsOf(question)
       if (evaluations > maxEvaluations || (await decideApproveInPieces(ruleSet, question)).allowed)
         may.push(question.principal.id)
       await yieldToEventLoop()
     }
+    return may
+  }
+}
+
+/**
+ * `whoMayDecide` of each of these requests, in their order, batch by batch of the possible approvers: these are read once for all requests, but
+ * for a request whose requester gave or wrote anything since. One round trip for each batch, with the exceptions named there.
+ */
+export async function* whoMayDecideEach(tx: Tx, asked: readonly AskedDecision[]): AsyncGenerator<string[][]> {
+  const yieldToEventLoop = periodicYield()
+  let left: (AskedDecision & { index: number; permitted: ReturnType<typeof permittedAmong> })[] = asked.map(
+    (one, index) => ({ ...one, index, permitted: permittedAmong(yieldToEventLoop) }),
+  )
+  let after: string | null = null
+  for (let count = 0; count < maxExamined && left.length > 0; count += batchSize) {
+    const ids = [...new Set(left.map(({ request_id }) => request_id))]
+    const found = await readWithRules(tx, () => readManyWithApprovers(tx, ids, { after, limit: batchSize }))
+    if (found === undefined) return
+    const { requests, approvers, ruleSet } = found
+    const facts = await findFactsFor(tx, ruleSet, [...requests.values()])
+    const existing = left.flatMap((one) => {
+      const request = requests.get(one.request_id)
+      return request === undefined ? [] : [{ ...one, known: { ...request, facts } }]
+    })
+    const shared = approvers.every(allFactsCount) ? existing.filter(({ known }) => !known.differs) : []
+    const may = asked.map((): string[] => [])
+    for (const { index, known, at, permitted } of shared)
+      may[index] = await permitted(ruleSet, questionsOf(known, approvers, at))
     yield may
-    after = found.approvers.at(-1)?.whole.id ?? null
-    if (found.approvers.length < batchSize) return
+    for (const one of existing.filter((one) => !shared.includes(one))) {
+      for await (const ids of whoMayDecideFrom(tx, one, { after, count }))
+        yield asked.map((_, index) => (index === one.index ? ids : []))
+    }
+    left = shared
+    after = approvers.at(-1)?.whole.id ?? null
+    if (approvers.length < batchSize) return
+  }
+}
+
+/** The questions whether each of these users may decide the request, but for its requester: one by one, since there may be many. */
+function* questionsOf(
+  known: Omit<Deciding, 'approver'> & { facts: PolicyFacts },
+  approvers: readonly Weighed[],
+  at: Date,
+): Generator<ApproveQuestion> {
+  const when = approvalCircumstances(known.when, at)
+  for (const approver of approvers) {
+    if (approver.whole.id === known.requester.id) continue
+    yield approveQuestion(approver, known.weighed_requester, known.requested, when, known)
   }
 }
 

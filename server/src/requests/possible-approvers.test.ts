@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { beforeEach, suite, test } from 'node:test'
 import { openHouse } from '../../test/support/house.ts'
+import { ofEach, possibleDeciders } from '../../test/support/possible-deciders.ts'
 import { requestStage } from '../../test/support/request-stage.ts'
 import type { Database } from '../db/transaction.ts'
 import type { Tx } from '../kernel/context.ts'
-import { whoMayDecide } from './possible-approvers.flow.ts'
+import { newId } from '../kernel/id.ts'
+import { whoMayDecide, whoMayDecideEach } from './possible-approvers.flow.ts'
 
 /** The number of statements that were read for a tenant. */
 let trips = 0
@@ -55,6 +57,28 @@ suite('the possible approvers of a request', () => {
       assert.deepEqual(await mayDecide(id), ids(...everybody))
     })
   }
+
+  test('have the manager whom they had at the request, among other requests too', async () => {
+    const manager = newId()
+    await house.asSuperuser(
+      `insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider)
+        values ($1, $2, 'm@x.example', 'm@x.example', 'm', 'local')`,
+      [tenant_id, manager],
+    )
+    await withRule(
+      `forbid (principal, action == Action::"approve", resource)
+        when { principal has manager && principal.manager == User::"${manager}" };`,
+    )
+    const set = (change: string, id: string) =>
+      house.asSuperuser(`update tenant_user set ${change} where id = $1`, [id])
+    await set(`manager_id = '${manager}'`, people.approver.user_id)
+    const before = await on.ask(on.account('100000000001'))
+    await set('active = false, deleted_at = clock_timestamp()', manager)
+    const since = await on.ask(on.account('100000000001'))
+    const found = [await possibleDeciders(tx, before), await possibleDeciders(tx, since)]
+    await set('manager_id = null', people.approver.user_id)
+    assert.deepEqual(found, [ids(owner, people.admin), ids(...everybody)])
+  })
 
   test('are none for a request that does not exist', async () => {
     assert.deepEqual(await mayDecide(on.tenant_id), [])
@@ -118,5 +142,41 @@ suite('the possible approvers of a request', () => {
     assert.equal(trips, 2)
     assert.equal(new Set(may).size, 623)
     assert.deepEqual(may, may.toSorted())
+  })
+
+  test('of many requests are those of each, read in the same round trips for all of them', async () => {
+    await withRule(
+      'forbid (principal in Role::"admin", action == Action::"approve", resource in cloud_account::"100000000005");',
+    )
+    await withRule(
+      'forbid (principal, action == Action::"approve", resource) when { context.now > datetime("2100-01-01") };',
+    )
+    const later = new Date('2100-01-02T00:00:00Z')
+    const asked: { request_id: string; at: Date }[] = [
+      { request_id: await on.ask(on.account('100000000005')), at: new Date() },
+      { request_id: await on.ask(on.account('100000000006'), people.approver), at: new Date() },
+      { request_id: tenant_id, at: new Date() },
+      { request_id: await on.ask(on.account('100000000006'), people.admin), at: new Date() },
+    ]
+    asked.push({ request_id: asked[0]?.request_id ?? '', at: later })
+    const given = await on.ask(on.account('100000000006'), owner)
+    const expected = await Promise.all(asked.map(({ request_id, at }) => mayDecide(request_id, at)))
+    trips = 0
+    const found = ofEach(await Array.fromAsync(whoMayDecideEach(tx, asked)), asked.length)
+    assert.equal(trips, 2)
+    assert.deepEqual(found, expected)
+    assert.deepEqual(
+      found.map((one) => one.length),
+      [621, 622, 0, 622, 0],
+    )
+
+    // What the owner gave since counts for the others' requests alone.
+    const made = await on.call(owner, 'PUT', `/v1/users/${people.auditor.user_id}/roles`, { roles: ['approver'] })
+    assert.equal(made.status, 200, made.text)
+    const both = [...asked.slice(1, 2), { request_id: given, at: new Date() }]
+    const [ofOther, ofGiver] = ofEach(await Array.fromAsync(whoMayDecideEach(tx, both)), 2)
+    assert.equal(ofOther?.includes(people.auditor.user_id), true)
+    assert.equal(ofGiver?.includes(people.auditor.user_id), false)
+    assert.deepEqual(ofGiver, await mayDecide(given))
   })
 })

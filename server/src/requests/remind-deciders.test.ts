@@ -9,7 +9,7 @@ import { sql } from '../db/sql.ts'
 import { systemActor } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import { notifyPeople } from '../notifications/notify-people.subscriber.ts'
-import { whoMayDecide } from './possible-approvers.flow.ts'
+import { whoMayDecideEach } from './possible-approvers.flow.ts'
 import { remindOfRequest } from './reminder-store.ts'
 import { cancelPendingRequest } from './transition-store.ts'
 
@@ -182,7 +182,7 @@ suite('reminding those who may decide', () => {
   test('notifies those who may decide, and says that the requester asks', async () => {
     const id = await on.ask(body)
     await remind(id)
-    const subscriber = notifyPeople({ whoMayDecide, mails: false })
+    const subscriber = notifyPeople({ whoMayDecideEach, mails: false })
     await until('every event is delivered', async () => {
       await deliver(house.database, subscriber, (_name, event) => assert.fail(`event ${event} failed`))
       return (await house.asSuperuser(waitingFor, [subscriber.name])).length === 0

@@ -11,10 +11,11 @@ import type { Principal, Weighed } from '../policy-engine/cedar/question.ts'
 import { ruleSetVersion } from '../policy-engine/deciding/rule-set-store.ts'
 import { typesInNamedAccount } from '../provisioners/provisioner.ts'
 import { actsInNamedAccount, servedPlaces } from '../provisioners/serving-store.ts'
-import { receiversOf } from '../roles/gift-store.ts'
+import { gaveSince, receiversOf } from '../roles/gift-store.ts'
 import type { Discounted } from '../roles/holding-store.ts'
 import { readSettingValues } from '../settings/setting.ts'
 import { settingsAsJson } from '../settings/setting-store.ts'
+import { wroteFactsSince } from '../users/fact-store.ts'
 import {
   approversAsJson,
   approverWaitsToJoin,
@@ -226,6 +227,50 @@ export async function readWithApprovers(
   if (row === undefined) return undefined
   const { approvers, ...recorded } = row
   return { ...asWeighed(recorded), approvers }
+}
+
+/**
+ * Requests, and a batch of the people who might decide any of them. `differs`: what its requester gave or wrote since does not count, so that
+ * who might decide the request must be read for it alone.
+ */
+export type ManyWithApprovers = {
+  version: string
+  requests: ReadonlyMap<string, Omit<Deciding, 'approver'> & { differs: boolean }>
+  approvers: readonly Weighed[]
+}
+
+type ManyRow = DecidingRow & { differs: boolean; approvers: Weighed[] | null }
+
+const nobody = sql`select null::uuid where false`
+
+/**
+ * The requests with these ids, and a batch of the people who might decide them, as `readWithApprovers` finds them where no request
+ * differs, but with the requesters. What counts of an approver is of the earliest request. Undefined where none of the requests exists. One
+ * round trip.
+ */
+export async function readManyWithApprovers(
+  tx: Tx,
+  request_ids: readonly string[],
+  { after, limit }: Batch,
+): Promise<ManyWithApprovers | undefined> {
+  const since = { giver: sql`a.requester_id`, after: sql`a.created_at` }
+  const page = { except: null, after, limit }
+  const earliest: Discounted = { givers: nobody, after: sql`(select min(created_at) from a)` }
+  const rows = await tx.read(sql<ManyRow>`with a as materialized (select * from access_request
+      where tenant_id = ${tx.tenant_id} and id = any(${[...request_ids]}::uuid[])),
+    page as materialized (select ${approversAsJson(tx, page, earliest)} as approvers)
+    select ${recordedColumns(tx)},
+      ${principalAsJson(tx, since.giver, { givers: nobody, after: since.after })} as counting_requester,
+      ${gaveSince(tx, since)} or ${wroteFactsSince(tx, since.giver, since.after)} as differs,
+      case when a.id = (select id from a limit 1) then (select approvers from page) end as approvers from a`)
+  const [first] = rows
+  if (first === undefined) return undefined
+  const requests = rows.map(({ differs, approvers: _, ...row }) => ({ ...asWeighed(row), differs }))
+  return {
+    version: first.version,
+    requests: new Map(requests.map((one) => [one.request.id, one])),
+    approvers: rows.find(({ approvers }) => approvers !== null)?.approvers ?? [],
+  }
 }
 
 /** `awaits`: there is nobody, but somebody who was invited could be one once they join. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { beforeEach, suite, test } from 'node:test'
 import { openHouse, type Person } from '../../test/support/house.ts'
+import { possibleDeciders } from '../../test/support/possible-deciders.ts'
 import { replayStage, resultOf } from '../../test/support/replay-stage.ts'
 import { requestStage } from '../../test/support/request-stage.ts'
 import { startWorkers } from '../../test/support/workers.ts'
-import { whoMayDecide } from './possible-approvers.flow.ts'
 
 /** What policy sees of an address, wherever a user's facts are read from the database. */
 const house = await openHouse()
@@ -67,10 +67,8 @@ suite('a rule that wants a verified address', () => {
       await on.rule('permit (principal, action, resource);')
       await on.rule(deciding(condition))
       const id = await on.ask(on.account('600000000001'))
-      const mayDecide = async () => {
-        const may = await Array.fromAsync(whoMayDecide(house.database.tenant(on.tenant_id), id, new Date()))
-        return may.flat().includes(on.people.approver.user_id)
-      }
+      const mayDecide = async () =>
+        (await possibleDeciders(house.database.tenant(on.tenant_id), id)).includes(on.people.approver.user_id)
       assert.equal(await mayDecide(), false)
       const refused = await on.call(on.people.approver, 'POST', `/v1/requests/${id}/approve`, {})
       assert.deepEqual([refused.status, refused.body.code], [403, 'policy_denied'])

@@ -44,6 +44,21 @@ export function receiversOf(tx: Tx, { giver, after }: Giving, isEarlier = false)
     select id from hand`
 }
 
+/** Whether the giver gave anybody a right since: where not, `receiversOf` finds only the giver. By keys alone. */
+export function gaveSince(tx: Tx, { giver, after }: Giving): Statement<boolean> {
+  const here = sql`given.tenant_id = ${tx.tenant_id}::uuid`
+  return sql<boolean>`(exists (select from user_role given
+      where ${here} and given.granted_by = ${giver} and given.granted_at > ${after})
+    or exists (select from group_member given
+      where ${here} and given.added_by = ${giver} and ${givenAt(sql`given`)} > ${after})
+    or exists (select from group_role given
+      where ${here} and given.mapped_by = ${giver} and given.mapped_at > ${after})
+    or exists (select from role_added_scope given
+      where ${here} and given.added_by = ${giver} and given.added_at > ${after})
+    or exists (select from past_gift given
+      where ${here} and given.given_by = ${giver} and given.given_at > ${after}))`
+}
+
 const noPastGifts = sql`(select null::uuid as tenant_id, null::uuid as user_id, null::uuid as group_id,
   null::text as role_id, null::uuid as given_by, null::timestamptz as given_at, null::timestamptz as ended_at,
   null::timestamptz as since

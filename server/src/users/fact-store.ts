@@ -37,6 +37,12 @@ export function factsAsJson(tx: Tx, user: Statement, discounted?: Discounted): S
     'manager', ${managerNamed(user, sql`(${manager})::uuid`, isManager)}))`
 }
 
+/** Whether the user (a value or a column) wrote a fact of anybody since. By a key alone. */
+export function wroteFactsSince(tx: Tx, user_id: Statement, after: Statement): Statement<boolean> {
+  return sql<boolean>`exists (select from user_fact_version written
+    where written.tenant_id = ${tx.tenant_id}::uuid and written.set_by = ${user_id} and written.set_at > ${after})`
+}
+
 type Fact = { name: Statement; column: Statement }
 
 const columns = {

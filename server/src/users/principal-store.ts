@@ -41,8 +41,8 @@ export function weighedAsJson(tx: Tx, user_id: Statement, discounted: Discounted
     'whole', ${principalAsJson(tx, user_id)})`
 }
 
-/** A page of holders: not `except`, with ids after `after` (null: from the first), at most `limit`. */
-export type HolderPage = { except: Statement; after: string | null; limit: number }
+/** A page of holders: not `except` (null: all of them), with ids after `after` (null: from the first), at most `limit`. */
+export type HolderPage = { except: Statement | null; after: string | null; limit: number }
 
 /** A page of the active users who may decide requests and have joined, in the order of their ids, as one value. */
 export function approversAsJson(tx: Tx, page: HolderPage, discounted: Discounted): Statement<Weighed[]> {
@@ -88,8 +88,9 @@ function pageAsJson<Person>(
  * The table and the conditions of the active users `person` who may decide requests, joined or not. The holders are an array: as a join,
  * a plan made before the tenant grew compares each of them with each person.
  */
-function approvers(tx: Tx, except: Statement, discounted?: Discounted): Statement {
+function approvers(tx: Tx, except: Statement | null, discounted?: Discounted): Statement {
   return sql`tenant_user person
-    where person.tenant_id = ${tx.tenant_id}::uuid and ${isActive(sql`person`)} and person.id <> ${except}
+    where person.tenant_id = ${tx.tenant_id}::uuid and ${isActive(sql`person`)}
+      and ${except === null ? sql`true` : sql`person.id <> ${except}`}
       and person.id = any(array(${holdersOf(tx, ['requests:approve'], discounted)}))`
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { whoMayDecide } from '../../src/requests/possible-approvers.flow.ts'
 import { openHouse, type Person } from '../support/house.ts'
+import { possibleDeciders } from '../support/possible-deciders.ts'
 
 /**
  * A requester gives rights to a go-between after the request, the go-between makes an approver, and the requester withdraws what the
@@ -127,10 +127,10 @@ const ways: Record<string, Way> = {
 
 /** The result of an approval by the helper, and whether the helper was to be notified of the request. */
 async function approve(request: string): Promise<[number, unknown, boolean]> {
-  const notified = await Array.fromAsync(whoMayDecide(house.database.tenant(tenant_id), request, new Date()))
+  const notified = await possibleDeciders(house.database.tenant(tenant_id), request)
   const url = `/v1/requests/${request}/approve`
   const reply = await house.call({ method: 'POST', url, token: helper.token, tenant_id, body: {} })
-  return [reply.status, reply.body.code, notified.flat().includes(helper.user_id)]
+  return [reply.status, reply.body.code, notified.includes(helper.user_id)]
 }
 
 const refused = [403, 'forbidden', false]

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, suite, test } from 'node:test'
-import { whoMayDecide } from '../../src/requests/possible-approvers.flow.ts'
 import { openHouse, type Person } from '../support/house.ts'
+import { possibleDeciders } from '../support/possible-deciders.ts'
 import { replayStage, resultOf } from '../support/replay-stage.ts'
 import { requestStage } from '../support/request-stage.ts'
 
@@ -20,8 +20,7 @@ async function decide(id: string, { token, api_key }: Partial<Person> = approver
   const reply = await house.call({ method: 'POST', url, tenant_id, body: {}, ...credential })
   return [reply.status, reply.body.code, reply.body.notices]
 }
-const mayDecide = async (id: string) =>
-  (await Array.fromAsync(whoMayDecide(tx, id, new Date()))).flat().includes(approver.user_id)
+const mayDecide = async (id: string) => (await possibleDeciders(tx, id)).includes(approver.user_id)
 const done = async (by: Person, method: string, url: string, body?: unknown) => {
   const reply = await call(by, method, url, body)
   assert.ok(reply.status < 300, reply.text)
