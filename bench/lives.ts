@@ -98,7 +98,7 @@ type Times = {
   lives_a_second: number
 }
 
-async function timesOf(database: Database, { lives }: LivesMeasured): Promise<Times> {
+export async function timesOf(database: Database, { lives }: LivesMeasured): Promise<Times> {
   const { rows } = await database.query<{ request_id: string; active: number; gone: number }>(
     `select request_id, extract(epoch from activated_at)::float8 * 1000 as active,
         extract(epoch from updated_at)::float8 * 1000 as gone
@@ -129,7 +129,7 @@ async function timesOf(database: Database, { lives }: LivesMeasured): Promise<Ti
   }
 }
 
-function at(values: readonly number[], share: number): string {
+export function at(values: readonly number[], share: number): string {
   const sorted = values.toSorted((one, other) => one - other)
   return (sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN).toFixed(0)
 }

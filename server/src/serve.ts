@@ -211,7 +211,7 @@ function openEgressPaths(opening: CarrierOpening, types: DriverTypes, metrics: M
   }
 }
 
-const wake = (loop: Loop): void => loop.wake()
+const wake = (loop: Loop): void => loop.wakeInTurn()
 
 /** Records in the audit log an operation that a credential does not permit; of many similar ones only a sample. */
 async function recordRefusal(ctx: Ctx, operationId: string, { code }: Problem): Promise<void> {

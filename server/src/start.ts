@@ -41,7 +41,7 @@ const connections = {
   /** The check of rights before a change commits: the change waits for it, and holds one of the connections above. */
   confirming: { writes: 1, long: 4 },
   /** Due work and events. */
-  background: { writes: 2, long: 2 },
+  background: { writes: 3, long: 2 },
   /** Revokes. */
   revocation: { writes: 2, long: 2 },
   /** Health and metrics, which must answer even during a flood of requests, and not wait for each other. */

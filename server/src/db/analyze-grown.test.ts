@@ -24,12 +24,12 @@ const analyze = () => analyzeGrown(db.database.work, db.owner)
 
 test('a table is analyzed when it has outgrown what PostgreSQL knows of it, and no more often', async () => {
   assert.ok(!(await analyze()).includes('tenant_user'), 'an empty table')
-  await join(1, 300)
+  await join(1, 600)
   assert.ok((await analyze()).includes('tenant_user'), 'a table that was never analyzed')
-  await join(301, 400)
+  await join(601, 800)
   assert.ok(!(await analyze()).includes('tenant_user'), 'a table that is a third larger')
-  await join(401, 2_000)
-  assert.ok((await analyze()).includes('tenant_user'), 'a table that is five times as large')
+  await join(801, 8_000)
+  assert.ok((await analyze()).includes('tenant_user'), 'a table that is thirteen times as large')
   assert.deepEqual(await analyze(), [])
 })
 

@@ -2,11 +2,14 @@ import { type ConnectionTarget, connectAlone } from './client/connect.ts'
 import { sql } from './sql.ts'
 import type { UnrestrictedTx } from './transaction.ts'
 
-/** A table is analyzed again when it has so many times the pages that PostgreSQL last counted. */
-const growth = 4
+/**
+ * A table is analyzed again when it has so many times the pages that PostgreSQL last counted: `due`. Those that have grown by `beside` are
+ * analyzed with it, because each time makes all connections plan again.
+ */
+const growth = { due: 8, beside: 2 }
 
-/** In pages of 8 kB. A smaller table costs nothing to scan; a larger one was analyzed before, and autovacuum follows its growth. */
-const watched = { min: 2, max: 4_000 }
+/** In pages of 8 kB. A smaller table costs little to scan; a larger one was analyzed before, and autovacuum follows its growth. */
+const watched = { min: 8, max: 4_000 }
 
 /**
  * Analyzes the tables that have outgrown what PostgreSQL knows of them, and returns their names. A connection keeps the plan of a statement
@@ -14,11 +17,12 @@ const watched = { min: 2, max: 4_000 }
  * comes by once a minute. `reading`: any role. `owner`: the role that may analyze.
  */
 export async function analyzeGrown(reading: UnrestrictedTx, owner: ConnectionTarget): Promise<string[]> {
-  const grown = await reading.read(sql<{ name: string }>`select t.name from (
-      select relname::text as name, relpages, pg_relation_size(oid) / current_setting('block_size')::integer as pages
+  const grown = await reading.read(sql<{ name: string; pages: number; relpages: number }>`select t.* from (
+      select relname::text as name, relpages, (pg_relation_size(oid) / current_setting('block_size')::integer)::integer as pages
       from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' offset 0) t
-    where t.pages between ${watched.min} and ${watched.max} and t.pages >= ${growth} * t.relpages order by t.name`)
-  if (grown.length === 0) return []
+    where t.pages between ${watched.min} and ${watched.max} and t.pages >= ${growth.beside} * t.relpages
+    order by t.name`)
+  if (!grown.some(({ pages, relpages }) => pages >= growth.due * relpages)) return []
   const names = grown.map(({ name }) => name)
   const client = await connectAlone(owner)
   try {

@@ -59,6 +59,7 @@ export function deliverQueued(subscribers: readonly Subscriber[], onFailure: OnF
   const wanted = JSON.stringify(Object.fromEntries(subscribers.map(({ name, on }) => [name, on])))
   return {
     table: 'event_queue',
+    isPrompt: true,
     async run(ctx, item) {
       const queue = await findQueue(ctx.tx, item, wanted)
       if (queue === undefined) return

@@ -68,7 +68,13 @@ export function convergeEntitlement(
     const ending = await converge(ctx, item, row, drivers, deps)
     await settle(ctx.tx, { item, due_at: row.due_at, ...ending })
   }
-  return (['takes', 'gives'] as const).map((part) => ({ table: 'entitlement', part, bounds: bounds[part], run }))
+  return (['takes', 'gives'] as const).map((part) => ({
+    table: 'entitlement',
+    part,
+    isPrompt: true,
+    bounds: bounds[part],
+    run,
+  }))
 }
 
 async function converge(

@@ -15,6 +15,7 @@ const bounds: Bounds = { width: 256, perTenant: 256 }
 export function planGrant(drivers: Drivers): DueWork {
   return {
     table: 'access_grant',
+    isPrompt: true,
     bounds,
     async run(ctx, item) {
       const found = await findGrantToPlan(ctx.tx, item)

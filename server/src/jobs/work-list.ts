@@ -12,6 +12,8 @@ export type DueWork = {
   part?: Part
   /** Set if more or fewer rows than usual are in flight at once. */
   bounds?: Bounds
+  /** Set if people wait for its rows: the list never rests. */
+  isPrompt?: true
   run(ctx: WorkCtx, item: WorkItem): Promise<void>
 }
 
@@ -37,8 +39,8 @@ type WorkList = {
 }
 
 /**
- * A list where nothing was found for `restingMs`, and nothing is due, is claimed at most once in `restMs`, however often other lists
- * wake the loop.
+ * A list where nothing was found for `restingMs`, and nothing is due, is claimed at most once in `restMs`, however often the loop is woken
+ * for others.
  */
 const [restingMs, restMs] = [200, 50]
 
@@ -114,6 +116,7 @@ export function startDueWork(
 
   return {
     wake: loop.wake,
+    wakeInTurn: loop.wakeInTurn,
     wakeSoon: loop.wakeSoon,
     isBehind: () => left || backedUp.length > 0,
     async stop() {
@@ -171,7 +174,7 @@ function restOf({ claimedAt, dueAt }: WorkList): number {
 }
 
 function isResting(list: WorkList, now: number): boolean {
-  return now - list.foundAt > restingMs && now < restOf(list)
+  return !list.work.isPrompt && now - list.foundAt > restingMs && now < restOf(list)
 }
 
 async function runItem(ctx: WorkCtx, work: DueWork, item: WorkItem, onFailure: FailedWork): Promise<void> {

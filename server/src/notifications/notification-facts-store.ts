@@ -1,5 +1,5 @@
 import { namedAccountColumns } from '../cloud/cloud-account-store.ts'
-import { sql } from '../db/sql.ts'
+import { plannedOnce, sql } from '../db/sql.ts'
 import type { DeliveredEvent } from '../events/deliver.ts'
 import { extendedUntil, extensionNow } from '../grants/extension-store.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
@@ -28,7 +28,7 @@ export async function findRequestFacts(
   const each = (field: 'id' | 'subject_id' | 'actor_id') => events.map((event) => event[field])
   const comment_ids = events.map(({ data: { comment_id = null } }) => comment_id)
   const found = await tx.read(
-    sql<RequestRow>`select event.id as event_id, request.requester_id,
+    plannedOnce(sql<RequestRow>`select event.id as event_id, request.requester_id,
       ${person(sql`requester`)} as requester, request.resource_type, request.resource_id, request.action,
       ${namedAccountColumns(tx, ownAccount(sql`request`))},
       request.reason, request.created_at as asked_at, request.approval_mode, request.duration_seconds, request.status,
@@ -44,7 +44,7 @@ export async function findRequestFacts(
     ${byKey(tx, sql`access_request`, sql`request`, sql`event.subject_id`)}
     ${byKey(tx, sql`tenant_user`, sql`requester`, sql`request.requester_id`)}
     left ${byKey(tx, sql`tenant_user`, sql`decider`, sql`request.decided_by`)}
-    left ${byKey(tx, sql`tenant_user`, sql`actor`, sql`event.actor_id`)}`,
+    left ${byKey(tx, sql`tenant_user`, sql`actor`, sql`event.actor_id`)}`),
   )
   const requests = new Map(found.map(({ event_id, ...request }) => [event_id, request]))
   return new Map(
@@ -65,7 +65,7 @@ export async function findGrantFacts(
   if (events.length === 0) return new Map()
   const each = (field: 'id' | 'type' | 'subject_id' | 'actor_id') => events.map((event) => event[field])
   const found = await tx.read(
-    sql<GrantRow>`select event.id as event_id, held.user_id as holder_id, ${person(sql`holder`)} as holder,
+    plannedOnce(sql<GrantRow>`select event.id as event_id, held.user_id as holder_id, ${person(sql`holder`)} as holder,
       held.resource_type, held.resource_id, held.action, held.permission_set, held.status, held.provisioning_status,
       ${namedAccountColumns(tx, ownAccount(sql`held`))},
       held.expires_at, held.end_reason, coalesce(actor.name, ${ourselves}::text) as actor,
@@ -77,7 +77,7 @@ export async function findGrantFacts(
     ${byKey(tx, sql`access_grant`, sql`held`, sql`event.subject_id`)}
     ${byKey(tx, sql`tenant_user`, sql`holder`, sql`held.user_id`)}
     left ${byKey(tx, sql`entitlement`, sql`entitlement`, sql`held.entitlement_id`)}
-    left ${byKey(tx, sql`tenant_user`, sql`actor`, sql`event.actor_id`)}`,
+    left ${byKey(tx, sql`tenant_user`, sql`actor`, sql`event.actor_id`)}`),
   )
   const grants = new Map(found.map(({ event_id, ...grant }) => [event_id, grant]))
   return new Map(
