@@ -55,7 +55,8 @@ export async function openHouses(
 async function copyRows(database: Database, table: string, from: string, to: readonly string[]): Promise<void> {
   const { rows } = await database.query<{ columns: string }>(
     `select string_agg(quote_ident(attname), ', ') as columns from pg_attribute
-      where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = '' and attname <> 'tenant_id'`,
+      where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = ''
+        and attname <> 'tenant_id'`,
     [table],
   )
   const columns = rows[0]?.columns ?? ''

@@ -148,7 +148,8 @@ async function watchActivated(database: Database): Promise<() => Promise<Active[
   let place = await lastPlace(database)
   return async () => {
     const { rows } = await database.query<Active & { xid: string; seq: string; type: string }>(
-      `select xid::text, seq::text, type, tenant_id, subject_id as grant_id, data ->> 'request_id' as request_id from event
+      `select xid::text, seq::text, type, tenant_id, subject_id as grant_id, data ->> 'request_id' as request_id
+        from event
         where (xid, seq) > ($1::xid8, $2::bigint) and xid < pg_snapshot_xmin(pg_current_snapshot())
         order by event.xid, event.seq limit 5000`,
       place,

@@ -9,14 +9,21 @@ import { readRunningEmbedded } from '../server/src/embedded-postgres/start.ts'
 import type { Database } from './ends.ts'
 import { type Asker, openHouses } from './houses.ts'
 import type { Lived, LivesOrder } from './lives-process.ts'
-import { processorMs } from './processor-time.ts'
+import { peakMb, processorMs } from './processor-time.ts'
 import { gather, type People, startService } from './sallyport.ts'
 
 /** What a measurement of life cycles asks for. */
 export type LivesWanted = Pick<LivesOrder, 'lives' | 'perSecond' | 'revoke'> & { atOnce?: number }
 
-/** The lives, and the processor time of PostgreSQL and of Node for each, in milliseconds; undefined where the system does not say. */
-export type LivesMeasured = Lived & { postgres_ms: number | undefined; node_ms: number | undefined }
+/**
+ * The lives, the processor time of PostgreSQL and of Node for each, in milliseconds, and the most memory that Node has had since its start, in MB;
+ * undefined where the system does not say.
+ */
+export type LivesMeasured = Lived & {
+  postgres_ms: number | undefined
+  node_ms: number | undefined
+  node_mb: number | undefined
+}
 
 /** The real service with its embedded database, tenants, and people who live in them. */
 export type LivesStage = {
@@ -64,7 +71,7 @@ export async function openLivesStage(options: LivesOptions): Promise<LivesStage>
         const before = [processorMs(pid), processorMs(service.pid)]
         const lived = await liveElsewhere(order)
         const used = [processorMs(pid), processorMs(service.pid)].map((ms, at) => each(ms, before[at], wanted.lives))
-        return { ...lived, postgres_ms: used[0], node_ms: used[1] }
+        return { ...lived, postgres_ms: used[0], node_ms: used[1], node_mb: peakMb(service.pid) }
       },
       close,
     }

@@ -18,6 +18,7 @@ const columns = [
   'event → notified',
   'PostgreSQL',
   'Node',
+  'Node, MB',
 ]
 
 /** Whole life cycles on the real service with the embedded database and the sandbox, which takes 50 ms for each act. */
@@ -40,7 +41,7 @@ export const lives: Bench = {
       `${people.toLocaleString('en')} people in all. Half of the requests are approved by a rule, half by a person. First ${burst.toLocaleString('en')} ` +
         'requests, 16 at once, as fast as they are accepted, and all access is revoked once all of it is active. Then the same number, where each ' +
         'access is revoked as soon as it is active: lives a second. Then the same at half of that rate: from asking to active, from ' +
-        'revoking to gone, and from an event to the notification of it, each p50 and p99 in ms; and processor time for each life, in ms.',
+        'revoking to gone, and from an event to the notification of it, each p50 and p99 in ms; and processor time for each life, in ms. Last, the most memory that Node has had.',
       single,
     ]
     return { columns, rows, notes }
@@ -72,6 +73,7 @@ async function liveTogether(stage: LivesStage, { isMiniature }: Effort): Promise
     full.lives_a_second.toFixed(0),
     ...[both(asked), both(ended), both(notified)],
     ...[half.postgres_ms, half.node_ms].map((ms) => ms?.toFixed(1) ?? '—'),
+    half.node_mb?.toFixed(0) ?? '—',
   ]
 }
 
@@ -98,7 +100,7 @@ type Times = {
   lives_a_second: number
 }
 
-export async function timesOf(database: Database, { lives }: LivesMeasured): Promise<Times> {
+async function timesOf(database: Database, { lives }: LivesMeasured): Promise<Times> {
   const { rows } = await database.query<{ request_id: string; active: number; gone: number }>(
     `select request_id, extract(epoch from activated_at)::float8 * 1000 as active,
         extract(epoch from updated_at)::float8 * 1000 as gone
@@ -129,7 +131,7 @@ export async function timesOf(database: Database, { lives }: LivesMeasured): Pro
   }
 }
 
-export function at(values: readonly number[], share: number): string {
+function at(values: readonly number[], share: number): string {
   const sorted = values.toSorted((one, other) => one - other)
   return (sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN).toFixed(0)
 }

@@ -55,7 +55,7 @@ test('the bench of grants works: every end is dispatched and every grant is gone
 test('the benches of life cycles work: all access is active and gone, and the statements have names', async () => {
   const { stdout } = await run(process.execPath, [bench, 'lives', 'life', '--miniature'], { env })
   const [, ...cells] = /^\| 3 .*$/m.exec(stdout)?.[0].split('|').slice(1, -1) ?? []
-  assert.equal(cells.length, 8, stdout)
+  assert.equal(cells.length, 9, stdout)
   for (const cell of cells) assert.match(cell, /^ +[\d—]/)
   assert.match(stdout, /One life cycle a second: from asking to active \d+ ms/)
   assert.match(stdout, /^\| activates grants/m)

@@ -18,7 +18,8 @@ const watched = { min: 8, max: 4_000 }
  */
 export async function analyzeGrown(reading: UnrestrictedTx, owner: ConnectionTarget): Promise<string[]> {
   const grown = await reading.read(sql<{ name: string; pages: number; relpages: number }>`select t.* from (
-      select relname::text as name, relpages, (pg_relation_size(oid) / current_setting('block_size')::integer)::integer as pages
+      select relname::text as name, relpages,
+        (pg_relation_size(oid) / current_setting('block_size')::integer)::integer as pages
       from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' offset 0) t
     where t.pages between ${watched.min} and ${watched.max} and t.pages >= ${growth.beside} * t.relpages
     order by t.name`)

@@ -93,3 +93,18 @@ test('`wakeSoon` does not delay a run that is due earlier', async () => {
   loop.wakeSoon()
   assert.equal(await pass(1), 2)
 })
+
+test('`wakeInTurn` begins a run at once after a rest, and one for all that come right after a run', async () => {
+  await endRun(never)
+  for (let times = 0; times < 100; times += 1) loop.wakeInTurn()
+  assert.equal(await pass(5), 1)
+  assert.equal(await pass(5), 2)
+  loop.wakeInTurn()
+  await endRun(never)
+  assert.equal(await pass(5), 2, 'also for what came during the run')
+  assert.equal(await pass(5), 3)
+  await endRun(never)
+  await pass(500)
+  loop.wakeInTurn()
+  assert.equal(await pass(1), 4)
+})

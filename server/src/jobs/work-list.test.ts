@@ -137,3 +137,44 @@ test('a slow row holds up no other', async () => {
   await until('the slow one too', async () => one.done.includes(slow))
   await one.loop.stop()
 })
+
+test('a list where nothing is found rests for 50 ms, unless people wait for it', async (t) => {
+  let nowMs = 0
+  t.mock.method(performance, 'now', () => nowMs)
+  const claimed = { access_request: 0, reminder: 0 }
+  const work = {
+    ...db.database.work,
+    write: ((statements) => {
+      for (const { text } of statements)
+        for (const table of ['access_request', 'reminder'] as const)
+          if (text.includes(`from ${table} where`)) claimed[table] += 1
+      return db.database.work.write(statements)
+    }) as typeof db.database.work.write,
+  }
+  const run = async () => undefined
+  const fault = (error: unknown) => assert.fail(String(error))
+  const works: DueWork[] = [
+    { table: 'access_request', isPrompt: true, run },
+    { table: 'reminder', run },
+  ]
+  const database = { ...db.database, work }
+  const loop = startDueWork({ takes: database, others: database }, works, 4, fault, fault)
+  const claimAgain = async () => {
+    const before = claimed.access_request
+    await until('the list for which people wait is claimed again', async () => {
+      loop.wake()
+      return claimed.access_request > before
+    })
+  }
+  await until('both are claimed at the start', async () => claimed.reminder > 0)
+  nowMs += 1_000
+  await claimAgain()
+  const atRest = claimed.reminder
+  for (let times = 0; times < 5; times += 1) await claimAgain()
+  assert.equal(claimed.reminder, atRest)
+  nowMs += 50
+  await claimAgain()
+  await until('the list is claimed after its rest', async () => claimed.reminder > atRest)
+  t.mock.restoreAll()
+  await loop.stop()
+})

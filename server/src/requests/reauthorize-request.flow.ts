@@ -1,7 +1,7 @@
-import { isRowsOwnFault } from '../db/client/constraints.ts'
 import type { PolicyVerdict, Reauthorize, Refusal } from '../grants/policy-verdict.ts'
 import { batched } from '../kernel/batch.ts'
 import type { Tx } from '../kernel/context.ts'
+import { Problem } from '../kernel/errors.ts'
 import { type Decision, decideAskInPieces, factsOf } from '../policy-engine/deciding/decide.ts'
 import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
 import { readWithRules, rulesAreStill } from '../policy-engine/deciding/rule-set-store.ts'
@@ -26,6 +26,9 @@ export function findFactsFor(tx: Tx, ruleSet: RuleSet, recorded: readonly Record
   return findPolicyFacts(tx, [ruleSet], { accountUnknown })
 }
 
+/** Whether one of many calls may be the cause. The others are then tried without it. */
+const isOfOne = (error: unknown) => !(error instanceof Problem && error.code === 'unavailable')
+
 /** The maximum number of grants whose requests are evaluated together: the first of them waits for the last. */
 const maxBatch = 32
 
@@ -33,7 +36,7 @@ const maxBatch = 32
  * Policy's verdict about approved requests right before provisioning. Each request is evaluated in full. Calls that a tenant's runs make at
  * the same moment share one round trip, one more after the rules changed, and one where they need further facts.
  */
-export const reauthorize: Reauthorize = batched(maxBatch, reauthorizeEach, isRowsOwnFault)
+export const reauthorize: Reauthorize = batched(maxBatch, reauthorizeEach, isOfOne)
 
 async function reauthorizeEach(tx: Tx, calls: readonly (readonly string[])[]): Promise<PolicyVerdict[]> {
   const ids = new Set(calls.flat())
