@@ -83,7 +83,10 @@ function add(sum: Counted, one: Counted): Counted {
 /** What statements do, by a part of their text that no other has. */
 const names: readonly [RegExp, string][] = [
   [/^select set_config/, 'opens a transaction'],
-  [/due as materialized .* from (\w+) where (not gives|gives)?/, 'claims due rows'],
+  [
+    /^with clock as materialized .*?select tenant_id, id, next_look_at from (\w+) where (not gives|gives)?/,
+    'claims due rows',
+  ],
   [/place as materialized/, 'queues events for a subscriber'],
   [/insert into access_request.*insert into access_grant/, 'inserts an approved request'],
   [/insert into access_request/, 'inserts a request'],
@@ -103,9 +106,10 @@ const names: readonly [RegExp, string][] = [
   [/with known as/, 'finishes acts of the sandbox'],
   [/insert into sandbox_operation/, 'begins acts of the sandbox'],
   [/from sandbox_assignment/, 'asks the sandbox what it holds'],
+  [/^with mine as materialized .* update entitlement e set act = \S+ act_reference/, 'begins to revoke'],
   [/insert into notification|with notified as/, 'inserts notifications'],
   [/held\.user_id as holder_id/, 'reads the grants of events'],
-  [/tainted as materialized.*as approvers/, 'reads a request and who may decide it'],
+  [/with a as materialized/, 'reads requests, their people and the rules’ version'],
   [/found as materialized/, 'reads who asks, and what policy knows of it'],
   [/^select from entitlement e.*for no key update/, 'locks entitlements'],
   [/^select from tenant_user/, 'locks holders'],
@@ -113,12 +117,12 @@ const names: readonly [RegExp, string][] = [
   [/^select id, requester_id/, 'reads requests, to evaluate them again'],
   [/^select id, name, status, provisioning_status/, 'reads a grant'],
   [/with ended as \( update access_request/, 'cancels the extension of a grant'],
-  [/tainted as materialized/, 'reads a request, its people and the rules’ version'],
   [/update event_queue/, 'moves a queue of events'],
   [/from event_queue/, 'opens a queue of events'],
   [/from event where tenant_id/, 'reads queued events'],
   [/insert into event_cursor/, 'makes the cursor of a subscriber'],
   [/last_used_at/, 'notes the use of a key'],
+  [/^select \(select jsonb_build_object\('id', u\.id/, 'reads a user for a call'],
   [/k\.secret_hash/, 'reads a key and the rights of its user'],
 ]
 

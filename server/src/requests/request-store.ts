@@ -200,9 +200,11 @@ const tainted: Discounted = { givers: sql`select id from tainted`, after: reques
 
 /** The request, the approver, the rule-set version and the accounts that the request covers; one round trip. */
 export async function readDeciding(tx: Tx, request_id: string, approver_id: string): Promise<Deciding | undefined> {
-  const [row] = await tx.read(sql<DecidingRow & { approver: Weighed }>`with ${requestAndGivers(tx, request_id)}
-    select ${recordedColumns(tx)}, ${principalAsJson(tx, sql`a.requester_id`, tainted)} as counting_requester,
-      ${weighedAsJson(tx, sql`${approver_id}`, tainted)} as approver from a`)
+  const [row] = await tx.read(
+    plannedOnce(sql<DecidingRow & { approver: Weighed }>`with ${requestAndGivers(tx, request_id)}
+      select ${recordedColumns(tx)}, ${principalAsJson(tx, sql`a.requester_id`, tainted)} as counting_requester,
+        ${weighedAsJson(tx, sql`${approver_id}`, tainted)} as approver from a`),
+  )
   if (row === undefined) return undefined
   const { approver, ...recorded } = row
   return { ...asWeighed(recorded), approver }
