@@ -11,26 +11,31 @@ const growth = { due: 8, beside: 2 }
 /** In pages of 8 kB. A smaller table costs little to scan; a larger one was analyzed before, and autovacuum follows its growth. */
 const watched = { min: 8, max: 4_000 }
 
+/** `quoted`: its name as part of a statement. `pages`: its size; `relpages`: that which PostgreSQL last counted. */
+type GrownTable = { name: string; quoted: string; pages: number; relpages: number }
+
 /**
  * Analyzes the tables that have outgrown what PostgreSQL knows of them, and returns their names. A connection keeps the plan of a statement
  * until a table of it is analyzed. A plan that was made while the tables were empty would read all rows of a tenant, and autovacuum
  * comes by once a minute. `reading`: any role. `owner`: the role that may analyze.
  */
 export async function analyzeGrown(reading: UnrestrictedTx, owner: ConnectionTarget): Promise<string[]> {
-  const grown = await reading.read(sql<{ name: string; pages: number; relpages: number }>`select t.* from (
-      select relname::text as name, relpages,
+  const grown = await reading.read(sql<GrownTable>`select t.* from (
+      select relname::text as name, format('%I.%I', 'public', relname) as quoted, relpages,
         (pg_relation_size(oid) / current_setting('block_size')::integer)::integer as pages
-      from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' offset 0) t
+      from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
+        and relowner = (select relowner from pg_class where oid = 'public.tenant'::regclass) offset 0) t
     where t.pages between ${watched.min} and ${watched.max} and t.pages >= ${growth.beside} * t.relpages
     order by t.name`)
   if (!grown.some(({ pages, relpages }) => pages >= growth.due * relpages)) return []
-  const names = grown.map(({ name }) => name)
   const client = await connectAlone(owner)
   try {
     await client.query(`set lock_timeout = '1s'`)
-    for (const name of names) await client.query(`analyze ${name}`)
+    const failures: unknown[] = []
+    for (const { quoted } of grown) await client.query(`analyze ${quoted}`).catch((error) => failures.push(error))
+    if (failures.length > 0) throw new AggregateError(failures, 'a table could not be analyzed')
   } finally {
     await client.end()
   }
-  return names
+  return grown.map(({ name }) => name)
 }

@@ -25,6 +25,17 @@ export const isWanted = sql`(select true from access_grant live where live.tenan
 export const isWaitedFor = sql`(select true from access_grant waiting where waiting.tenant_id = e.tenant_id
   and waiting.entitlement_id = e.id and waiting.status = 'pending' limit 1) is not null`
 
+/**
+ * A row under one lease. INVARIANT: an answer about many rows is matched by it: of two workers with the same row, the one that lost its lease
+ * must not take the other's answer.
+ */
+export const leaseOf = ({ id, generation }: Pick<WorkItem, 'id' | 'generation'>): string => `${id} ${generation}`
+
+/** Rows as JSON for PostgreSQL, which accepts no half of a surrogate pair: a target may answer with one. */
+export function asJson(rows: readonly object[]): string {
+  return JSON.stringify(rows, (_, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value))
+}
+
 /** Whether Sallyport made what holds the access, as a driver's `Target` says. */
 export function isMade(target: Statement): Statement {
   return sql`(${target} @> '{"made": true}')`
@@ -58,7 +69,7 @@ export function mine(
     .map(({ item, ...rest }) => ({ ...rest, id: item.id, generation: item.generation }))
     .sort((one, other) => (one.id < other.id ? -1 : 1))
   return sql`mine as materialized (
-      select item.* from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as item (id uuid, generation bigint${facts})
+      select item.* from jsonb_to_recordset(${asJson(rows)}::jsonb) as item (id uuid, generation bigint${facts})
       cross join lateral (
         select from entitlement e where e.tenant_id = ${tx.tenant_id} and e.id = item.id
           and e.generation = item.generation and ${condition}

@@ -5,7 +5,7 @@ import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { settingSeconds } from '../settings/setting-store.ts'
 import { isActive } from '../users/active-store.ts'
 import type { Waiting } from './convergence.ts'
-import { emitOfGrants, grantsOf, isWanted, lateEffectFor, mine, ours } from './entitlement-store.ts'
+import { emitOfGrants, grantsOf, isWanted, lateEffectFor, leaseOf, mine, ours } from './entitlement-store.ts'
 import { assign, assignEither, isBefore } from './grant-transition-store.ts'
 import type { PolicyVerdict } from './policy-verdict.ts'
 
@@ -15,13 +15,15 @@ export type StillPermitted = { grant_ids: readonly string[]; rulesUnchanged: Sta
 /** For a write that concerns no pending grant. */
 export const noGrants: StillPermitted = { grant_ids: [], rulesUnchanged: sql`true` }
 
+type WorkRow = Pick<WorkItem, 'id' | 'generation'>
+
 /** Rows of a batch, and the pending grants of each that policy permits. */
 type Permitted = { item: WorkItem; permitted: StillPermitted }
 
 /**
  * The batch in parts with the same rules: in nearly every batch all rows were evaluated by the same version. One transaction, which locks
- * the holders of all permitted grants first, in the order of their ids: a concurrent deactivation of a holder commits either before this,
- * or after it and then ends the grant.
+ * the holders of all permitted grants first, then all entitlements, each in the order of their ids: a concurrent deactivation of a holder
+ * commits either before this, or after it and then ends the grant.
  */
 async function writeByRules<Row extends Permitted, Answer>(
   tx: Tx,
@@ -41,7 +43,10 @@ async function writeByRules<Row extends Permitted, Answer>(
     }) => `${text} ${values.join()}`,
   )
   const writes = [...parts.values()].map((part) => write(part, part[0]?.permitted.rulesUnchanged ?? sql`false`))
-  const answers = await tx.write([...(ids.length > 0 ? [holdHolders] : []), ...writes])
+  const holdEntitlements = sql`select from entitlement e where e.tenant_id = ${tx.tenant_id}
+    and e.id = any(${rows.map(({ item }) => item.id)}::uuid[]) order by e.id for no key update`
+  const locks = [...(ids.length > 0 ? [holdHolders] : []), ...(parts.size > 1 ? [holdEntitlements] : [])]
+  const answers = await tx.write([...locks, ...writes])
   return answers.slice(-writes.length).flat() as Answer[]
 }
 
@@ -74,13 +79,13 @@ export type Beginning = { item: WorkItem; permitted: StillPermitted; until: Date
  */
 export async function beginGrants(tx: Tx, rows: readonly Beginning[]): Promise<('begun' | Blocked)[]> {
   const outcomes = await writeByRules(tx, rows, (part, rulesUnchanged) => beginPart(tx, part, rulesUnchanged))
-  const found = new Map(outcomes.map(({ id, outcome }) => [id, outcome]))
-  return rows.map(({ item }) => found.get(item.id) ?? 'lease_lost')
+  const found = new Map(outcomes.map((row) => [leaseOf(row), row.outcome]))
+  return rows.map(({ item }) => found.get(leaseOf(item)) ?? 'lease_lost')
 }
 
 function beginPart(tx: Tx, part: readonly Beginning[], rulesUnchanged: Statement) {
   const items = part.map(({ item, permitted: { grant_ids }, until }) => ({ item, grant_ids, until }))
-  return sql<{ id: string; outcome: 'begun' | Blocked }>`with
+  return sql<WorkRow & { outcome: 'begun' | Blocked }>`with
     ${mine(tx, items, sql`, grant_ids uuid[], until timestamptz`)}, ${stillPermitted(tx, rulesUnchanged)},
     begun as (
       update entitlement e set act = 'grant', act_reference = null, act_polls = 0, observed = 'unknown',
@@ -95,7 +100,7 @@ function beginPart(tx: Tx, part: readonly Beginning[], rulesUnchanged: Statement
       from permitted where g.tenant_id = ${tx.tenant_id} and g.id = permitted.id
         and permitted.entitlement_id in (select id from begun)
         and ${isBefore('begin')} and g.provisioning_status <> 'attempting')
-    select mine.id, case when mine.id in (select id from begun) then 'begun'
+    select mine.id, mine.generation::text, case when mine.id in (select id from begun) then 'begun'
       when not (${rulesUnchanged}) then 'rules_changed' else 'not_pending' end as outcome from mine`
 }
 
@@ -147,22 +152,22 @@ export type Presence = {
 /** Records what targets show, and returns the ids of the activated grants of each. One round trip. */
 export async function savePresences(tx: Tx, rows: readonly Presence[]): Promise<string[][]> {
   const activated = await writeByRules(tx, rows, (part, rulesUnchanged) => presentPart(tx, part, rulesUnchanged))
-  const found = Map.groupBy(activated, ({ entitlement_id }) => entitlement_id)
-  return rows.map(({ item }) => (found.get(item.id) ?? []).map(({ id }) => id))
+  const found = Map.groupBy(activated, leaseOf)
+  return rows.map(({ item }) => (found.get(leaseOf(item)) ?? []).map(({ grant_id }) => grant_id))
 }
 
 function presentPart(tx: Tx, part: readonly Presence[], rulesUnchanged: Statement) {
   const items = part.map(({ permitted: { grant_ids }, ...presence }) => ({ ...presence, grant_ids }))
-  return sql<{ id: string; entitlement_id: string }>`with
+  return sql<WorkRow & { grant_id: string }>`with
     ${mine(tx, items, sql`, begun uuid[], grant_ids uuid[], reference text, ends_early boolean`)},
     ${stillPermitted(tx, rulesUnchanged)}, ${given(tx)}, ${seenPresent(tx)}, ${activate(tx)}
-    select id, entitlement_id from active`
+    select id as grant_id, entitlement_id as id, generation::text from active`
 }
 
 /** The grants that become active, unless their deadline is over, and the one moment at which they do. */
 function given(tx: Tx): Statement {
   return sql`given as materialized (
-      select g.id, g.by_person, mine.id as entitlement_id, mine.reference, g.id = any(mine.begun) as by_act
+      select g.id, g.by_person, mine.id as entitlement_id, mine.generation, mine.reference, g.id = any(mine.begun) as by_act
       from (select count(*) from permitted) locked, mine
       cross join lateral (
         select g.id, g.by_person from access_grant g where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id
@@ -200,6 +205,6 @@ function activate(tx: Tx): Statement {
         target_reference = case when given.by_act then given.reference end
       from given join seen on seen.id = given.entitlement_id
       where g.tenant_id = ${tx.tenant_id} and g.id = given.id and ${isBefore('activate')} and g.activate_by > seen.now
-      returning g.id, g.request_id, g.entitlement_id),
+      returning g.id, g.request_id, g.entitlement_id, given.generation),
     emitted as (${emitOfGrants(tx, 'grant.activated', sql`active`)})`
 }

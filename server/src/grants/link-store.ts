@@ -4,6 +4,7 @@ import type { Statement, Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import type { Plan } from '../provisioners/driver.ts'
 import type { ProvisionerRef } from '../provisioners/drivers.ts'
+import { asJson, leaseOf } from './entitlement-store.ts'
 import type { GrantStatus } from './grant.ts'
 import { keepSwept } from './sweep-store.ts'
 
@@ -29,14 +30,16 @@ export async function linkGrants(tx: Tx, links: readonly Link[]): Promise<LinkOu
     ...{ key: plan.key, target: plan.target, held: plan.held, connect: plan.connect },
     ...{ session_seconds: plan.session_seconds, recorded_as: plan.recorded_as ?? null },
   }))
-  const { linking, locks } = linkingOf(tx, JSON.stringify(rows))
-  const refs = new Map(links.map(({ ref }) => [`${ref.provisioner} ${ref.provisioner_id}`, ref]))
+  const { linking, locks } = linkingOf(tx, asJson(rows))
+  const named = (ref: ProvisionerRef) => `${ref.provisioner} ${ref.provisioner_id} ${ref.provisioner_version}`
+  const refs = new Map(links.map(({ ref }) => [named(ref), ref]))
+  const inOrder = [...refs.keys()].sort().flatMap((name) => refs.get(name) ?? [])
   const answers = await tx.write([
     ...locks,
     insertEntitlements(tx, linking),
-    sql<{ id: string; linked: boolean; status: GrantStatus }>`with ${linking},
+    sql<Linked>`with ${linking},
       ours as (
-        select l.grant_id, l.is_served, g.status, e.id as entitlement_id from linking l
+        select l.grant_id, l.generation, l.is_served, g.status, e.id as entitlement_id from linking l
         cross join lateral (select g.status from access_grant g where g.tenant_id = ${tx.tenant_id}
           and g.id = l.grant_id and g.generation = l.generation offset 0) g
         left join lateral (select e.id from entitlement e where e.tenant_id = ${tx.tenant_id}
@@ -47,15 +50,17 @@ export async function linkGrants(tx: Tx, links: readonly Link[]): Promise<LinkOu
         from ours where g.tenant_id = ${tx.tenant_id} and g.id = ours.grant_id and ours.status = 'pending'
           and ours.is_served
         returning g.id)
-      select ours.grant_id as id, ours.status, ours.grant_id in (select id from linked) as linked from ours`,
-    ...[...refs.values()].map((ref) => sql`with ${servedOf(tx, ref)} ${keepSwept(tx, ref, isServed(ref))}`),
+      select ours.grant_id as id, ours.generation::text, ours.status, ours.grant_id in (select id from linked) as linked from ours`,
+    ...inOrder.map((ref) => sql`with ${servedOf(tx, ref)} ${keepSwept(tx, ref, isServed(ref))}`),
   ])
-  const outcomes = answers[locks.length + 1] as { id: string; linked: boolean; status: GrantStatus }[]
-  const found = new Map(outcomes.map((row) => [row.id, row]))
-  return links.map(({ item }) => outcomeOf(found.get(item.id)))
+  const outcomes = answers[locks.length + 1] as Linked[]
+  const found = new Map(outcomes.map((row) => [leaseOf(row), row]))
+  return links.map(({ item }) => outcomeOf(found.get(leaseOf(item))))
 }
 
-function outcomeOf(row: { linked: boolean; status: GrantStatus } | undefined): LinkOutcome {
+type Linked = Pick<WorkItem, 'id' | 'generation'> & { linked: boolean; status: GrantStatus }
+
+function outcomeOf(row: Linked | undefined): LinkOutcome {
   if (row === undefined) return 'lease_lost'
   if (row.linked) return 'linked'
   return row.status === 'pending' ? 'provisioner_changed' : 'not_pending'
@@ -88,7 +93,7 @@ function linkingOf(tx: Tx, rows: string): { linking: Statement; locks: Statement
   return { linking, locks }
 }
 
-/** Of grants with the same meaning, the plan of one counts. */
+/** Of grants with the same meaning, the plan of the last counts. */
 function insertEntitlements(tx: Tx, linking: Statement): Statement {
   return sql`with ${linking}
     insert into entitlement (tenant_id, id, provisioner, provisioner_id, target_key, target, session_seconds,
@@ -99,7 +104,7 @@ function insertEntitlements(tx: Tx, linking: Statement): Statement {
     cross join lateral (select from access_grant g where g.tenant_id = ${tx.tenant_id} and g.id = l.grant_id
       and g.generation = l.generation and g.status = 'pending' offset 0) g
     where l.is_served
-    order by l.provisioner, l.key, l.grant_id
+    order by l.provisioner, l.key, l.grant_id desc
     on conflict (tenant_id, provisioner, target_key) do update set target = excluded.target,
       provisioner_id = excluded.provisioner_id, session_seconds = excluded.session_seconds,
       recorded_as = excluded.recorded_as, session_note = null,

@@ -3,7 +3,7 @@ import type { WorkItem } from '../jobs/claim.ts'
 import type { Tx } from '../kernel/context.ts'
 import { type EntitlementRow, maxWaiting } from './convergence.ts'
 import { alarmAfterSeconds } from './entitlement.ts'
-import { emitOfGrants, isLeaving, isMade, isOfMine, isWanted, mine } from './entitlement-store.ts'
+import { emitOfGrants, isLeaving, isMade, isOfMine, isWanted, leaseOf, mine } from './entitlement-store.ts'
 import { assign, isBefore } from './grant-transition-store.ts'
 
 /**
@@ -23,11 +23,11 @@ export async function openEntitlements(tx: Tx, items: readonly WorkItem[]): Prom
     sql`with ${mine(tx, wrapped, sql``, sharedEnd)}
       update access_grant g set ${assign('finish')}, updated_at = clock_timestamp()
       from mine where ${isOfMine(tx)} and ${isLeaving}`,
-    sql<EntitlementRow & { id: string }>`select e.*
+    sql<EntitlementRow & Pick<WorkItem, 'id' | 'generation'>>`select e.*
       from unnest(${items.map(({ id }) => id)}::uuid[], ${items.map(({ generation }) => generation)}::bigint[])
         as item (id, generation)
       cross join lateral (
-        select e.id, e.provisioner, e.provisioner_id, e.target, e.held_before, e.observed, e.act, e.act_reference,
+        select e.id, e.generation::text, e.provisioner, e.provisioner_id, e.target, e.held_before, e.observed, e.act, e.act_reference,
           e.act_polls, e.failures, p.version as provisioner_version, coalesce(p.enabled, true) as enabled,
           coalesce(p.corrects_drift, false) as corrects_drift, ${isMade(sql`e.target`)} as is_made,
           e.suspected, e.drift, (extract(epoch from e.given_until) * 1000)::float8 as given_until_ms,
@@ -47,8 +47,8 @@ export async function openEntitlements(tx: Tx, items: readonly WorkItem[]): Prom
         where e.tenant_id = ${tx.tenant_id} and e.id = item.id and e.generation = item.generation
         offset 0) e`,
   ])
-  const rows = new Map(answers[2].map((row) => [row.id, row]))
-  return items.map(({ id }) => rows.get(id))
+  const rows = new Map(answers[2].map((row) => [leaseOf(row), row]))
+  return items.map((item) => rows.get(leaseOf(item)))
 }
 
 /** The grant `g` ended long ago, its access is still there, and nobody was notified. */

@@ -5,6 +5,7 @@ import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import type { PlanInput } from '../provisioners/driver.ts'
 import type { ProvisionerType } from '../provisioners/provisioner.ts'
 import { servingProvisioner } from '../provisioners/serving-store.ts'
+import { leaseOf } from './entitlement-store.ts'
 import { firstOf } from './extension-store.ts'
 import { assign, isBefore } from './grant-transition-store.ts'
 
@@ -58,6 +59,7 @@ type GrantToPlan = {
 
 type Row = {
   id: string
+  generation: string
   first_grant_id: string
   status: string
   late: boolean
@@ -83,7 +85,7 @@ export async function findGrantsToPlan(tx: Tx, items: readonly WorkItem[]): Prom
     from unnest(${items.map(({ id }) => id)}::uuid[], ${items.map(({ generation }) => generation)}::bigint[])
       as item (id, generation)
     cross join lateral (
-      select g.id, ${firstOf(sql`g`)} as first_grant_id, g.status,
+      select g.id, g.generation::text, ${firstOf(sql`g`)} as first_grant_id, g.status,
         g.activate_by <= clock_timestamp() as late, ${isOfRehearsal} as rehearsed, g.failures,
         g.duration_seconds, g.action, r.audit_session, u.subject, served.*, g.resource_type, g.resource_id,
         g.account_id, g.permission_set, g.user_id, u.email, u.name as user_name
@@ -93,8 +95,8 @@ export async function findGrantsToPlan(tx: Tx, items: readonly WorkItem[]): Prom
       where g.tenant_id = ${tx.tenant_id} and g.id = item.id and g.generation = item.generation
       offset 0) g`),
   )
-  const found = new Map(rows.map((row) => [row.id, grantToPlan(row)]))
-  return items.map(({ id }) => found.get(id))
+  const found = new Map(rows.map((row) => [leaseOf(row), grantToPlan(row)]))
+  return items.map((item) => found.get(leaseOf(item)))
 }
 
 function grantToPlan(row: Row): GrantToPlan {

@@ -8,6 +8,7 @@ import type { WorkItem } from '../jobs/claim.ts'
 import type { Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import { linkGrant } from './batched-entitlement-store.ts'
+import { linkGrants } from './link-store.ts'
 
 /** A grant is linked to an entitlement while its provisioner is being deleted or changed. No worker runs here. */
 const house = await openHouse()
@@ -103,6 +104,18 @@ for (const before of ['never', 'before'] as const) {
     })
   })
 }
+
+test('grants planned for two versions of a provisioner: one is linked and its target swept, the other is planned again', async () => {
+  const [current, former] = [await stage(), await stage()]
+  const linkOf = ({ key }: { key: string }, version: number) => ({
+    item: { tenant_id: on.tenant_id, id: key, generation: '0' },
+    ref: { provisioner: 'sandbox', provisioner_id: current.id, provisioner_version: version } as const,
+    plan: { key, target: {}, held: false, session_seconds: 0, connect: null },
+  })
+  assert.deepEqual(await linkGrants(tx, [linkOf(current, 1), linkOf(former, 0)]), ['linked', 'provisioner_changed'])
+  const swept = await house.asSuperuser('select from sweep where provisioner_id = $1', [current.id])
+  assert.equal(swept.length, 1)
+})
 
 test('a provisioner is disabled at once while a grant is being linked to it', async () => {
   const { link, change } = await stage()

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
+import { aLockIsWaitedFor } from '../../test/support/lock.ts'
 import { seedManyGrants } from '../../test/support/many-grants.ts'
 import { sql } from '../db/sql.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import { beginGrant, savePresent } from './batched-entitlement-store.ts'
-import { noGrants } from './give-store.ts'
+import { beginGrants, noGrants } from './give-store.ts'
 import { openEntitlements } from './open-entitlement-store.ts'
 import { beginRevokes, type Settling, settle } from './take-store.ts'
 
@@ -157,6 +158,47 @@ test('a stale worker neither begins a grant nor records its access as present (F
   const presence = { item: stale, begun: [id], permitted, reference: null, ends_early: false }
   assert.deepEqual(await savePresent(tx, presence), [])
   assert.deepEqual(await kept(stale), before)
+})
+
+test('of two workers with one entitlement in a batch, the stale one does not take the answer of the other (F2)', async () => {
+  const { tx, stale } = await stage()
+  const current = { ...stale, generation: '7' }
+  const both = [stale, current]
+  const permitted = noGrants
+  assert.deepEqual(await beginRevokes(tx, both), [false, true])
+  assert.deepEqual(
+    await beginGrants(
+      tx,
+      both.map((item) => ({ item, permitted, until: new Date(0) })),
+    ),
+    ['lease_lost', 'begun'],
+  )
+  assert.deepEqual(
+    (await openEntitlements(tx, both)).map((row) => row !== undefined),
+    [false, true],
+  )
+})
+
+test('entitlements that were evaluated by different rules are locked in the order of their ids', async () => {
+  const { tx, stale, held } = await stage()
+  const [first, second] = [{ ...stale, generation: '7' }, held].sort((one, two) => (one.id < two.id ? -1 : 1))
+  assert.ok(first && second)
+  const otherRules = { grant_ids: [], rulesUnchanged: sql`1 = 1` }
+  await tx
+    .interactive(async (inside) => {
+      const lock = (item: WorkItem) =>
+        inside.read(sql`select from entitlement where tenant_id = ${tx.tenant_id} and id = ${item.id} for update`)
+      await lock(first)
+      const beginning = beginGrants(tx, [
+        { item: second, permitted: otherRules, until: new Date(0) },
+        { item: first, permitted: noGrants, until: new Date(0) },
+      ])
+      await aLockIsWaitedFor(db, inside)
+      // If it held the second already, this would be a deadlock.
+      await lock(second)
+      return { beginning }
+    })
+    .then(async ({ beginning }) => assert.deepEqual(await beginning, ['begun', 'begun']))
 })
 
 test('a grant in an unforeseen pair does not keep another grant of its entitlement from expiring', async () => {

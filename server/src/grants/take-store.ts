@@ -10,6 +10,7 @@ import {
   isWaitedFor,
   isWanted,
   lateEffectFor,
+  leaseOf,
   mine,
 } from './entitlement-store.ts'
 import { assign, isBefore } from './grant-transition-store.ts'
@@ -18,14 +19,15 @@ import { assign, isBefore } from './grant-transition-store.ts'
 export async function beginRevokes(tx: Tx, items: readonly WorkItem[]): Promise<boolean[]> {
   const wrapped = items.map((item) => ({ item }))
   const [begun] = await tx.write([
-    sql<{ id: string }>`with ${mine(tx, wrapped)}
+    sql<Pick<WorkItem, 'id' | 'generation'>>`with ${mine(tx, wrapped)}
       update entitlement e set act = 'revoke', act_reference = null, act_polls = 0, observed = 'unknown',
         may_land_until = case when e.act = 'grant' then ${lateEffectFor} else e.may_land_until end, suspected = false,
         updated_at = clock_timestamp()
-      from mine where e.tenant_id = ${tx.tenant_id} and e.id = mine.id returning e.id`,
+      from mine where e.tenant_id = ${tx.tenant_id} and e.id = mine.id
+      returning e.id, e.generation::text`,
   ])
-  const ids = new Set(begun.map(({ id }) => id))
-  return items.map(({ id }) => ids.has(id))
+  const held = new Set(begun.map(leaseOf))
+  return items.map((item) => held.has(leaseOf(item)))
 }
 
 /** How a run leaves an entitlement. `due_at`: the moment that made it due. */

@@ -178,3 +178,23 @@ test('a list where nothing is found rests for 50 ms, unless people wait for it',
   t.mock.restoreAll()
   await loop.stop()
 })
+
+test('a list that rests does not keep an idle loop running', async () => {
+  let claims = 0
+  const work = {
+    ...db.database.work,
+    write: ((statements) => {
+      if (statements.some(({ text }) => text.includes('from reminder where'))) claims += 1
+      return db.database.work.write(statements)
+    }) as typeof db.database.work.write,
+  }
+  const fault = (error: unknown) => assert.fail(String(error))
+  const works: DueWork[] = [{ table: 'reminder', run: async () => undefined }]
+  const database = { ...db.database, work }
+  const began = performance.now()
+  const loop = startDueWork({ takes: database, others: database }, works, 4, fault, fault)
+  await until('it has been claimed three times', async () => claims >= 3)
+  // Once at the start, and then once a second. A slow machine takes longer.
+  assert.ok(performance.now() - began > 1_500, `${claims} claims in ${performance.now() - began} ms`)
+  await loop.stop()
+})

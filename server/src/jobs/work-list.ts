@@ -143,8 +143,9 @@ async function claimAndStart(
   start: (list: WorkList, item: WorkItem) => void,
 ): Promise<{ left: boolean; wait: number }> {
   const now = performance.now()
+  const resting = lists.filter((list) => isResting(list, now))
   const withRoom = lists.flatMap((list) => {
-    if (isResting(list, now)) return []
+    if (resting.includes(list)) return []
     const { table, part } = list.work
     const without = [...list.inFlight.fullTenants(), ...(part === 'gives' ? backedUp : [])]
     const claimRequest = { table, part, ...list.inFlight.room(), without }
@@ -164,7 +165,7 @@ async function claimAndStart(
     if (left) return items.length > 0 ? 0 : lockedMs
     return ms === null ? Number.MAX_SAFE_INTEGER : Math.max(0, Math.ceil(ms))
   })
-  const rests = lists.filter((list) => isResting(list, now)).map((list) => Math.ceil(restOf(list) - now))
+  const rests = resting.map((list) => Math.ceil(restOf(list) - now))
   return { left: claims.some(({ left }) => left), wait: Math.min(Number.MAX_SAFE_INTEGER, ...waits, ...rests) }
 }
 

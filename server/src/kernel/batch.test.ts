@@ -51,7 +51,7 @@ test('as many batches are under way as wanted, and no more', async () => {
     under -= 1
     return items
   }
-  const call = batched(2, send, never, 2)
+  const call = batched(2, send, never, { atOnce: 2 })
   assert.deepEqual(await Promise.all([1, 2, 3, 4, 5].map((one) => call(client, one))), [1, 2, 3, 4, 5])
   assert.deepEqual([roundTrips, most], [[2, 2, 1], 2])
 })
@@ -87,4 +87,26 @@ test('a bad call fails alone if each is retried alone; otherwise the whole batch
   assert.equal(roundTrips, 4)
   assert.deepEqual(await statuses(false), ['rejected', 'rejected', 'rejected'])
   assert.equal(roundTrips, 5)
+})
+
+test('batches wait for the calls of a failed one that are sent alone, unless these go apart', async () => {
+  for (const apart of [false, true]) {
+    const { promise: unlocked, resolve: unlock } = Promise.withResolvers<void>()
+    const send = async (_client: object, items: readonly string[]) => {
+      if (items.length > 1) throw new Error('one of them is locked')
+      if (items[0] === 'locked') await unlocked
+      return items
+    }
+    const call = batched(2, send, () => true, { apart })
+    let isDone = false
+    const failed = [call(client, 'locked'), call(client, 'beside')]
+    const next = call(client, 'next').then(() => {
+      isDone = true
+    })
+    for (let turns = 0; turns < 10; turns += 1) await new Promise(setImmediate)
+    assert.equal(isDone, apart)
+    unlock()
+    assert.deepEqual(await Promise.all(failed), ['locked', 'beside'])
+    await next
+  }
 })

@@ -3,13 +3,14 @@ type Waiting<Call, Answer> = { call: Call; resolve(answer: Answer): void; reject
 /**
  * Sends many calls in few round trips. Calls to one `client` in the same tick of the event loop, or during the previous round
  * trip, form one batch of at most `max` calls; `atOnce` of them are under way, by default one. `send` returns the answers in the order of the calls. If a batch fails and
- * `eachAlone` returns true for the error, each call is sent alone, so that one bad call fails no other.
+ * `eachAlone` returns true for the error, each call is sent alone, so that one bad call fails no other. `apart`: the batches after it do not wait
+ * for these, one of which may take long to fail.
  */
 export function batched<Client extends object, Call, Answer>(
   max: number,
   send: (client: Client, calls: readonly Call[]) => Promise<readonly Answer[]>,
   eachAlone: (error: unknown) => boolean,
-  atOnce = 1,
+  { atOnce = 1, apart = false }: { atOnce?: number; apart?: boolean } = {},
 ): (client: Client, call: Call) => Promise<Answer> {
   const queues = new WeakMap<Client, { waiting: Waiting<Call, Answer>[]; underWay: number }>()
 
@@ -19,9 +20,14 @@ export function batched<Client extends object, Call, Answer>(
       const answers = await send(client, calls)
       for (const [index, { resolve }] of batch.entries()) resolve(answers[index] as Answer)
     } catch (error) {
-      if (batch.length > 1 && eachAlone(error)) for (const one of batch) await roundTrip(client, [one])
-      else for (const { reject } of batch) reject(error)
+      if (batch.length === 1 || !eachAlone(error)) for (const { reject } of batch) reject(error)
+      else if (apart) void oneByOne(client, batch)
+      else await oneByOne(client, batch)
     }
+  }
+
+  const oneByOne = async (client: Client, batch: readonly Waiting<Call, Answer>[]): Promise<void> => {
+    for (const one of batch) await roundTrip(client, [one])
   }
 
   return (client, call) => {

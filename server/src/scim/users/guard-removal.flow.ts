@@ -73,7 +73,7 @@ const removeTogether = batched(
   maxBatch,
   (_: object, removals: readonly Removal[]) => removeAll(removals),
   isRowsOwnFault,
-  maxBatches,
+  { atOnce: maxBatches },
 )
 
 const removeAlone = async (removal: Removal) => (await removeAll([removal]))[0]
