@@ -167,7 +167,8 @@ function presentPart(tx: Tx, part: readonly Presence[], rulesUnchanged: Statemen
 /** The grants that become active, unless their deadline is over, and the one moment at which they do. */
 function given(tx: Tx): Statement {
   return sql`given as materialized (
-      select g.id, g.by_person, mine.id as entitlement_id, mine.generation, mine.reference, g.id = any(mine.begun) as by_act
+      select g.id, g.by_person, mine.id as entitlement_id, mine.generation, mine.reference,
+        g.id = any(mine.begun) as by_act
       from (select count(*) from permitted) locked, mine
       cross join lateral (
         select g.id, g.by_person from access_grant g where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id

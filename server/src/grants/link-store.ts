@@ -39,7 +39,8 @@ export async function linkGrants(tx: Tx, links: readonly Link[]): Promise<LinkOu
     insertEntitlements(tx, linking),
     sql<Linked>`with ${linking},
       ours as (
-        select l.grant_id, l.generation, l.is_served, g.status, e.id as entitlement_id from linking l
+        select l.grant_id, l.generation, l.is_served, g.status, e.id as entitlement_id
+        from linking l
         cross join lateral (select g.status from access_grant g where g.tenant_id = ${tx.tenant_id}
           and g.id = l.grant_id and g.generation = l.generation offset 0) g
         left join lateral (select e.id from entitlement e where e.tenant_id = ${tx.tenant_id}
@@ -50,7 +51,9 @@ export async function linkGrants(tx: Tx, links: readonly Link[]): Promise<LinkOu
         from ours where g.tenant_id = ${tx.tenant_id} and g.id = ours.grant_id and ours.status = 'pending'
           and ours.is_served
         returning g.id)
-      select ours.grant_id as id, ours.generation::text, ours.status, ours.grant_id in (select id from linked) as linked from ours`,
+      select ours.grant_id as id, ours.generation::text, ours.status,
+        ours.grant_id in (select id from linked) as linked
+      from ours`,
     ...inOrder.map((ref) => sql`with ${servedOf(tx, ref)} ${keepSwept(tx, ref, isServed(ref))}`),
   ])
   const outcomes = answers[locks.length + 1] as Linked[]

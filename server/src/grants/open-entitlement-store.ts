@@ -27,8 +27,9 @@ export async function openEntitlements(tx: Tx, items: readonly WorkItem[]): Prom
       from unnest(${items.map(({ id }) => id)}::uuid[], ${items.map(({ generation }) => generation)}::bigint[])
         as item (id, generation)
       cross join lateral (
-        select e.id, e.generation::text, e.provisioner, e.provisioner_id, e.target, e.held_before, e.observed, e.act, e.act_reference,
-          e.act_polls, e.failures, p.version as provisioner_version, coalesce(p.enabled, true) as enabled,
+        select e.id, e.generation::text, e.provisioner, e.provisioner_id, e.target, e.held_before, e.observed,
+          e.act, e.act_reference, e.act_polls, e.failures, p.version as provisioner_version,
+          coalesce(p.enabled, true) as enabled,
           coalesce(p.corrects_drift, false) as corrects_drift, ${isMade(sql`e.target`)} as is_made,
           e.suspected, e.drift, (extract(epoch from e.given_until) * 1000)::float8 as given_until_ms,
           e.next_look_at::text as due_at, coalesce(e.may_land_until > now(), false) as may_land,
