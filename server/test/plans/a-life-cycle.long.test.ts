@@ -114,7 +114,7 @@ sent.clear()
 await live()
 // That of `deliverAll` itself, by which it waits for other tests.
 const statements = [...sent.values()].filter(({ statement }) => !statement.text.includes('order by event.xid desc'))
-await multiplyLives(house.asSuperuser, on.tenant_id, Math.ceil(grants / 4))
+await multiplyLives(house.asSuperuser, on.tenant_id, Math.ceil(grants / 4), { of_events: 5 })
 
 async function requireIndexes(): Promise<void> {
   const scans: string[] = []

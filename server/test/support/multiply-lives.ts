@@ -18,9 +18,14 @@ export const growingTables = Object.keys(lifeTables)
 
 /**
  * Copies the lives of a tenant that are there, with all that belongs to them, `times` times, each copy a minute older than the one before.
- * Copies of events count as delivered.
+ * Copies of events count as delivered. `of_events`: every so many copies have their events, with what follows from them.
  */
-export async function multiplyLives(query: Query, tenant_id: string, times: number): Promise<void> {
+export async function multiplyLives(
+  query: Query,
+  tenant_id: string,
+  times: number,
+  { of_events = 1 } = {},
+): Promise<void> {
   // Copies need no check of what they refer to.
   await query('set session_replication_role = replica')
   for (const [table, keys] of Object.entries(lifeTables)) {
@@ -44,7 +49,7 @@ export async function multiplyLives(query: Query, tenant_id: string, times: numb
       query(
         `insert into ${table} (${names.join(', ')})
           select ${values.join(', ')} from life, generate_series($1::integer, $2::integer) n
-          where ${table in ofLife ? ofLife[table] : 'true'} order by n desc`,
+          where ${table in ofLife ? `${ofLife[table]} and n % ${of_events} = 0` : 'true'} order by n desc`,
         [from, until],
       ),
     )
@@ -53,9 +58,11 @@ export async function multiplyLives(query: Query, tenant_id: string, times: numb
   await query('reset session_replication_role')
 }
 
+/** Which rows belong to lives, of the tables that have several for each. */
 const ofLife: Record<string, string> = {
   event: `subject_type in ('request', 'grant')`,
   notification: `resource_type in ('access_request', 'access_grant')`,
+  sandbox_operation: 'true',
 }
 
 /** Ids of events that the database made are random. */
