@@ -10,9 +10,12 @@ export const allGone = `select not exists (select from access_grant where expire
 
 /** p50, p90, p99, the maximum, and the count. */
 export function spread(values: readonly number[]): string[] {
-  const sorted = values.toSorted((one, other) => one - other)
-  const at = (share: number) => (sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN).toFixed(1)
-  return [at(0.5), at(0.9), at(0.99), at(1), String(sorted.length)]
+  return [...[0.5, 0.9, 0.99, 1].map((share) => quantile(values, share).toFixed(1)), String(values.length)]
+}
+
+/** The least value that this share of all values does not exceed. */
+export function quantile(values: readonly number[], share: number): number {
+  return values.toSorted((one, other) => one - other)[Math.ceil(values.length * share) - 1] ?? Number.NaN
 }
 
 /** The delay in milliseconds until each revocation reached the target, and until its end was verified there. */

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connectAlone } from '../server/src/db/client/connect.ts'
-import { readRunningEmbedded } from '../server/src/embedded-postgres/start.ts'
 import type { Bench, Effort } from './bench.ts'
 import { loseOneOfTwo } from './dead-node.ts'
-import { allGone, type Database, lateness, seed, spread, until } from './ends.ts'
+import { embeddedTarget } from './embedded.ts'
+import { allGone, lateness, seed, spread, until } from './ends.ts'
 import { endAtItsRate } from './own-rate.ts'
 import { gather, startService } from './sallyport.ts'
 
@@ -45,7 +45,7 @@ async function endAtOnce(effort: Effort, tenants: number): Promise<string[][]> {
   const service = await startService({ DATA_DIR: folder, LOG_LEVEL: 'warn' })
   try {
     const caller = makeCaller(service.base_url, await gather(service.base_url, folder))
-    const database = await openDatabase(folder)
+    const database = await connectAlone(await embeddedTarget(folder))
     const instant = await seed(database, effort, tenants)
     const quiet = await callFor(caller, () => pause(effort.seconds * 1_000))
     await until(database, 'select clock_timestamp() >= $1::timestamptz as met', instant, 10)
@@ -68,13 +68,6 @@ async function endAtOnce(effort: Effort, tenants: number): Promise<string[][]> {
     await service.stop()
     await rm(folder, { recursive: true, force: true })
   }
-}
-
-async function openDatabase(data_dir: string): Promise<Database> {
-  const endpoint = await readRunningEmbedded(data_dir)
-  if (endpoint === undefined) throw new Error('the embedded database does not run')
-  const { host, port, superuser: user, password } = endpoint
-  return connectAlone({ host, port, user, database: 'sallyport', ...(password !== undefined && { password }) })
 }
 
 type Caller = { request(): Promise<string>; read(id: string): Promise<unknown> }

@@ -99,7 +99,7 @@ const names: readonly [RegExp, string][] = [
   [/seen as \(/, 'activates grants'],
   [/clock_timestamp\(\) \+ coalesce\(make_interval/, 'releases entitlements'],
   [/reference text, gone boolean/, 'releases entitlements'],
-  [/act_polls \+ \$?/, 'waits for the target'],
+  [/act_polls \+/, 'waits for the target'],
   [/target_reference = mine\.reference/, 'ends grants that are gone'],
   [/cross join lateral \( select e\.id, e\.provisioner,/, 'opens entitlements'],
   [/emitted_expired/, 'ends what is over by the clock'],

@@ -29,13 +29,13 @@ export type Life = {
   /** The place of its asker in the order. */
   asker: number
   asked: number
-  /** When the ask was answered, and its approval if a person approved it. */
-  accepted: number
+  /** When the request, and its approval if a person approves it, was answered. */
   approved: number
   revoked: number
 }
 
-export type Lived = { lives: Life[] /** All of it, in seconds. */; seconds: number }
+/** `seconds`: all of it. */
+export type Lived = { lives: Life[]; seconds: number }
 
 const now = () => performance.timeOrigin + performance.now()
 
@@ -85,9 +85,8 @@ async function askOnce(lane: Lane, order: LivesOrder, place: number): Promise<Li
   }
   const asked = now()
   const { id } = await post<{ id: string }>(lane, order.port, asker.tenant_id, asker.key, '/v1/requests', body)
-  const accepted = now()
   if (byAPerson) await post(lane, order.port, asker.tenant_id, asker.approver_key, `/v1/requests/${id}/approve`, {})
-  return { request_id: id, asker: number, asked, accepted, approved: now(), revoked: 0 }
+  return { request_id: id, asker: number, asked, approved: now(), revoked: 0 }
 }
 
 function askerOf({ askers }: LivesOrder, number: number): Asker {
@@ -121,10 +120,6 @@ async function endEach(
     revoked.push(grant)
     free.push(lane)
   }
-  let isAsked = false
-  void asked.then(() => {
-    isAsked = true
-  })
   while (seen < order.lives || active.length > 0 || calls.size > 0) {
     const found = await activated()
     seen += found.length
@@ -137,7 +132,7 @@ async function endEach(
       const call = end(free.pop() as Lane, grant).finally(() => calls.delete(call))
       calls.add(call)
     }
-    await Promise.race([pause(10), ...(isAsked ? calls : [])])
+    await pause(10)
   }
   await asked
   await untilGone(database, revoked)

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type ConnectionTarget, connectAlone } from '../server/src/db/client/connect.ts'
-import { readRunningEmbedded } from '../server/src/embedded-postgres/start.ts'
+import { embeddedTarget } from './embedded.ts'
 import type { Database } from './ends.ts'
 import { type Asker, openHouses } from './houses.ts'
 import type { Lived, LivesOrder } from './lives-process.ts'
@@ -117,10 +117,7 @@ async function addRule(base_url: string, { tenant_id, owner }: People): Promise<
 }
 
 async function findDatabase(data_dir: string): Promise<{ target: ConnectionTarget; pid: number }> {
-  const endpoint = await readRunningEmbedded(data_dir)
-  if (endpoint === undefined) throw new Error('the embedded database does not run')
-  const { host, port, superuser: user, password } = endpoint
-  const target = { host, port, user, database: 'sallyport', ...(password !== undefined && { password }) }
+  const target = await embeddedTarget(data_dir)
   const client = await connectAlone(target)
   const { rows } = await client.query<{ pid: string }>(
     `select split_part(pg_read_file('postmaster.pid'), e'\\n', 1) as pid`,

@@ -1,5 +1,5 @@
 import type { Bench, Effort } from './bench.ts'
-import type { Database } from './ends.ts'
+import { type Database, quantile } from './ends.ts'
 import type { Life } from './lives-process.ts'
 import { type LivesMeasured, type LivesStage, openLivesStage } from './lives-stage.ts'
 
@@ -132,6 +132,5 @@ async function timesOf(database: Database, { lives }: LivesMeasured): Promise<Ti
 }
 
 function at(values: readonly number[], share: number): string {
-  const sorted = values.toSorted((one, other) => one - other)
-  return (sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN).toFixed(0)
+  return quantile(values, share).toFixed(0)
 }

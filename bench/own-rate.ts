@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connectAlone } from '../server/src/db/client/connect.ts'
-import { readRunningEmbedded } from '../server/src/embedded-postgres/start.ts'
 import { newId } from '../server/src/kernel/id.ts'
 import { keyOf } from '../server/src/provisioners/aws-identity-center/target.ts'
 import { operatorEnvironment, startAws } from '../server/test/support/aws/aws.ts'
+import { embeddedTarget } from './embedded.ts'
 import { allGone, type Database, spread, until } from './ends.ts'
 import { gather, type People, startService } from './sallyport.ts'
 
@@ -25,10 +25,7 @@ export async function endAtItsRate(count: number): Promise<{ rows: string[][]; n
   try {
     const people = await gather(service.base_url, folder)
     const provisioner_id = await setUp(service.base_url, people, aws)
-    const endpoint = await readRunningEmbedded(folder)
-    if (endpoint === undefined) throw new Error('the embedded database does not run')
-    const { host, port, superuser: user, password } = endpoint
-    const database = await connectAlone({ host, port, user, database: 'sallyport', ...(password && { password }) })
+    const database = await connectAlone(await embeddedTarget(folder))
     const instant = await seedAssignments(database, aws, people, provisioner_id, count)
     await until(database, 'select clock_timestamp() >= $1::timestamptz as met', instant, 10)
     const before = aws.entries().filter(({ service }) => service === 'sso').length

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from '../server/src/db/sql.ts'
 import { openDatabase } from '../server/src/db/transaction.ts'
-import { readRunningEmbedded } from '../server/src/embedded-postgres/start.ts'
 import { systemActor, type Tx } from '../server/src/kernel/context.ts'
 import { changeRulesAtOnce } from '../server/src/policies/cases/change-rules.flow.ts'
 import { insertPolicy } from '../server/src/policies/policy-store.ts'
@@ -12,6 +11,7 @@ import { insertRule } from '../server/src/policies/rule-store.ts'
 import { statementFromInput } from '../server/src/policy-engine/cedar/statement.ts'
 import { createTenant } from '../server/src/tenants/create-tenant.flow.ts'
 import type { Bench, Effort } from './bench.ts'
+import { embeddedTarget } from './embedded.ts'
 import { spread } from './ends.ts'
 import { type Caller, callerOf, meanwhile } from './meanwhile.ts'
 import { gather, startService } from './sallyport.ts'
@@ -100,11 +100,7 @@ async function measure(
 
 /** A new tenant with this many rules, and questions evaluated in the last days; signs its owner in. */
 async function seed(data_dir: string, base_url: string, size: Size) {
-  const endpoint = await readRunningEmbedded(data_dir)
-  if (endpoint === undefined) throw new Error('the embedded database does not run')
-  const { host, port, superuser: user, password: secret } = endpoint
-  const target = { host, port, user, database: 'sallyport', ...(secret !== undefined && { password: secret }) }
-  const database = openDatabase(target, { writes: 1, long: 1 })
+  const database = openDatabase(await embeddedTarget(data_dir), { writes: 1, long: 1 })
   try {
     const account = { email: 'owner@replay.example', password: 'a long enough password' }
     const { tenant_id } = await createTenant(database, { name: 'Replay', owner: { ...account, name: 'Owner' } })
