@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import { deliverAll } from '../../test/support/deliver.ts'
+import { seedManyApprovers } from '../../test/support/many-approvers.ts'
 import { notifiedStage } from '../../test/support/notified-stage.ts'
 import { recordingTx } from '../../test/support/rows-read.ts'
 import type { DeliveredEvent } from '../events/deliver.ts'
@@ -149,14 +150,7 @@ suite('many events of a tenant', () => {
   })
 
   test('for many users each are written in parts of a bounded size', async () => {
-    await house.asSuperuser(
-      `with made as (
-          insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider)
-          select $1, gen_random_uuid(), n || '@many.example', n || '@many.example', 'p' || n, 'local'
-            from generate_series(1, 620) n returning id)
-        insert into user_role (tenant_id, user_id, role_id) select $1, id, 'approver' from made`,
-      [tenant_id],
-    )
+    await seedManyApprovers(house.asSuperuser, tenant_id, 620)
     const asked = [await on.ask(on.account('820000000001')), await on.ask(on.account('820000000002'))]
     const some = (await eventsSoFar()).filter(({ subject_id }) => asked.includes(subject_id))
     const { tx: through, statements } = recordingTx(tx)

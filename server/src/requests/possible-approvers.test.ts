@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, suite, test } from 'node:test'
 import { openHouse } from '../../test/support/house.ts'
+import { seedManyApprovers } from '../../test/support/many-approvers.ts'
 import { ofEach, possibleDeciders } from '../../test/support/possible-deciders.ts'
 import { requestStage } from '../../test/support/request-stage.ts'
 import type { Database } from '../db/transaction.ts'
@@ -129,14 +130,7 @@ suite('the possible approvers of a request', () => {
     assert.equal((await mayDecide(id)).length, 3)
     assert.equal(trips, 1)
 
-    await house.asSuperuser(
-      `with made as (
-          insert into tenant_user (tenant_id, id, email, email_key, name, auth_provider)
-          select $1, gen_random_uuid(), n || '@x.example', n || '@x.example', 'p' || n, 'local'
-            from generate_series(1, 620) n returning id)
-        insert into user_role (tenant_id, user_id, role_id) select $1, id, 'approver' from made`,
-      [tenant_id],
-    )
+    await seedManyApprovers(house.asSuperuser, tenant_id, 620)
     trips = 0
     const may = await mayDecide(id)
     assert.equal(trips, 2)
