@@ -34,14 +34,7 @@ async function writeByRules<Row extends Permitted, Answer>(
   const holdHolders = sql`select from tenant_user u where u.tenant_id = ${tx.tenant_id} and u.id = any(array(
     select g.user_id from access_grant g where g.tenant_id = ${tx.tenant_id} and g.id = any(${ids}::uuid[])))
     order by u.id for share`
-  const parts = Map.groupBy(
-    rows,
-    ({
-      permitted: {
-        rulesUnchanged: { text, values },
-      },
-    }) => `${text} ${values.join()}`,
-  )
+  const parts = Map.groupBy(rows, ({ permitted }) => wholeText(permitted.rulesUnchanged))
   const writes = [...parts.values()].map((part) => write(part, part[0]?.permitted.rulesUnchanged ?? sql`false`))
   const holdEntitlements = sql`select from entitlement e where e.tenant_id = ${tx.tenant_id}
     and e.id = any(${rows.map(({ item }) => item.id)}::uuid[]) order by e.id for no key update`
@@ -49,6 +42,8 @@ async function writeByRules<Row extends Permitted, Answer>(
   const answers = await tx.write([...locks, ...writes])
   return answers.slice(-writes.length).flat() as Answer[]
 }
+
+const wholeText = ({ text, values }: Statement) => `${text} ${values.join()}`
 
 /**
  * The common table expression of permitted grants that may still be given: they are pending, the rules are those that were
