@@ -1,4 +1,5 @@
 import { type List, readListPage, testOf } from '../db/list-page.ts'
+import { eventsSettledTo } from '../db/settled.ts'
 import { sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import type { PageRequest, PageRows } from '../kernel/page.ts'
@@ -50,7 +51,7 @@ export function followEvents(tx: Tx, filters: AuditFilters, page: PageRequest): 
       // Of a tenant that has nearly all events, PostgreSQL would read those of the others too, and drop them. Here it does not know.
       range: [
         sql`r.tenant_id = any(array[(select ${tx.tenant_id}::uuid)])`,
-        sql`r.xid < pg_snapshot_xmin(pg_current_snapshot())`,
+        sql`r.xid < ${eventsSettledTo(tx.tenant_id)}`,
       ],
       filters: [],
       tested: [...filtersOf(filters).map(testOf), ...momentsOf(filters)],

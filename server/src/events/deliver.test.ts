@@ -45,7 +45,7 @@ const failures: string[] = []
 beforeEach(() => failures.splice(0))
 const deliverTo = (subscriber: Subscriber) =>
   deliver(db.database, subscriber, ({ event_id }) => failures.push(event_id))
-/** Delivers until so many events have arrived: an open transaction anywhere on the server holds back later events. */
+/** Delivers until so many events have arrived: an open transaction holds back later events. */
 const untilReceived = (one: ReturnType<typeof listener>, count: number) =>
   until(`${count} events are delivered`, async () => {
     await deliverTo(one.subscriber)

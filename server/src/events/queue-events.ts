@@ -1,3 +1,4 @@
+import { eventsSettledTo } from '../db/settled.ts'
 import { sql } from '../db/sql.ts'
 import type { Database } from '../db/transaction.ts'
 import type { Statement } from '../kernel/context.ts'
@@ -15,9 +16,9 @@ export type Queued = { queued: number; isBehind: boolean }
  * statement: of two processes at the same moment, one does nothing.
  */
 export async function queueEvents(database: Database, { name, on }: Omit<Subscriber, 'handle'>): Promise<Queued> {
-  // Only below the oldest open transaction, so that events which commit late are still ahead of the cursor.
+  // Only what is final, so that events which commit late are still ahead of the cursor.
   const ahead = sql`select e.tenant_id, e.type, e.xid, e.seq from event e
-    where (e.xid, e.seq) > (place.xid, place.seq) and e.xid < pg_snapshot_xmin(pg_current_snapshot())
+    where (e.xid, e.seq) > (place.xid, place.seq) and e.xid < ${eventsSettledTo()}
     order by e.xid, e.seq limit ${batchSize}`
   const [, [answer]] = await database.work.write([
     sql`insert into event_cursor (subscriber) values (${name}) on conflict do nothing`,

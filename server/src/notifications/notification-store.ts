@@ -1,3 +1,4 @@
+import { oldestOpen, settledTo } from '../db/settled.ts'
 import { allOf, idDigits, sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
@@ -38,7 +39,11 @@ export function unreadCount(tx: Tx, user_id: Statement, max: number): Statement 
 export type Place = { id: string; xid: string; seq: string }
 
 /** Up to here the order is final: no later commit can come before these rows. */
-const settled = sql`xid < pg_snapshot_xmin(pg_current_snapshot())`
+function isSettled(tx: Tx, user_id: string): Statement {
+  const firstAhead = sql`select created_at from notification
+    where tenant_id = ${tx.tenant_id} and user_id = ${user_id} and xid >= ${oldestOpen} order by xid, seq limit 1`
+  return sql`xid < ${settledTo(firstAhead)}`
+}
 
 /** The user's notifications after `place`, in order, at most `limit`. */
 export function listNotificationsBehind(
@@ -49,14 +54,14 @@ export function listNotificationsBehind(
 ): Promise<(NotificationRow & Place)[]> {
   return tx.read(sql<NotificationRow & Place>`select ${columns}, xid::text, seq::text from notification
     where tenant_id = ${tx.tenant_id} and user_id = ${user_id}
-      and (xid, seq) > (${place.xid}::xid8, ${place.seq}::bigint) and ${settled}
+      and (xid, seq) > (${place.xid}::xid8, ${place.seq}::bigint) and ${isSettled(tx, user_id)}
     order by notification.xid, notification.seq limit ${limit}`)
 }
 
 /** The position of the user's newest notification after skipping `skip`; undefined when there are not that many. */
 export async function findNewestPlace(tx: Tx, user_id: string, skip: number): Promise<Place | undefined> {
   const [place] = await tx.read(sql<Place>`select id, xid::text, seq::text from notification
-    where tenant_id = ${tx.tenant_id} and user_id = ${user_id} and ${settled}
+    where tenant_id = ${tx.tenant_id} and user_id = ${user_id} and ${isSettled(tx, user_id)}
     order by notification.xid desc, notification.seq desc offset ${skip} limit 1`)
   return place
 }
@@ -64,14 +69,14 @@ export async function findNewestPlace(tx: Tx, user_id: string, skip: number): Pr
 /** The position of the user's notification with this id; undefined when there is none. */
 export async function findPlace(tx: Tx, user_id: string, id: string): Promise<Place | undefined> {
   const [place] = await tx.read(sql<Place>`select id, xid::text, seq::text from notification
-    where tenant_id = ${tx.tenant_id} and user_id = ${user_id} and id = ${id} and ${settled}`)
+    where tenant_id = ${tx.tenant_id} and user_id = ${user_id} and id = ${id} and ${isSettled(tx, user_id)}`)
   return place
 }
 
-/** Which of these users got notifications from `since` up to where the order is final: a value to embed in another statement. */
-export function notifiedSince(since: string | undefined, user_ids: readonly string[]): Statement {
+/** Which of these users got notifications of the transactions from `since` on, before `to`: a value to embed in another statement. */
+export function notifiedSince(since: string | undefined, to: Statement, user_ids: readonly string[]): Statement {
   return sql`array(select distinct user_id from notification
-    where xid >= ${since ?? null}::xid8 and ${settled} and user_id = any(${[...user_ids]}::uuid[]))`
+    where xid >= ${since ?? null}::xid8 and xid < ${to} and user_id = any(${[...user_ids]}::uuid[]))`
 }
 
 /** Marks one of the user's notifications as read; the first call sets the time. Undefined when there is none with that id. */

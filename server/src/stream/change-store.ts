@@ -1,10 +1,8 @@
+import { eventsSettledTo, oldestOpenHere } from '../db/settled.ts'
 import { inIndexOrder, sql, sqlInteger } from '../db/sql.ts'
 import type { Tx } from '../kernel/context.ts'
 import { notifiedSince } from '../notifications/notification-store.ts'
 import { feedLength, type Place, type PlacedSubject } from './change-feed.ts'
-
-/** Up to here the order is final: no later commit can come before these events. */
-const settled = sql`event.xid < pg_snapshot_xmin(pg_current_snapshot())`
 
 export type News = { whole_to: string; notified: string[]; changed: string[] }
 
@@ -20,15 +18,18 @@ export async function findNews(
   const column = <Name extends keyof Place | 'tenant_id'>(name: Name) => places.map((place) => place[name])
   // One probe of the index of commits for each tenant, however many events there are.
   const [found] = await work.read(sql<News>`
-    select pg_snapshot_xmin(pg_current_snapshot())::text as whole_to, ${notifiedSince(since, user_ids)} as notified,
+    with settled as materialized (select (${oldestOpenHere}) as xid)
+    select settled.xid::text as whole_to, ${notifiedSince(since, sql`settled.xid`, user_ids)} as notified,
       array(
         select place.tenant_id
         from unnest(${column('tenant_id')}::uuid[], ${column('xid')}::xid8[], ${column('seq')}::bigint[])
           as place (tenant_id, xid, seq)
         cross join lateral (
           select from event
-          where event.tenant_id = place.tenant_id and (event.xid, event.seq) > (place.xid, place.seq) and ${settled}
-          order by event.xid, event.seq limit 1) as newer) as changed`)
+          where event.tenant_id = place.tenant_id and (event.xid, event.seq) > (place.xid, place.seq)
+            and event.xid < settled.xid
+          order by event.xid, event.seq limit 1) as newer) as changed
+    from settled`)
   if (found === undefined) throw new Error('a select without a table answered no row')
   return found
 }
@@ -58,7 +59,8 @@ export async function listSubjects(tx: Tx, after: Place | undefined): Promise<Pl
       select id, xid, seq, type, subject_type, subject_id,
         case when subject_type in ('request', 'grant') and subject_id ~ ${uuidForm}
           then subject_id::uuid end as record_id
-      from event where tenant_id = ${tx.tenant_id}::uuid and ${range} and ${settled}
+      from event where tenant_id = ${tx.tenant_id}::uuid and ${range}
+        and event.xid < ${eventsSettledTo(tx.tenant_id)}
       order by ${order} limit ${sqlInteger(feedLength)}) as e
     order by e.xid, e.seq`
   return tx.read(inIndexOrder(statement))
