@@ -44,10 +44,12 @@ export async function openShell(data_dir: string) {
   for (const one of [calls, bin]) mkdirSync(one)
   writeFileSync(join(bin, 'curl'), recordingCurl('/usr/bin/curl', calls))
   chmodSync(join(bin, 'curl'), 0o755)
-  const { HOME = '', PATH = '', TMPDIR = '/tmp', LANG = 'C.UTF-8' } = process.env
+  const { HOME = '', PATH = '', TMPDIR = '/tmp', LANG = 'C.UTF-8', NODE_COMPILE_CACHE } = process.env
+  // Each command is a process of its own, which would compile the same modules again.
+  const compiled = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }
   const bash = spawn('bash', ['--norc', '--noprofile'], {
     cwd: folder,
-    env: { HOME, TMPDIR, LANG, NO_COLOR: '1', PATH: `${bin}:${PATH}` },
+    env: { ...compiled, HOME, TMPDIR, LANG, NO_COLOR: '1', PATH: `${bin}:${PATH}` },
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
   })
