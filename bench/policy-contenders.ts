@@ -34,7 +34,7 @@ export function ours(
 /** The same engine with all rules in one set, otherwise unchanged. */
 export function unsliced(ruleSet: RuleSet, questions: readonly PlainQuestion[]): PolicyContender {
   const evaluator = newEvaluator()
-  const whole = { mostWhole: Number.POSITIVE_INFINITY, maxJoined: 0, maxPicked: 0 }
+  const whole = { mostWhole: Number.POSITIVE_INFINITY, maxJoined: 0, maxPicked: 0, asksTwins: true } as const
   const sorted = atOnce(sortRules(ruleSet.rules, (rule) => parseStatement(rule.policy_text), undefined, whole))
   return ours(ruleSet, questions, { ...evaluator, rules: { ...evaluator.rules, sorted: () => sorted } })
 }

@@ -1,8 +1,8 @@
 /** People, accounts and actions that no rule of either set tells apart: one answer is that of all. */
 import type { CountedKind } from '../../cloud/cloud-account.ts'
 import type { Principal, Resource } from '../../policy-engine/cedar/question.ts'
+import { reachOf } from '../../policy-engine/deciding/keyed-scope.ts'
 import type { AskRule } from '../../policy-engine/deciding/possible-requests.ts'
-import { reachOf } from '../../policy-engine/deciding/rule-index.ts'
 import type { RuleSet } from '../../policy-engine/deciding/rule-set.ts'
 import { resourceUnder } from '../../policy-facts/resource.ts'
 

@@ -36,7 +36,7 @@ export async function readDraft(
   const sides = sidesOf(drafted, draftEvaluator)
   const named = actionsOf(sides)
   const rules = rulesOf(concerning(sides, named.actions))
-  const { traits } = unitedReadings(rules.map((rule) => ({ literals: [], traits: rule.traits })))
+  const { traits } = unitedReadings(rules.map((rule) => ({ literals: [], traits: rule.traits, reads_scopes: false })))
   const names = rules.some(({ readsName }) => readsName)
   const readings = [drafted.before, drafted.after].map((ruleSet) => readingOfRules(draftEvaluator, ruleSet))
   return { literals: unitedReadings(readings).literals, traits: { ...traits, names }, ...named }

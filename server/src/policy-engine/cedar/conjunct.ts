@@ -8,7 +8,12 @@ import { formOf } from './expression.ts'
  * tag or the attribute, since either alone means nothing.
  */
 export function conjunctsOf(clauses: readonly Clause[]): Clause[] {
-  return withTheirGuards(clauses.flatMap((clause) => split(clause.kind, clause.body)))
+  return withTheirGuards(partsOf(clauses))
+}
+
+/** The same parts, in the order in which the engine evaluates them, each by itself. */
+export function partsOf(clauses: readonly Clause[]): Clause[] {
+  return clauses.flatMap((clause) => split(clause.kind, clause.body))
 }
 
 function split(kind: Clause['kind'], body: Expr): Clause[] {

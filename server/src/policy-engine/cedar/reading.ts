@@ -23,6 +23,8 @@ export type Reading = {
   /** The entities whose attributes, tags or ancestors the conditions may read, each once. */
   literals: readonly EntityReference[]
   traits: AccountTraits
+  /** A condition may read the scopes of a person. */
+  reads_scopes: boolean
 }
 
 /** What one statement reads. */
@@ -56,6 +58,7 @@ export function readingOf(statement: PolicyJson): StatementReading {
     computesTags: false,
     ofManagers: false,
     ofOthers: false,
+    ofScopes: false,
   }
   for (const scope of [principal, resource]) {
     if (scope.scope === 'eq' || scope.scope === 'in') noteNamed(found, scope)
@@ -72,6 +75,7 @@ export function readingOf(statement: PolicyJson): StatementReading {
       tags: found.computesTags ? 'all' : [...found.tags],
     },
     database_ids: idsOf('cloud_db_instance'),
+    reads_scopes: found.ofScopes,
     reads_managers: found.ofManagers,
     reads_others_facts: found.ofOthers,
   }
@@ -81,8 +85,9 @@ export function readingOf(statement: PolicyJson): StatementReading {
 export function unitedReadings(readings: Iterable<Reading>): Reading {
   const literals = new Map<string, EntityReference>()
   const [accounts, units, tags] = [new Set<string>(), new Set<string>(), new Set<string>()]
-  let readsAllTags = false
-  for (const { literals: read, traits } of readings) {
+  let [readsAllTags, reads_scopes] = [false, false]
+  for (const { literals: read, traits, reads_scopes: reads } of readings) {
+    if (reads) reads_scopes = true
     for (const one of read) literals.set(entityKey(one), one)
     for (const id of traits.account_ids) accounts.add(id)
     for (const id of traits.unit_ids) units.add(id)
@@ -92,6 +97,7 @@ export function unitedReadings(readings: Iterable<Reading>): Reading {
   return {
     literals: [...literals.values()],
     traits: { account_ids: [...accounts], unit_ids: [...units], tags: readsAllTags ? 'all' : [...tags] },
+    reads_scopes,
   }
 }
 
@@ -102,6 +108,7 @@ type Found = {
   computesTags: boolean
   ofManagers: boolean
   ofOthers: boolean
+  ofScopes: boolean
 }
 
 function noteNamed({ named }: Found, entity: EntityReference): void {
@@ -158,11 +165,12 @@ function identify(expression: Expr, found: Found): void {
 
 const facts: readonly (string | undefined)[] = ['department', 'title', 'manager']
 
-/** Whose facts an attribute reads. `has` may test a path, such as `resource has requester.manager`, of which all but the end is read. */
+/** Whose facts an attribute reads, and whether it is a person’s scopes. `has` may test a path, such as `resource has requester.manager`, of which all but the end is read. */
 function noteFacts({ left, attr }: Operands, isTest: boolean, found: Found): void {
   let of = left
   for (const [index, name] of [attr ?? []].flat().entries()) {
     if (of === undefined) return
+    if (name === 'scopes') found.ofScopes = true
     if (isTest && index > 0 && formOf(of).operands.attr === 'manager') found.ofManagers = true
     const isOfQuestion = isVariable(of, 'principal') || attributeOf(of, 'resource') === 'requester'
     if (facts.includes(name) && !isOfQuestion) found.ofOthers = true

@@ -25,7 +25,14 @@ import {
 import { approveAction } from '../cedar/schema.ts'
 import type { ApprovalMode } from '../rule.ts'
 import { allowedText, deniedText, notOffered, ownRequest } from './decision-text.ts'
-import { type Answer, evaluate, type PolicyEvaluator, policyEvaluator, type RuleError } from './evaluate.ts'
+import {
+  type Answer,
+  evaluate,
+  evaluateBoth,
+  type PolicyEvaluator,
+  policyEvaluator,
+  type RuleError,
+} from './evaluate.ts'
 import { atOnce, inPieces } from './pieces.ts'
 import { inOrder, type PolicyRule, type RuleSet } from './rule-set.ts'
 import type { Subject, Verdict } from './verdict.ts'
@@ -200,10 +207,10 @@ function judgeOrdinary(
   const { literals } = question
   const asked = actionAskedOn(question, resource)
   const put = (action: string) => askOf(question, resource, action)
-  const ordinary = verdictOf(resource, evaluate(evaluator, ruleSet, 'ordinary', asked, put, literals), 'require')
-  if (!ordinary.answer.permits.some((rule) => rule.approval_mode === 'auto') || !ordinary.allowed) return ordinary
+  const { ordinary: answer, atOnce } = evaluateBoth(evaluator, ruleSet, asked, put, literals)
+  const ordinary = verdictOf(resource, answer, 'require')
+  if (!answer.permits.some((rule) => rule.approval_mode === 'auto') || !ordinary.allowed) return ordinary
 
-  const atOnce = evaluate(evaluator, ruleSet, 'at_once', asked, put, literals)
   const errors = [...ordinary.errors, ...atOnce.errors]
   // A rule never approves a request of the user who saved the rule last.
   const decisive = atOnce.permits.filter((rule) => rule.saved_by !== question.principal.id)

@@ -3,8 +3,9 @@ import { createEngine, decisionEngine, type Engine } from '../cedar/engine.ts'
 import { type EngineQuestion, type LiteralFacts, withLiterals } from '../cedar/question.ts'
 import { type Reading, unitedReadings } from '../cedar/reading.ts'
 import { unnamedAction } from '../cedar/schema.ts'
-import { groupsFor, reachesOf } from './rule-index.ts'
-import { inOrder, type PolicyRule, type RuleSet, type Subset } from './rule-set.ts'
+import { withoutUnread } from '../cedar/unread.ts'
+import { groupsFor, type Twins } from './rule-index.ts'
+import { type AskSubset, inOrder, type PolicyRule, type RuleSet, type Subset, takesPart } from './rule-set.ts'
 import { createRuleSetCache, type RuleSetCache } from './rule-set-cache.ts'
 import { createSchemaCache } from './schema-cache.ts'
 
@@ -49,6 +50,9 @@ export const policyEvaluator = createPolicyEvaluator(decisionEngine)
 /** The evaluator of drafts, on a separate engine, so that drafts never evict the rules in force from the cache. */
 export const draftEvaluator = createPolicyEvaluator(createEngine(), { rules: 20_000, schemas: 500 })
 
+/** The question, by the name that the rules use for its action. */
+type PutQuestion = (action: string) => EngineQuestion
+
 /**
  * Evaluates a question over a subset of the rules. `question` receives the name that the rules use for the action. An error that it
  * throws, like any failure of the engine, becomes an answer that denies. `literals`: the facts about the entities that rules read.
@@ -58,13 +62,44 @@ export function evaluate(
   ruleSet: RuleSet,
   subset: Subset,
   action: string,
-  question: (action: string) => EngineQuestion,
+  question: PutQuestion,
   literals?: LiteralFacts,
 ): Answer {
   const began = performance.now()
   const answer = ask(evaluator, ruleSet, subset, action, question, literals)
   evaluator.onAnswer?.((performance.now() - began) / 1_000, answer.fault)
   return answer
+}
+
+/**
+ * The answers over `ordinary` and over `at_once`, mostly by one evaluation of the rules of both: each rule matches or fails whatever other
+ * rules there are. Only beside a forbid the engine names no permits. Where all such forbids are those of `at_once` alone, `ordinary` is
+ * evaluated by itself.
+ */
+export function evaluateBoth(
+  evaluator: PolicyEvaluator,
+  ruleSet: RuleSet,
+  action: string,
+  question: PutQuestion,
+  literals?: LiteralFacts,
+): { ordinary: Answer; atOnce: Answer } {
+  const both = evaluate(evaluator, ruleSet, 'both', action, question, literals)
+  if (both.fault !== undefined) return { ordinary: both, atOnce: both }
+  const { byId } = evaluator.rules.sorted(ruleSet)
+  const hidesPermits = both.forbids.length > 0 && !both.forbids.some((rule) => takesPart(rule, 'ordinary'))
+  const ordinary = hidesPermits
+    ? evaluate(evaluator, ruleSet, 'ordinary', action, question, literals)
+    : partOf(both, 'ordinary', byId)
+  return { ordinary, atOnce: partOf(both, 'at_once', byId) }
+}
+
+/** What of the answer is about the rules of a question. */
+function partOf(answer: Answer, question: AskSubset, byId: ReadonlyMap<string, PolicyRule>): Answer {
+  const own = (rule: PolicyRule | undefined) => rule !== undefined && takesPart(rule, question)
+  const [permits, failedForbids] = [answer.permits.filter(own), answer.failedForbids.filter(own)]
+  const allowed = permits.length > 0 && failedForbids.length === 0
+  const errors = answer.errors.filter(({ rule_id }) => own(byId.get(rule_id ?? '')))
+  return { allowed, permits, forbids: answer.forbids.filter(own), failedForbids, errors }
 }
 
 /** What the rules read beyond a question's own facts; nothing where they cannot be parsed, because every question is then denied. */
@@ -81,20 +116,20 @@ function ask(
   ruleSet: RuleSet,
   subset: Subset,
   action: string,
-  question: (action: string) => EngineQuestion,
+  question: PutQuestion,
   literals: LiteralFacts | undefined,
 ): Answer {
   try {
     const { byId, namedActions, reading, subsets } = evaluator.rules.sorted(ruleSet)
     const known = namedActions.has(action) ? action : unnamedAction
-    const asked = withLiterals(question(known), reading.literals, literals)
+    const asked = withoutUnread(withLiterals(question(known), reading.literals, literals), reading)
     const call = { ...asked, preparsedSchemaName: evaluator.schemaFor(known), validateRequest: true }
     const parts: Answer[] = []
-    for (const group of groupsFor(subsets[subset], reachesOf(asked))) {
+    for (const group of groupsFor(subsets[subset], asked)) {
       const preparsedPolicySetId = evaluator.rules.slot(group)
       const answer = evaluator.engine.use((cedar) => cedar.statefulIsAuthorized({ ...call, preparsedPolicySetId }))
       if (answer.type === 'failure') return noAnswer(answer.errors[0]?.message ?? 'the question is not valid')
-      const part = trusted(answer.response, byId)
+      const part = trusted(answer.response, byId, group.twins)
       if (part.fault !== undefined) return part
       parts.push(part)
     }
@@ -120,9 +155,19 @@ type EngineResponse = {
   diagnostics: { reason: string[]; errors: { policyId: string; error: { message: string } }[] }
 }
 
-/** Fails closed where Cedar would not: an allow without a reason, a reason that is not one of these rules, a failed forbid. */
-export function trusted(response: EngineResponse, byId: ReadonlyMap<string, PolicyRule>): Answer {
-  const { reason, errors } = response.diagnostics
+/**
+ * Fails closed where Cedar would not: an allow without a reason, a reason that is not one of these rules, a failed forbid. What the engine
+ * says of a rule holds for its twins.
+ */
+export function trusted(
+  response: EngineResponse,
+  byId: ReadonlyMap<string, PolicyRule>,
+  twins: Twins = new Map(),
+): Answer {
+  const reason = response.diagnostics.reason.flatMap((id) => [id, ...(twins.get(id) ?? [])])
+  const errors = response.diagnostics.errors.flatMap((error) =>
+    [error.policyId, ...(twins.get(error.policyId) ?? [])].map((policyId) => ({ ...error, policyId })),
+  )
   const allows = response.decision === 'allow'
   const matched = reason.map((id) => byId.get(id))
   const failed = errors.map(({ policyId }) => byId.get(policyId))

@@ -8,9 +8,9 @@ import { findActionFault, findIdFault, maxActionLength } from '../cedar/referenc
 import { type AskedType, ancestorTypes, askedTypes } from '../cedar/schema.ts'
 import type { ApprovalMode, Effect } from '../rule.ts'
 import { type PolicyEvaluator, policyEvaluator } from './evaluate.ts'
+import { entityFits, reachOf } from './keyed-scope.ts'
 import { durationsNamedIn, readsDuration } from './named-durations.ts'
 import { mayMindTime } from './reads-time.ts'
-import { entityFits, reachOf } from './rule-index.ts'
 import type { ReadRule, RuleSet, SortedRules } from './rule-set.ts'
 
 /** A rule about requests. */

@@ -4,23 +4,16 @@ import { parseStatement } from '../cedar/parse.ts'
 import { approveOf, askOf } from '../cedar/question.ts'
 import { sampleAccount, sampleApproval, sampleQuestion } from '../cedar/samples.ts'
 import { scopeFromEngine } from '../cedar/scope.ts'
+import { fits, keyedScope, reachesOf } from './keyed-scope.ts'
+import { narrowingOf } from './narrowing.ts'
 import { atOnce } from './pieces.ts'
-import {
-  combinationsOf,
-  fits,
-  groupsFor,
-  groupsOfAll,
-  indexRules as indexing,
-  keyedScope,
-  type Reaches,
-  reachesOf,
-  type Sizes,
-} from './rule-index.ts'
+import { combinationsOf, groupsFor, indexRules as indexing, type Sizes, sharedGroups } from './rule-index.ts'
 
 const scopeOf = (head: string) => keyedScope(scopeFromEngine(parseStatement(`permit(${head});`)))
 
 /** Ada, an engineer, requests ReadOnlyAccess on an account in a unit. */
-const asking = reachesOf(askOf(sampleQuestion, sampleAccount, 'ReadOnlyAccess'))
+const question = askOf(sampleQuestion, sampleAccount, 'ReadOnlyAccess')
+const asking = reachesOf(question)
 /** Grace decides that request. */
 const approving = reachesOf(approveOf(sampleApproval, sampleAccount))
 const unit = 'cloud_organizational_unit::"ou-ab12-12345678"'
@@ -76,15 +69,31 @@ test('an id is never read as type and id, and a parent’s ancestors are the chi
 const indexRules = (held: ReturnType<typeof rules>, of: Sizes) => atOnce(indexing(held, of))
 
 let serial = 0
-const rules = (count: number, head: (index: number) => string) =>
+/** Rules, no two of which are alike unless `text` says so. */
+const rules = (
+  count: number,
+  head: (index: number) => string,
+  tail = (index: number) => `when { ${index} < context.minute }`,
+) =>
   Array.from({ length: count }, (_, index) => {
     serial += 1
-    const scope = scopeOf(head(index))
-    return { serial, place: serial, scope, ways: combinationsOf(scope) }
+    const { conditions, ...statement } = parseStatement(`permit(${head(index)}) ${tail(index)}\n;`)
+    const scope = keyedScope(scopeFromEngine(statement))
+    const narrowing = narrowingOf(conditions)
+    const like = `${head(index)} ${tail(index)}`
+    return {
+      id: `rule-${serial}`,
+      serial,
+      place: serial,
+      like,
+      scope,
+      narrowing,
+      ways: combinationsOf(scope, narrowing),
+    }
   })
 const sizes = { mostWhole: 10, maxJoined: 4, maxPicked: 8 }
-const groupSizes = (held: readonly { serial: number }[][], reaches: Reaches = asking) =>
-  groupsFor(indexRules(held.flat() as ReturnType<typeof rules>, sizes), reaches).map((group) => group.rules.length)
+const groupSizes = (held: ReturnType<typeof rules>[]) =>
+  groupsFor(indexRules(held.flat(), sizes), question).map((group) => group.rules.length)
 
 test('a few rules are one group without an index', () => {
   assert.deepEqual(groupSizes([rules(10, () => 'principal == User::"nobody", action, resource')]), [10])
@@ -113,7 +122,7 @@ test('the groups of a question hold every rule that fits, and no rule twice', ()
   ]
   const many = Array.from({ length: 9 }, (_, index) => `Action::"${index}"`)
   all.push(...rules(3, () => `principal, action in [Action::"ReadOnlyAccess", ${many}], resource`))
-  const found = groupsFor(indexRules(all, sizes), asking).flatMap((group) => group.rules.map((rule) => rule.serial))
+  const found = groupsFor(indexRules(all, sizes), question).flatMap((group) => group.rules.map((rule) => rule.serial))
   assert.equal(new Set(found).size, found.length)
   const fitting = all.filter((rule) => fits(rule.scope, asking)).map((rule) => rule.serial)
   assert.deepEqual(
@@ -124,10 +133,42 @@ test('the groups of a question hold every rule that fits, and no rule twice', ()
 
 test('a changed rule changes only one piece of the rules that every question evaluates', () => {
   const broad = rules(60, () => 'principal, action, resource')
-  const before = groupsOfAll(indexRules(broad, sizes))
+  const before = sharedGroups(indexRules(broad, sizes))
   const changed = broad.map((rule, index) => (index === 7 ? { ...rule, serial: rule.serial + 1_000 } : rule))
-  const after = groupsOfAll(indexRules(changed, sizes))
+  const after = sharedGroups(indexRules(changed, sizes))
   const keys = new Set(before.map(({ key }) => key))
   assert.equal(before.length, 8)
   assert.equal(after.filter(({ key }) => !keys.has(key)).length, 1)
+})
+
+test('only the rules whose conditions begin with what the question has are evaluated', () => {
+  const anything = () => 'principal, action, resource'
+  const tagged = rules(60, anything, (at) => `when { resource.hasTag("env") && resource.getTag("env") == "${at}" }`)
+  const grouped = rules(60, anything, (at) => `when { context.has_reason && principal in Group::"${at}" }`)
+  assert.deepEqual(groupSizes([tagged, grouped]), [0])
+  const env = rules(
+    2,
+    anything,
+    (at) => `when { resource.hasTag("env") && resource.getTag("env") == "dev" && ${at} < 9 }`,
+  )
+  const engineers = rules(
+    2,
+    anything,
+    (at) => `unless { context.break_glass } when { principal in Group::"engineers" && ${at} < 9 }`,
+  )
+  assert.deepEqual(groupSizes([tagged, grouped, env, engineers]), [4])
+})
+
+test('of rules with one text, one is evaluated', () => {
+  const all = [
+    ...rules(
+      60,
+      () => 'principal, action, resource',
+      () => '',
+    ),
+    ...rules(3, () => 'principal, action, resource'),
+  ]
+  const { whole, twins } = indexRules(all, sizes)
+  assert.deepEqual(whole?.rules, [all[0], ...all.slice(60)])
+  assert.deepEqual([...twins], [[all[0]?.id, all.slice(1, 60).map(({ id }) => id)]])
 })

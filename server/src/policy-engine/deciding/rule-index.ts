@@ -1,47 +1,55 @@
 /**
- * Which rules can apply to a question at all, by their scopes. A rule whose scope does not fit cannot match and cannot fail, because
- * the engine checks the scope before the conditions. Leaving the rule out does not change the answer.
+ * Which rules can apply to a question at all, by their scopes and the first parts of their conditions. A rule that does not fit these
+ * cannot match and cannot fail, because the engine checks the scope before the conditions, and their parts in order. Leaving the rule
+ * out does not change the answer.
  *
- * Every rule is in the bucket of the most selective entity, action or type that its scope names: a user, a group, a role, a resource
- * or its parent, an action, a type. A rule that names none is in the last bucket, which every question opens. A question opens the
- * buckets of everything that it names and keeps the rules that fit it.
+ * Every rule is in the bucket of the most selective entity, action, type or fact that it names: a user, a group, a role, a resource or its
+ * parent, an action, a type, the value of a tag or an attribute. A rule that names none is in the last bucket, which every question opens.
+ * A question opens the buckets of everything that it has and keeps the rules that fit it.
+ *
+ * Of rules with the same text but for annotations, the engine evaluates one, and its outcome is that of all of them.
  */
 import type { EngineQuestion } from '../cedar/question.ts'
-import { type EntityScope, plainReference, type Scope } from '../cedar/scope.ts'
+import { fits, type KeyedScope, type Reaches, reachesOf } from './keyed-scope.ts'
+import { type FactValues, factValuesOf, hasFacts, type Narrowing } from './narrowing.ts'
 
-/** A rule as the index needs it. `serial` is never reused; `place` spreads rules evenly. */
-export type ScopedRule = { serial: number; place: number; scope: KeyedScope; ways: Combinations }
+/** A rule as the index needs it. */
+export type ScopedRule = {
+  id: string
+  /** Never reused. */
+  serial: number
+  /** Spreads rules evenly. */
+  place: number
+  /** Its text without annotations. */
+  like: string
+  /** Of a rule that lists several actions, where it is not too long: the statement without them, as JSON. */
+  body?: string
+  scope: KeyedScope
+  narrowing: Narrowing
+  ways: Combinations
+}
 
 /** The ways to file a rule: for each, the buckets that it would have to be in. */
 export type Combinations = readonly (readonly string[])[]
 
-/** Rules that are evaluated together. `key` names exactly these rules. */
-export type RuleGroup<Rule> = { key: string; rules: readonly Rule[] }
+/** The ids of the rules that are not evaluated, by the id of the one that is evaluated for them. */
+export type Twins = ReadonlyMap<string, readonly string[]>
 
-/** A scope whose entities are keys. */
-export type KeyedScope = {
-  principal: KeyedEntity
-  /** Undefined: any action. */
-  actions: readonly string[] | undefined
-  resource: KeyedEntity
+/** Rules that are evaluated together. `key` names exactly these rules. `twins`: those of these rules, and perhaps of others. */
+export type RuleGroup<Rule> = {
+  key: string
+  rules: readonly Rule[]
+  twins: Twins
+  /** The one action for which the group is evaluated: of the actions that a rule with a `body` lists, the engine gets this one alone. */
+  action?: string
 }
-type KeyedEntity = {
-  /** The entity must be this one. */
-  is?: string
-  /** The entity must be this one or in it. */
-  within?: string
-  type?: string
-}
-
-/** An entity of a question: its own key, its type, and the keys of itself and of all its ancestors. */
-export type Reach = { key: string; type: string; within: ReadonlySet<string> }
-export type Reaches = { principal: Reach; action: string; resource: Reach }
 
 export type RuleIndex<Rule> = {
   sizes: Sizes
   /** All rules, where they are too few for an index to pay off. */
   whole: RuleGroup<Rule> | undefined
   buckets: ReadonlyMap<string, Bucket<Rule>>
+  twins: Twins
 }
 type Bucket<Rule> = { rules: readonly Rule[]; pieces: () => readonly RuleGroup<Rule>[] }
 
@@ -53,101 +61,50 @@ export type Sizes = {
   maxJoined: number
   /** Where more rules of one bucket fit, they are not selected: the whole bucket is evaluated, in pieces of this size. */
   maxPicked: number
+  /** Every rule is evaluated, although another has the same text. */
+  asksTwins?: true
 }
 
 /** Measured: docs/decisions/0032. */
 const measuredSizes: Sizes = { mostWhole: 100, maxJoined: 40, maxPicked: 250 }
 
-/** A longer list of actions would put its rule into as many buckets. */
-const maxActions = 8
+/** A longer list of actions or values would put its rule into as many buckets. */
+const maxListed = 16
 
 const lastBucket = ''
+const actionPrefix = 'a:'
 
-/** A type cannot contain a space. */
-const keyOf = ({ type, id }: { type: string; id: string }) => `${type} ${id}`
-
-export function keyedScope({ principal, action, resource }: Scope): KeyedScope {
-  const actions = action.scope === 'any' ? undefined : action.ids
-  return { principal: keyedEntity(principal), actions, resource: keyedEntity(resource) }
+/** The ways of a scope and of what the conditions must find. */
+export function combinationsOf(scope: KeyedScope, { facts, scopes }: Narrowing): Combinations {
+  const short = facts.filter(({ values }) => values.length <= maxListed)
+  return [
+    ...[scope, ...scopes].flatMap(scopeWays),
+    ...short.map(({ path, values }) => values.map((value) => factBucket(path, value))),
+  ]
 }
 
-export function combinationsOf({ principal, actions, resource }: KeyedScope): Combinations {
+function scopeWays({ principal, actions, resource }: KeyedScope): string[][] {
   const ways: string[][] = []
   for (const [side, { is, within, type }] of [['p', principal] as const, ['r', resource] as const]) {
     const entity = is ?? within
     if (entity !== undefined) ways.push([`${side}:${entity}`])
     else if (type !== undefined) ways.push([`${side} is ${type}`])
   }
-  if (actions !== undefined && actions.length <= maxActions) ways.push([...new Set(actions)].map((id) => `a:${id}`))
+  if (actions !== undefined && actions.length <= maxListed)
+    ways.push([...new Set(actions)].map((id) => `${actionPrefix}${id}`))
   return ways
 }
 
-function keyedEntity(scope: EntityScope): KeyedEntity {
-  switch (scope.scope) {
-    case 'any':
-      return {}
-    case 'eq':
-      return { is: keyOf(scope) }
-    case 'in':
-      return { within: keyOf(scope) }
-    case 'is':
-      return { type: scope.type }
-    case 'is_in':
-      return { type: scope.type, within: keyOf(scope.group) }
-  }
-}
-
-/** The question's principal and resource, with their ancestors among the question's entities. */
-export function reachesOf({ principal, action, resource, entities }: EngineQuestion): Reaches {
-  const parents = new Map(
-    entities.map(({ uid, parents: above }) => [keyOf(plainReference(uid)), above.map(plainReference).map(keyOf)]),
-  )
-  const reach = (entity: { type: string; id: string }): Reach => {
-    const key = keyOf(entity)
-    const within = new Set([key])
-    // The iteration of a set includes elements that are added meanwhile.
-    for (const one of within) for (const parent of parents.get(one) ?? []) within.add(parent)
-    return { key, type: entity.type, within }
-  }
-  return {
-    principal: reach(plainReference(principal)),
-    action: plainReference(action).id,
-    resource: reach(plainReference(resource)),
-  }
-}
-
-/** The reach of an entity whose ancestors are all listed. */
-export function reachOf(
-  entity: { type: string; id: string },
-  ancestors: readonly { type: string; id: string }[],
-): Reach {
-  return { key: keyOf(entity), type: entity.type, within: new Set([entity, ...ancestors].map(keyOf)) }
-}
-
-/** Whether the scope matches the question, by the same rules as the engine. */
-export function fits({ principal, actions, resource }: KeyedScope, asked: Reaches): boolean {
-  return (
-    entityFits(principal, asked.principal) &&
-    entityFits(resource, asked.resource) &&
-    (actions === undefined || actions.includes(asked.action))
-  )
-}
-
-/** Whether the scope's side matches the entity, by the same rules as the engine. */
-export function entityFits({ is, within, type }: KeyedEntity, reach: Reach): boolean {
-  return (
-    (is === undefined || is === reach.key) &&
-    (within === undefined || reach.within.has(within)) &&
-    (type === undefined || type === reach.type)
-  )
-}
+/** The length keeps the path apart from the value, both of which may be any text. */
+const factBucket = (path: string, value: string) => `f:${path.length} ${path}${value}`
 
 /** Files the rules; it yields after each, so that other work can run. */
 export function* indexRules<Rule extends ScopedRule>(
-  rules: readonly Rule[],
+  all: readonly Rule[],
   sizes = measuredSizes,
 ): Generator<undefined, RuleIndex<Rule>> {
-  if (rules.length <= sizes.mostWhole) return { sizes, whole: groupOf(rules), buckets: new Map() }
+  const { each: rules, twins } = sizes.asksTwins ? { each: all, twins: noTwins } : withoutTwins(all, ({ like }) => like)
+  if (rules.length <= sizes.mostWhole) return { sizes, whole: groupOf(rules, twins), buckets: new Map(), twins }
   const counts = new Map<string, number>()
   for (const { ways } of rules) {
     for (const keys of ways) for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
@@ -162,8 +119,30 @@ export function* indexRules<Rule extends ScopedRule>(
     }
     yield
   }
-  const buckets = new Map([...filled].map(([key, bucket]) => [key, bucketOf(bucket, sizes)]))
-  return { sizes, whole: undefined, buckets }
+  const buckets = new Map([...filled].map(([key, bucket]) => [key, bucketOf(key, bucket, sizes, twins)]))
+  return { sizes, whole: undefined, buckets, twins }
+}
+
+const noTwins: Twins = new Map()
+
+/** Of rules that are alike, the first by serial, which stays the same while others come and go. `before`: twins of these rules. */
+function withoutTwins<Rule extends ScopedRule>(
+  all: readonly Rule[],
+  likeOf: (rule: Rule) => string,
+  before = noTwins,
+): { each: Rule[]; twins: Twins } {
+  const twins = new Map<string, string[]>()
+  const each = [...Map.groupBy(all, likeOf).values()].map((rules) => {
+    const first = rules.reduce((one, other) => (other.serial < one.serial ? other : one))
+    const ids = rules.flatMap(({ id }) => [id, ...(before.get(id) ?? [])])
+    if (ids.length > 1)
+      twins.set(
+        first.id,
+        ids.filter((id) => id !== first.id),
+      )
+    return first
+  })
+  return { each, twins }
 }
 
 function scarcest(ways: Combinations, counts: ReadonlyMap<string, number>): readonly string[] {
@@ -177,20 +156,27 @@ function scarcest(ways: Combinations, counts: ReadonlyMap<string, number>): read
 }
 
 /** The buckets that a question opens: every bucket that can contain a fitting rule. */
-function opened({ principal, action, resource }: Reaches): string[] {
-  const keys = [lastBucket, `a:${action}`, `p is ${principal.type}`, `r is ${resource.type}`]
+function opened({ principal, action, resource }: Reaches, values: FactValues): string[] {
+  const keys = [lastBucket, `${actionPrefix}${action}`, `p is ${principal.type}`, `r is ${resource.type}`]
   for (const key of principal.within) keys.push(`p:${key}`)
   for (const key of resource.within) keys.push(`r:${key}`)
+  for (const [path, value] of values) keys.push(factBucket(path, value))
   return keys
 }
 
 /** The groups to evaluate, at least one; together they hold every rule that fits the question, and no rule twice. */
-export function groupsFor<Rule extends ScopedRule>(index: RuleIndex<Rule>, asked: Reaches): RuleGroup<Rule>[] {
+export function groupsFor<Rule extends ScopedRule>(
+  index: RuleIndex<Rule>,
+  question: EngineQuestion,
+): RuleGroup<Rule>[] {
   if (index.whole !== undefined) return [index.whole]
+  const [asked, values] = [reachesOf(question), factValuesOf(question)]
+  const isPossible = ({ scope, narrowing }: Rule) =>
+    fits(scope, asked) && narrowing.scopes.every((other) => fits(other, asked)) && hasFacts(narrowing.facts, values)
   const found: { bucket: Bucket<Rule>; fitting: Rule[] }[] = []
-  for (const key of opened(asked)) {
+  for (const key of opened(asked, values)) {
     const bucket = index.buckets.get(key)
-    const fitting = bucket?.rules.filter(({ scope }) => fits(scope, asked)) ?? []
+    const fitting = bucket?.rules.filter(isPossible) ?? []
     if (bucket !== undefined && fitting.length > 0) found.push({ bucket, fitting })
   }
   found.sort((one, other) => one.fitting.length - other.fitting.length)
@@ -199,40 +185,78 @@ export function groupsFor<Rule extends ScopedRule>(index: RuleIndex<Rule>, asked
   const groups: RuleGroup<Rule>[] = []
   for (const { bucket, fitting } of found) {
     if (joined.length + fitting.length <= index.sizes.maxJoined) joined.push(...fitting)
-    else if (fitting.length <= index.sizes.maxPicked) groups.push(groupOf(fitting))
+    else if (isWorthPicking(bucket, fitting.length, index.sizes)) groups.push(groupOf(fitting, index.twins))
     else groups.push(...bucket.pieces())
   }
-  if (joined.length > 0 || groups.length === 0) groups.push(groupOf(joined))
+  if (joined.length > 0 || groups.length === 0) groups.push(groupOf(joined, index.twins))
   return groups
 }
 
-/** The groups that every question evaluates, if they hold many rules: worth preparsing before the first question. */
-export function groupsOfAll<Rule extends ScopedRule>({ sizes, buckets }: RuleIndex<Rule>): readonly RuleGroup<Rule>[] {
-  const last = buckets.get(lastBucket)
-  return last !== undefined && last.rules.length > sizes.maxPicked ? last.pieces() : []
+/** Whether a group of the fitting rules alone is better than all pieces of the bucket, which other questions share. */
+function isWorthPicking<Rule>({ rules, pieces }: Bucket<Rule>, fitting: number, { maxPicked }: Sizes): boolean {
+  if (fitting > maxPicked) return false
+  return rules.length <= maxPicked || pieces().reduce((sum, piece) => sum + piece.rules.length, 0) > fitting
 }
 
-function bucketOf<Rule extends ScopedRule>(rules: readonly Rule[], sizes: Sizes): Bucket<Rule> {
+/** The groups that questions share because they hold many rules: worth preparsing before the first question. */
+export function sharedGroups<Rule extends ScopedRule>({ sizes, buckets }: RuleIndex<Rule>): readonly RuleGroup<Rule>[] {
+  const large = [...buckets.values()].filter(({ rules }) => rules.length > sizes.maxPicked)
+  return large.flatMap(({ pieces }) => pieces())
+}
+
+function bucketOf<Rule extends ScopedRule>(
+  key: string,
+  rules: readonly Rule[],
+  sizes: Sizes,
+  twins: Twins,
+): Bucket<Rule> {
   let pieces: readonly RuleGroup<Rule>[] | undefined
   return {
     rules,
     pieces: () => {
-      pieces ??= piecesOf(rules, sizes)
+      pieces ??= key.startsWith(actionPrefix)
+        ? piecesFor(key.slice(actionPrefix.length), rules, sizes, twins)
+        : piecesOf(rules, sizes, twins)
       return pieces
     },
   }
 }
 
+/** The rules for one action. Where they differ in the other actions that they list, they are twins here. */
+function piecesFor<Rule extends ScopedRule>(
+  action: string,
+  all: readonly Rule[],
+  sizes: Sizes,
+  before: Twins,
+): RuleGroup<Rule>[] {
+  // A rule can be here for its condition although its scope lists other actions: it never fits, and must not get this one.
+  const covering = all.filter(({ scope: { actions } }) => actions === undefined || actions.includes(action))
+  const { each, twins } = withoutTwins(
+    covering,
+    ({ body, like }) => (body === undefined ? `text ${like}` : body),
+    before,
+  )
+  return piecesOf(each, sizes, twins).map((piece) => ({
+    ...piece,
+    key: `${actionPrefix}${action} ${piece.key}`,
+    action,
+  }))
+}
+
 /** Rules split by their places, so that a changed, added or deleted rule changes only one piece. */
-function piecesOf<Rule extends ScopedRule>(rules: readonly Rule[], { maxPicked }: Sizes): RuleGroup<Rule>[] {
+function piecesOf<Rule extends ScopedRule>(
+  rules: readonly Rule[],
+  { maxPicked }: Sizes,
+  twins: Twins,
+): RuleGroup<Rule>[] {
   let count = 1
   while (rules.length / count > maxPicked) count *= 2
   const pieces = Array.from({ length: count }, (): Rule[] => [])
   for (const rule of rules) pieces[rule.place % count]?.push(rule)
-  return pieces.map(groupOf)
+  return pieces.map((piece) => groupOf(piece, twins))
 }
 
-function groupOf<Rule extends ScopedRule>(rules: readonly Rule[]): RuleGroup<Rule> {
+function groupOf<Rule extends ScopedRule>(rules: readonly Rule[], twins: Twins): RuleGroup<Rule> {
   const sorted = rules.toSorted((one, other) => one.serial - other.serial)
-  return { key: sorted.map(({ serial }) => serial).join(), rules: sorted }
+  return { key: sorted.map(({ serial }) => serial).join(), rules: sorted, twins }
 }

@@ -5,11 +5,11 @@
  * the same text of the same rule. The engine's cache of preparsed sets has no delete, but reusing a slot name frees its content. So
  * slots have fixed names, and the least recently used one is reused. A new instance of the engine has an empty cache.
  */
-import type { Engine } from '../cedar/engine.ts'
+import type { Engine, PolicyJson } from '../cedar/engine.ts'
 import { parseStored } from '../cedar/parse.ts'
 import { atOnce, inPieces } from './pieces.ts'
-import { groupsOfAll, type RuleGroup } from './rule-index.ts'
-import { type PolicyRule, type ReadRule, type RuleSet, type SortedRules, sortRules } from './rule-set.ts'
+import { type RuleGroup, sharedGroups } from './rule-index.ts'
+import { type PolicyRule, type ReadRule, type RuleSet, type SortedRules, sortRules, statementFor } from './rule-set.ts'
 
 export type RuleSetCache = {
   /** The rules, sorted; cached as long as the rule set exists. */
@@ -56,14 +56,16 @@ export function createRuleSetCache(engine: Engine, limit: number): RuleSetCache 
 
   function* preparing(ruleSet: RuleSet, before?: RuleSet): Generator<undefined, void> {
     const { subsets } = yield* sorting(ruleSet, before)
-    for (const index of Object.values(subsets))
-      for (const group of groupsOfAll(index)) {
+    // `ordinary` alone is rarely evaluated: `both` mostly has its answer.
+    for (const index of [subsets.both, subsets.emergency, subsets.approve])
+      for (const group of sharedGroups(index)) {
         slot(group)
         yield
       }
   }
 
-  function slot({ key, rules }: RuleGroup<ReadRule>): string {
+  function slot(group: RuleGroup<ReadRule>): string {
+    const { key, rules } = group
     if (shelf.faults !== engine.faults()) shelf = emptyShelf(engine)
     const present = shelf.slots.get(key)
     if (present !== undefined) {
@@ -74,7 +76,7 @@ export function createRuleSetCache(engine: Engine, limit: number): RuleSetCache 
     const weight = rules.length + groupWeight
     makeRoom(engine, shelf, limit - weight)
     const name = shelf.freeNames.pop() ?? `rules-${shelf.nameCount++}`
-    preparse(engine, name, rules)
+    preparse(engine, name, group)
     shelf.slots.set(key, { name, weight })
     shelf.held += weight
     return name
@@ -109,15 +111,22 @@ function emptyShelf(engine: Engine): Shelf {
 function makeRoom(engine: Engine, shelf: Shelf, target: number): void {
   for (const [key, { name, weight }] of shelf.slots) {
     if (shelf.held <= target) return
-    preparse(engine, name, [])
+    preparse(engine, name, { rules: [] })
     shelf.freeNames.push(name)
     shelf.held -= weight
     shelf.slots.delete(key)
   }
 }
 
-function preparse(engine: Engine, name: string, rules: readonly ReadRule[]): void {
-  const staticPolicies = Object.fromEntries(rules.map(({ id, text }) => [id, text]))
+function preparse(engine: Engine, name: string, group: Pick<RuleGroup<ReadRule>, 'rules' | 'action'>): void {
+  const { rules, action } = group
+  const staticPolicies = Object.fromEntries(
+    rules.map(({ id, text, body, scope }): [string, string | PolicyJson] => {
+      // INVARIANT: an action is put in the place of a list only where it is in the list.
+      const isListed = action !== undefined && body !== undefined && scope.actions?.includes(action)
+      return [id, isListed ? statementFor(body, action) : text]
+    }),
+  )
   const answer = engine.use((cedar) => cedar.preparsePolicySet(name, { staticPolicies }))
   if (answer.type === 'failure') throw new Error(answer.errors[0]?.message ?? 'the rules do not parse')
 }

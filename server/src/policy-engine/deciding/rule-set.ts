@@ -1,10 +1,13 @@
 /** The rules of one tenant at one version, sorted into the subsets over which the questions are evaluated. */
-import type { PolicyJson } from '../cedar/engine.ts'
+import { exactJson, type PolicyJson } from '../cedar/engine.ts'
+import { headOf } from '../cedar/guard.ts'
 import { type Reading, readingOf, type StatementReading, unitedReadings } from '../cedar/reading.ts'
 import { scopeFromEngine } from '../cedar/scope.ts'
 import { namedActions, type RuleSetName, ruleSetsOf } from '../cedar/validate.ts'
 import type { ApprovalMode, Effect } from '../rule.ts'
-import { combinationsOf, indexRules, keyedScope, type RuleIndex, type ScopedRule, type Sizes } from './rule-index.ts'
+import { keyedScope } from './keyed-scope.ts'
+import { narrowingOf } from './narrowing.ts'
+import { combinationsOf, indexRules, type RuleIndex, type ScopedRule, type Sizes } from './rule-index.ts'
 
 /** A rule as decisions need it. */
 export type PolicyRule = {
@@ -34,16 +37,22 @@ export type RuleSet = {
   suspended?: boolean
 }
 
-/** The subsets of rules over which questions are evaluated. */
-export type Subset = AskSubset | 'approve'
+/** The questions about requests, each over a subset of the rules. */
+export type AskSubset = 'ordinary' | 'at_once' | 'emergency'
 
-const askSubsets = ['ordinary', 'at_once', 'emergency'] as const
-/** The subsets for questions about requests. */
-export type AskSubset = (typeof askSubsets)[number]
+/**
+ * The subsets of rules that are evaluated. `both` has the rules of `ordinary` and of `at_once`: one evaluation mostly answers both questions.
+ */
+export type Subset = 'both' | 'ordinary' | 'emergency' | 'approve'
+
+const askSubsets: Readonly<Record<Exclude<Subset, 'approve'>, readonly AskSubset[]>> = {
+  both: ['ordinary', 'at_once'],
+  ordinary: ['ordinary'],
+  emergency: ['emergency'],
+}
 
 /** A parsed rule text, the same object from version to version as long as the text does not change. */
 export type ReadRule = ScopedRule & {
-  id: string
   text: string
   effect: Effect
   sets: readonly RuleSetName[]
@@ -94,18 +103,37 @@ function readRule({ id, policy_text: text }: PolicyRule, statement: PolicyJson, 
   serials += 1
   const scope = scopeFromEngine(statement)
   const keyed = keyedScope(scope)
+  const narrowing = narrowingOf(statement.conditions)
   return {
     id,
     text,
     serial: serials,
     place: earlier?.place ?? serials,
+    like: text.slice(headOf(text)),
+    ...bodyOf(statement, scope.action.ids.length),
     effect: statement.effect,
     scope: keyed,
-    ways: combinationsOf(keyed),
+    narrowing,
+    ways: combinationsOf(keyed, narrowing),
     sets: ruleSetsOf(scope.action),
     actions: [...namedActions(statement)],
     reading: readingOf(statement),
   }
+}
+
+/** In characters: a rule whose statement is longer has no twins but by its text, so that memory stays bounded. */
+const maxBody = 1_000
+
+function bodyOf({ effect, principal, resource, conditions }: PolicyJson, actions: number): { body?: string } {
+  if (actions < 2) return {}
+  const body = exactJson.stringify({ effect, principal, resource, conditions })
+  return body.length <= maxBody ? { body } : {}
+}
+
+/** The statement of a rule that lists several actions, for one of them. */
+export function statementFor(body: string, action: string): PolicyJson {
+  const statement = exactJson.parse(body) as Omit<PolicyJson, 'action'>
+  return { ...statement, action: { op: '==', entity: { type: 'Action', id: action } } }
 }
 
 /**
@@ -121,7 +149,7 @@ export function* sortRules(
   const byId = new Map<string, PolicyRule>()
   const read = new Map<string, ReadRule>()
   const named = new Set<string>()
-  const subsets: Record<Subset, ReadRule[]> = { ordinary: [], at_once: [], emergency: [], approve: [] }
+  const subsets: Record<Subset, ReadRule[]> = { both: [], ordinary: [], emergency: [], approve: [] }
   for (const rule of rules) {
     if (byId.has(rule.id)) throw new Error(`two rules have the id \`${rule.id}\``)
     byId.set(rule.id, rule)
@@ -135,8 +163,8 @@ export function* sortRules(
     yield
   }
   const indexed = {
+    both: yield* indexRules(subsets.both, sizes),
     ordinary: yield* indexRules(subsets.ordinary, sizes),
-    at_once: yield* indexRules(subsets.at_once, sizes),
     emergency: yield* indexRules(subsets.emergency, sizes),
     approve: yield* indexRules(subsets.approve, sizes),
   }
@@ -145,9 +173,9 @@ export function* sortRules(
 }
 
 function subsetsOf(rule: PolicyRule, { sets }: ReadRule): Subset[] {
-  const asking = sets.includes('ask') ? askSubsets : []
+  const asking = sets.includes('ask') ? (['both', 'ordinary', 'emergency'] as const) : []
   return [
-    ...asking.filter((question) => takesPart(rule, question)),
+    ...asking.filter((subset) => askSubsets[subset].some((question) => takesPart(rule, question))),
     ...(sets.includes('approve') ? (['approve'] as const) : []),
   ]
 }

@@ -5,7 +5,7 @@ import { parseStatement } from '../cedar/parse.ts'
 import { askOf } from '../cedar/question.ts'
 import { sampleAccount, sampleQuestion } from '../cedar/samples.ts'
 import { scopeFromEngine } from '../cedar/scope.ts'
-import { keyedScope, reachesOf } from '../deciding/rule-index.ts'
+import { keyedScope, reachesOf } from '../deciding/keyed-scope.ts'
 import { missedSides } from './near-rule.ts'
 
 const bucket = {

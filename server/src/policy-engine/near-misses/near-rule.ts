@@ -1,4 +1,4 @@
-import { fits, type KeyedScope, type Reaches } from '../deciding/rule-index.ts'
+import { fits, type KeyedScope, type Reaches } from '../deciding/keyed-scope.ts'
 
 /** The three parts of a scope. */
 export type Side = 'principal' | 'action' | 'resource'

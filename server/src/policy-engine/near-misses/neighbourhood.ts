@@ -1,6 +1,6 @@
 /** The few rules whose scopes match the question, or nearly do. */
 
-import type { Reaches } from '../deciding/rule-index.ts'
+import type { Reaches } from '../deciding/keyed-scope.ts'
 import {
   type AskSubset,
   inOrder,
