@@ -9,6 +9,8 @@ export type PlainRule = {
   actions: string[] | null
   /** An account, or a unit with all its accounts. */
   place: { type: 'cloud_account' | 'cloud_organizational_unit'; id: string } | null
+  /** A condition, as Cedar writes it. casbin and CASL have conditions only as code of the caller, and are not asked such rules. */
+  condition?: string
 }
 
 /** A question that every contender can evaluate. */
@@ -19,6 +21,8 @@ export type PlainQuestion = {
   action: string
   account: string
   units: string[]
+  /** The team that the account is tagged with. */
+  team: string
 }
 
 const everyAction = ['ReadOnly', 'PowerUser', 'Billing', 'Support', 'Network', 'Admin']
@@ -66,6 +70,26 @@ export function broadRulesOnly(count: number): PlainRule[] {
   }))
 }
 
+/** The same, but no two list the same actions. */
+export function differingRulesOnly(count: number): PlainRule[] {
+  return broadRulesOnly(count).map((rule, at) => ({
+    ...rule,
+    actions: [...(rule.actions ?? []).slice(1), `Task-${at}`],
+  }))
+}
+
+/** Rules for anybody, anything and any action: only their conditions tell them apart, by a tag of the account. */
+export function conditionalRulesOnly(count: number): PlainRule[] {
+  const team = (at: number) => JSON.stringify(group(Math.floor(at / 20)).id)
+  return Array.from({ length: count }, (_, at) => ({
+    effect: 'permit',
+    holder: null,
+    actions: null,
+    place: null,
+    condition: `when { resource.hasTag("team") && resource.getTag("team") == ${team(at)} && context.duration_seconds <= ${at + 1} }`,
+  }))
+}
+
 /** Users of those teams who request accounts, mostly their own. A user's id determines their groups. */
 export function questionsFor(rules: number, count: number): PlainQuestion[] {
   const teams = Math.max(1, Math.floor(rules / 20))
@@ -82,25 +106,26 @@ export function questionsFor(rules: number, count: number): PlainQuestion[] {
       action: everyAction[index % everyAction.length] as string,
       account: account(owningTeam * accountsOfTeam + (index % accountsOfTeam)).id,
       units: [unit(unitOf(owningTeam)).id, 'ou-root'],
+      team: group(owningTeam).id,
     }
   })
 }
 
-export function asPolicyRule({ effect, holder, actions, place }: PlainRule, index: number): PolicyRule {
+export function asPolicyRule({ effect, holder, actions, place, condition = '' }: PlainRule, index: number): PolicyRule {
   const name = ({ type, id }: { type: string; id: string }) => `${type}::${JSON.stringify(id)}`
   const principal = holder === null ? 'principal' : `principal ${holder.type === 'User' ? '==' : 'in'} ${name(holder)}`
   const action =
     actions === null ? 'action' : `action in [${actions.map((id) => name({ type: 'Action', id })).join(', ')}]`
   const resource =
     place === null ? 'resource' : `resource ${place.type === 'cloud_account' ? '==' : 'in'} ${name(place)}`
-  const policy_text = `${effect}(${principal}, ${action}, ${resource});`
+  const policy_text = `${effect}(${principal}, ${action}, ${resource}) ${condition};`
   const id = `0b5e8a52-6f6b-4f0e-9f1c-${String(index).padStart(12, '0')}`
   const stored = { id, policy_id: 'policy', priority: 1, ordinal: index, saved_by: null }
   return { ...stored, effect, policy_text, notice: null, audit_session: false, approval_mode: null }
 }
 
 export function asAskQuestion(question: PlainQuestion): AskQuestion {
-  const { user, groups, roles, action, account: id, units } = question
+  const { user, groups, roles, action, account: id, units, team } = question
   const parents = units.map((one) => ({ type: 'cloud_organizational_unit' as const, id: one }))
   return {
     principal: {
@@ -116,7 +141,7 @@ export function asAskQuestion(question: PlainQuestion): AskQuestion {
       role_ids: roles,
     },
     action,
-    resources: [{ type: 'cloud_account', id, name: '', tags: {}, parents }],
+    resources: [{ type: 'cloud_account', id, name: '', tags: { team }, parents }],
     context: {
       duration_seconds: 3_600,
       has_reason: true,

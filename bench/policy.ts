@@ -9,7 +9,15 @@ import {
   ruleSetOf,
   unsliced,
 } from './policy-contenders.ts'
-import { broadRulesOnly, companyRules, type PlainQuestion, type PlainRule, questionsFor } from './policy-rules.ts'
+import {
+  broadRulesOnly,
+  companyRules,
+  conditionalRulesOnly,
+  differingRulesOnly,
+  type PlainQuestion,
+  type PlainRule,
+  questionsFor,
+} from './policy-rules.ts'
 import { type Contender, measureInRounds, median, type Result } from './rounds.ts'
 
 /** For the rules of a company; if all rules are broad, fewer questions suffice. */
@@ -28,14 +36,21 @@ function fieldsFor({ isMiniature }: Effort): Field[] {
   return [
     ...sizes.map((size) => field('rules', companyRules(size), questionCount)),
     ...sizes.slice(1).map((size) => field('rules, none narrower', broadRulesOnly(size), broadQuestionCount)),
+    ...sizes
+      .slice(-1)
+      .flatMap((size) => [
+        field('rules, none narrower, no two alike', differingRulesOnly(size), broadQuestionCount),
+        field('rules, told apart by conditions', conditionalRulesOnly(size), broadQuestionCount),
+      ]),
   ]
 }
 
 async function contendersFor({ rules, questions }: Field): Promise<Record<string, PolicyContender>> {
   const ruleSet = ruleSetOf(rules, '1')
+  const own = { sallyport: ours(ruleSet, questions), 'the engine, unsliced': unsliced(ruleSet, questions) }
+  if (rules.some(({ condition }) => condition !== undefined)) return own
   return {
-    sallyport: ours(ruleSet, questions),
-    'the engine, unsliced': unsliced(ruleSet, questions),
+    ...own,
     casbin: await casbin(rules, questions),
     'CASL, all rules': caslOfAll(rules, questions),
     'CASL, own rules': caslOfRequester(rules, questions),
@@ -99,7 +114,9 @@ function rateOf(results: readonly Result[], row: string, column: string): number
   return median(results.find((one) => one.row === row && one.column === column)?.perSecond ?? [])
 }
 
+/** '–' where the contender was not asked. */
 function inWords(rate: number): string {
+  if (Number.isNaN(rate) || rate === 0) return '–'
   return rate >= 10 ? Math.round(rate).toLocaleString('en') : rate.toFixed(1)
 }
 

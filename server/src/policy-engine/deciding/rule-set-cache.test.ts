@@ -8,11 +8,14 @@ import { createPolicyEvaluator } from './evaluate.ts'
 import type { RuleSet, Subset } from './rule-set.ts'
 import { createRuleSetCache, type RuleSetCache } from './rule-set-cache.ts'
 
+/** A condition that holds. No two rules have the same, or one of them would be evaluated for both. */
+const distinct = (index: number) => `when { context.minute < ${1440 + index} }`
+
 const tenant = (tenant_id: string, count: number, effect = 'permit'): RuleSet => ({
   tenant_id,
   version: '1',
   rules: Array.from({ length: count }, (_, index) =>
-    sampleRule(`r${index}`, `${effect}(principal, action, resource);`),
+    sampleRule(`r${index}`, `${effect}(principal, action, resource) ${distinct(index)};`),
   ),
 })
 
@@ -61,7 +64,7 @@ test('memory stays bounded, however many different questions use a large set', (
   const engine = createEngine()
   const evaluator = createPolicyEvaluator(engine, { rules: 60, schemas: 4 })
   const rules = Array.from({ length: 300 }, (_, index) =>
-    sampleRule(`r${index}`, `permit(principal in Group::"${index % 60}", action, resource);`),
+    sampleRule(`r${index}`, `permit(principal in Group::"${index % 60}", action, resource) ${distinct(index)};`),
   )
   const ruleSet = { tenant_id: 't', version: '1', rules }
   let settled = 0
@@ -82,11 +85,11 @@ test('memory stays bounded, however many different questions use a large set', (
 test('a set is prepared once, in pieces, for all callers that wait for it', async () => {
   const engine = createEngine()
   const cache = createRuleSetCache(engine, 10_000)
-  const text = 'permit(principal, action, resource);'
+  const text = (at: number) => `permit(principal, action, resource) ${distinct(at)};`
   const ruleSet = {
     tenant_id: 't',
     version: '1',
-    rules: Array.from({ length: 600 }, (_, at) => sampleRule(`r${at}`, text)),
+    rules: Array.from({ length: 600 }, (_, at) => sampleRule(`r${at}`, text(at))),
   }
   let ticks = 0
   let ready = false
