@@ -198,10 +198,17 @@ function isWorthPicking<Rule>({ rules, pieces }: Bucket<Rule>, fitting: number, 
   return rules.length <= maxPicked || pieces().reduce((sum, piece) => sum + piece.rules.length, 0) > fitting
 }
 
-/** The groups that questions share because they hold many rules: worth preparsing before the first question. */
-export function sharedGroups<Rule extends ScopedRule>({ sizes, buckets }: RuleIndex<Rule>): readonly RuleGroup<Rule>[] {
-  const large = [...buckets.values()].filter(({ rules }) => rules.length > sizes.maxPicked)
-  return large.flatMap(({ pieces }) => pieces())
+/**
+ * The groups that questions share because they hold many rules, one after another: worth preparsing before the first question. Those that
+ * every question evaluates come first.
+ */
+export function* sharedGroups<Rule extends ScopedRule>({
+  sizes,
+  buckets,
+}: RuleIndex<Rule>): Generator<RuleGroup<Rule>> {
+  const last = buckets.get(lastBucket)
+  for (const bucket of last === undefined ? buckets.values() : new Set([last, ...buckets.values()]))
+    if (bucket.rules.length > sizes.maxPicked) yield* bucket.pieces()
 }
 
 function bucketOf<Rule extends ScopedRule>(

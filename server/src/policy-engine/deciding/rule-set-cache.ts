@@ -31,6 +31,9 @@ export type RuleSetCache = {
 /** The fixed cost of a group in addition to its rules, in rules. */
 const groupWeight = 1
 
+/** So many rules of a subset are preparsed before the first question: a rule that lists many actions can be in as many groups. */
+const mostPrepared = 10_000
+
 type Slot = { name: string; weight: number }
 type Shelf = { slots: Map<string, Slot>; freeNames: string[]; nameCount: number; held: number; faults: number }
 
@@ -57,11 +60,15 @@ export function createRuleSetCache(engine: Engine, limit: number): RuleSetCache 
   function* preparing(ruleSet: RuleSet, before?: RuleSet): Generator<undefined, void> {
     const { subsets } = yield* sorting(ruleSet, before)
     // `ordinary` alone is rarely evaluated: `both` mostly has its answer.
-    for (const index of [subsets.both, subsets.emergency, subsets.approve])
+    for (const index of [subsets.both, subsets.emergency, subsets.approve]) {
+      let prepared = 0
       for (const group of sharedGroups(index)) {
         slot(group)
+        prepared += group.rules.length + groupWeight
+        if (prepared >= mostPrepared) break
         yield
       }
+    }
   }
 
   function slot(group: RuleGroup<ReadRule>): string {
