@@ -50,6 +50,8 @@ export type RuleIndex<Rule> = {
   whole: RuleGroup<Rule> | undefined
   buckets: ReadonlyMap<string, Bucket<Rule>>
   twins: Twins
+  /** Whether a rule wants a fact: reading those of a question takes some microseconds. */
+  wantsFacts: boolean
 }
 type Bucket<Rule> = { rules: readonly Rule[]; pieces: () => readonly RuleGroup<Rule>[] }
 
@@ -104,7 +106,9 @@ export function* indexRules<Rule extends ScopedRule>(
   sizes = measuredSizes,
 ): Generator<undefined, RuleIndex<Rule>> {
   const { each: rules, twins } = sizes.asksTwins ? { each: all, twins: noTwins } : withoutTwins(all, ({ like }) => like)
-  if (rules.length <= sizes.mostWhole) return { sizes, whole: groupOf(rules, twins), buckets: new Map(), twins }
+  const wantsFacts = rules.some(({ narrowing }) => narrowing.facts.length > 0)
+  const base = { sizes, twins, wantsFacts }
+  if (rules.length <= sizes.mostWhole) return { ...base, whole: groupOf(rules, twins), buckets: new Map() }
   const counts = new Map<string, number>()
   for (const { ways } of rules) {
     for (const keys of ways) for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
@@ -120,7 +124,7 @@ export function* indexRules<Rule extends ScopedRule>(
     yield
   }
   const buckets = new Map([...filled].map(([key, bucket]) => [key, bucketOf(key, bucket, sizes, twins)]))
-  return { sizes, whole: undefined, buckets, twins }
+  return { ...base, whole: undefined, buckets }
 }
 
 const noTwins: Twins = new Map()
@@ -170,7 +174,8 @@ export function groupsFor<Rule extends ScopedRule>(
   question: EngineQuestion,
 ): RuleGroup<Rule>[] {
   if (index.whole !== undefined) return [index.whole]
-  const [asked, values] = [reachesOf(question), factValuesOf(question)]
+  const asked = reachesOf(question)
+  const values: FactValues = index.wantsFacts ? factValuesOf(question) : new Map()
   const isPossible = ({ scope, narrowing }: Rule) =>
     fits(scope, asked) && narrowing.scopes.every((other) => fits(other, asked)) && hasFacts(narrowing.facts, values)
   const found: { bucket: Bucket<Rule>; fitting: Rule[] }[] = []
