@@ -1203,7 +1203,7 @@ create table notification (
   constraint notification_user_id_fk FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_user(tenant_id, id)
 );
 CREATE INDEX notification_stream_ix ON notification USING btree (tenant_id, user_id, xid, seq);
-CREATE INDEX notification_unread_ix ON notification USING btree (tenant_id, user_id) WHERE read_at IS NULL;
+CREATE INDEX notification_unread_id_ix ON notification USING btree (tenant_id, user_id, id) WHERE read_at IS NULL;
 CREATE INDEX notification_user_id_ix ON notification USING btree (tenant_id, user_id, id);
 CREATE INDEX notification_xid_ix ON notification USING btree (xid);
 alter table notification enable row level security;

@@ -93,7 +93,16 @@ function maxRead({ search, through, links = [] }: List): number {
 function readBy(filter: Filter): Statement | undefined {
   if ('partial' in filter) return filter.partial
   const { column, type, values } = filter
-  return values.length === 1 ? sql`${column} = ${values[0]}::${type}` : undefined
+  return values.length === 1 ? isExactly(column, sql`(select ${values[0]}::${type})`) : undefined
+}
+
+/**
+ * That a column of an index has a value, in such words that PostgreSQL reads this index and no other. It plans for a value that it cannot
+ * know, and for the few rows that it expects of a range. By what it knows of the value, and of how many there are, it may believe that nearly
+ * every row has it: then it reads the list's own index, in the same order, and drops all rows. What it knows is of all tenants.
+ */
+export function isExactly(column: Statement, value: Statement): Statement {
+  return sql`${column} = ${value} and ${column} >= ${value} and ${column} <= ${value}`
 }
 
 /** The condition, for a list whose order has no index with the filter. */
@@ -163,7 +172,8 @@ function rowsOf(tx: Tx, list: List, reading: Reading): { rows: Statement; indexe
   const indexed = filters.find((filter) => readBy(filter) !== undefined)
   const isEach = only !== undefined && indexed === undefined && filters.length === 1 && !isTested
   if (isEach && 'values' in only) {
-    const rows = sql`select r.* from ${table} where ${allOf(read)} and ${only.column} = v.value`
+    const rows = sql`select r.* from ${table} where ${allOf(read)}
+      and ${isExactly(only.column, sql`v.value`)}`
     return { rows: sql`${ofEach(only, rows, inOrder, count)} r` }
   }
   return { rows: sql`${table} where ${allOf([...read, (indexed && readBy(indexed)) ?? sql`true`])}`, indexed }
@@ -176,9 +186,11 @@ function linkedRows(tx: Tx, { table, range }: List, link: Link, { behind, inOrde
   const lookup = sql`cross join lateral (
     select r.* from ${table} where r.tenant_id = ${tx.tenant_id} and r.id = k.${id} limit 1) r`
   if (values.length === 1) {
-    return sql`${link.table} k ${lookup} where ${allOf([...read, sql`k.${column} = ${values[0]}::${type}`, ...range])}`
+    const has = isExactly(sql`k.${column}`, sql`(select ${values[0]}::${type})`)
+    return sql`${link.table} k ${lookup} where ${allOf([...read, has, ...range])}`
   }
-  const links = sql`select k.${id} from ${link.table} k where ${allOf(read)} and k.${column} = v.value`
+  const links = sql`select k.${id} from ${link.table} k where ${allOf(read)}
+    and ${isExactly(sql`k.${column}`, sql`v.value`)}`
   return sql`(select distinct k.${id} from ${ofEach(link, links, inOrder, count)} k) k ${lookup}
     where ${allOf([...range])}`
 }

@@ -239,7 +239,7 @@ suite('unread notifications', () => {
     const tx = house.database.tenant(tenant_id)
     const count = unreadCount(tx, sql`${people.approver.user_id}::uuid`, 100)
     const plan = JSON.stringify(await tx.read(sql`explain (analyze, buffers, format json) select ${count}`))
-    assert.match(plan, /notification_unread_ix/)
+    assert.match(plan, /notification_unread_id_ix/)
   })
 })
 

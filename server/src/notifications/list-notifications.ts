@@ -20,7 +20,8 @@ export const listNotifications = operation({
   replies: { 200: PageOf(Notification) },
   errors: [],
   async run(ctx, { query, page }) {
-    const rows = await listNotificationsPage(ctx.tx, ctx.actor.user_id, query.unread, page)
-    return page.of(rows.map(notificationOf), (notification) => [notification.id])
+    if (ctx.actor.user_id === null) return page.reply({ rows: [], next: undefined })
+    const { rows, next } = await listNotificationsPage(ctx.tx, ctx.actor.user_id, query.unread, page)
+    return page.reply({ rows: rows.map(notificationOf), next })
   },
 })

@@ -1,8 +1,10 @@
+import { byId } from '../db/list-orders.ts'
+import { isExactly, readListPage } from '../db/list-page.ts'
 import { oldestOpen, settledTo } from '../db/settled.ts'
-import { allOf, idDigits, sql } from '../db/sql.ts'
+import { idDigits, sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
-import type { PageRequest } from '../kernel/page.ts'
+import type { PageRequest, PageRows } from '../kernel/page.ts'
 import type { Scope } from '../permissions/permission.ts'
 import { holdersOf } from '../roles/holding-store.ts'
 import { isActive } from '../users/active-store.ts'
@@ -15,16 +17,24 @@ const columns = sql`id, event_type, title, body, resource_type, resource_id, rea
 /** One page of the user's notifications, newest first. `unread` true: only unread ones; false: only read ones. */
 export function listNotificationsPage(
   tx: Tx,
-  user_id: string | null,
+  user_id: string,
   unread: boolean | undefined,
   page: PageRequest,
-): Promise<NotificationRow[]> {
-  const conditions = [sql`tenant_id = ${tx.tenant_id} and user_id = ${user_id}`]
-  if (unread !== undefined) conditions.push(unread ? sql`read_at is null` : sql`read_at is not null`)
-  if (page.after !== undefined) conditions.push(sql`id < ${page.after[0]}`)
-  return tx.read(sql<NotificationRow>`select ${columns} from notification
-    where ${allOf(conditions)} order by id desc limit ${page.limit + 1}`)
+): Promise<PageRows<NotificationRow>> {
+  const of = { column: sql`r.user_id`, type: sql`uuid`, values: [user_id] }
+  const list = {
+    table: sql`notification r`,
+    columns,
+    order: { ...byId, descending: true },
+    range: unread === true ? [isUnread, isExactly(sql`r.user_id`, sql`(select ${user_id}::uuid)`)] : [],
+    filters: unread === true ? [] : [of],
+    tested: unread === false ? [sql`r.read_at is not null`] : [],
+  }
+  return readListPage<NotificationRow>(tx, list, page)
 }
+
+/** The unread ones have an index of their own. */
+const isUnread = sql`r.read_at is null`
 
 /** How many notifications of a user (a value or a column) are unread, counted up to `max`: a value to embed in another statement. */
 export function unreadCount(tx: Tx, user_id: Statement, max: number): Statement {

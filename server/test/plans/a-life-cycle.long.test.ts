@@ -2,39 +2,18 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { connectAlone } from '../../src/db/client/connect.ts'
 import { workRole } from '../../src/db/roles.ts'
-import type { Database } from '../../src/db/transaction.ts'
-import type { Statement } from '../../src/kernel/context.ts'
 import { openHouse } from '../support/house.ts'
 import { growingTables, multiplyLives } from '../support/multiply-lives.ts'
 import { notifyAll } from '../support/notify-all.ts'
+import { recordingOf, type Sent } from '../support/recorded-database.ts'
 import { requestStage } from '../support/request-stage.ts'
-import { recordingTx } from '../support/rows-read.ts'
 import { startWorkers } from '../support/workers.ts'
 
 /** Each life has a grant. */
 const grants = 100_000
 
-type Sent = { statement: Statement; as: 'tenant' | 'work' }
-
 const sent = new Map<string, Sent>()
-const keep = (as: Sent['as']) => (statement: Statement) => sent.set(`${as} ${statement.text}`, { statement, as })
-
-/** Keeps every statement of the service and of its workers. */
-function recording(database: Database): Database {
-  const recorded = (tx: ReturnType<Database['tenant']>, as: Sent['as']) => {
-    const { tx: through, statements } = recordingTx(tx)
-    const drain = () => statements.splice(0).forEach(keep(as))
-    const read: typeof tx.read = (statement) => through.read(statement).finally(drain)
-    const write: typeof tx.write = (batch) => through.write(batch).finally(drain)
-    const interactive: typeof tx.interactive = (work) => tx.interactive((inside) => work(recorded(inside, as)))
-    return { ...tx, read, write, interactive }
-  }
-  const work = recorded(
-    { ...database.work, tenant_id: '', interactive: () => Promise.reject(new Error('no tenant')) },
-    'work',
-  )
-  return { ...database, tenant: (id) => recorded(database.tenant(id), 'tenant'), work }
-}
+const recording = recordingOf((one) => sent.set(`${one.as} ${one.statement.text}`, one))
 
 const opened = await openHouse({}, recording)
 const house = { ...opened, database: recording(opened.database) }

@@ -28,21 +28,16 @@ export async function multiplyLives(
 ): Promise<void> {
   // Copies need no check of what they refer to.
   await query('set session_replication_role = replica')
-  for (const [table, keys] of Object.entries(lifeTables)) {
+  for (const table of growingTables) {
     const columns = (await query(
-      `select attname::text as name from pg_attribute where attrelid = $1::regclass and attnum > 0
+      `select attname::text as name, atttypid = 'timestamptz'::regtype as "isMoment" from pg_attribute where attrelid = $1::regclass and attnum > 0
         and not attisdropped and attgenerated = '' and attidentity = ''`,
       [table],
-    )) as { name: string }[]
+    )) as { name: string; isMoment: boolean }[]
     const names = columns.map(({ name }) => name)
-    const values = names.map((name) => {
-      if (ofEvents.includes(`${table}.${name}`)) return `md5(${name}::text || n)::uuid`
-      if (keys.includes(name)) return isText(table, name) ? `${copyOf(`${name}::uuid`)}::text` : copyOf(name)
-      if (name === 'target_key' || (table === 'sandbox_operation' && name === 'key')) return `${name} || ' ' || n`
-      return table === 'entitlement' && name === 'target'
-        ? `target || jsonb_build_object('key', target ->> 'key' || ' ' || n)`
-        : name
-    })
+    const values = columns.map(({ name, isMoment }) =>
+      isMoment ? `${name} - make_interval(mins => n)` : valueIn(table, name),
+    )
     await query(`drop table if exists pg_temp.life`)
     await query(`create temp table life as select * from ${table} where tenant_id = $1`, [tenant_id])
     await inParts(times, (from, until) =>
@@ -56,6 +51,16 @@ export async function multiplyLives(
   }
   await query('drop table pg_temp.life')
   await query('reset session_replication_role')
+}
+
+/** The value of a column in a copy. */
+function valueIn(table: string, name: string): string {
+  if (ofEvents.includes(`${table}.${name}`)) return `md5(${name}::text || n)::uuid`
+  if (lifeTables[table]?.includes(name)) return isText(table, name) ? `${copyOf(`${name}::uuid`)}::text` : copyOf(name)
+  if (name === 'target_key' || (table === 'sandbox_operation' && name === 'key')) return `${name} || ' ' || n`
+  return table === 'entitlement' && name === 'target'
+    ? `target || jsonb_build_object('key', target ->> 'key' || ' ' || n)`
+    : name
 }
 
 /** Which rows belong to lives, of the tables that have several for each. */

@@ -9,13 +9,15 @@ type PlanNode = {
   'Index Name'?: string
   'Actual Rows': number
   'Actual Loops': number
+  'Shared Hit Blocks': number
+  'Shared Read Blocks': number
   'Rows Removed by Filter'?: number
   'Rows Removed by Index Recheck'?: number
   Plans?: PlanNode[]
 }
 
-/** The rows of tables that a statement reads, and its plan. */
-export type Reading = { rows: number; plan: PlanNode }
+/** What a statement reads: rows of tables, and pages of tables and indexes, each as often as it is read; and its plan. */
+export type Reading = { rows: number; pages: number; plan: PlanNode }
 
 /** A `Tx` that also keeps the statements sent through it. */
 export function recordingTx(tx: Tx): { tx: Tx; statements: Statement[] } {
@@ -32,31 +34,53 @@ export function recordingTx(tx: Tx): { tx: Tx; statements: Statement[] } {
 }
 
 /**
- * The rows of tables that PostgreSQL reads for a statement, as the service's role in the tenant. `generic`: by the plan for all values,
- * which it may choose for a statement that is used often.
+ * What PostgreSQL reads for a statement, as the service's role in the tenant. `generic`: by the plan for all values, which it may choose for a
+ * statement that is used often.
  */
 export async function readingOf(
-  db: TestDatabase,
+  db: Pick<TestDatabase, 'service'>,
   tenant_id: string,
   statement: Statement,
   generic: boolean,
 ): Promise<Reading> {
-  const client = await connectAlone(db.service)
-  try {
-    await client.query(`select set_config('app.tenant_id', $1, false)`, [tenant_id])
-    await client.query(`set plan_cache_mode = ${generic ? 'force_generic_plan' : 'force_custom_plan'}`)
-    await client.query('begin')
+  const reader = await openReader(db, tenant_id)
+  return reader.readingOf(statement, generic).finally(reader.close)
+}
+
+/** The same for many statements, on one connection. */
+export async function openReader({ service }: Pick<TestDatabase, 'service'>, tenant_id: string) {
+  const client = await connectAlone(service)
+  await client.query(`select set_config('app.tenant_id', $1, false)`, [tenant_id])
+  const prepared = new Map<string, string>()
+
+  async function nameOf({ text }: Statement): Promise<string> {
+    const known = prepared.get(text)
+    if (known !== undefined) return known
+    const name = `measured_${prepared.size}`
+    await client.query(`prepare ${name} as ${text}`)
+    prepared.set(text, name)
+    return name
+  }
+
+  async function read(statement: Statement, generic: boolean): Promise<Reading> {
+    await client.query(`set local plan_cache_mode = ${generic ? 'force_generic_plan' : 'force_custom_plan'}`)
     if (statement.in_index_order) await client.query(readInIndexOrder.text)
-    await client.query(`prepare measured as ${statement.text}`)
+    const name = await nameOf(statement)
     const values = statement.values.map(literal).join(', ')
     const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-      `explain (analyze, timing off, format json) execute measured${values === '' ? '' : `(${values})`}`,
+      `explain (analyze, buffers, timing off, format json) execute ${name}${values === '' ? '' : `(${values})`}`,
     )
     const plan = rows[0]?.['QUERY PLAN'][0].Plan
     if (plan === undefined) throw new Error('explain answered no plan')
-    return { rows: rowsOf(plan), plan }
-  } finally {
-    await client.end()
+    return { rows: rowsOf(plan), pages: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'], plan }
+  }
+
+  return {
+    readingOf: async (statement: Statement, generic: boolean): Promise<Reading> => {
+      await client.query('begin')
+      return read(statement, generic).finally(() => client.query('rollback'))
+    },
+    close: () => client.end(),
   }
 }
 

@@ -1,8 +1,9 @@
-import { sql } from '../../db/sql.ts'
+import { isExactly } from '../../db/list-page.ts'
+import { inIndexOrder, sql } from '../../db/sql.ts'
 import { emit } from '../../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../../kernel/context.ts'
 import type { PageRequest } from '../../kernel/page.ts'
-import type { SyncChange, SyncRun, SyncRunDetail } from './sync-run.ts'
+import { allChanges, type SyncChange, type SyncRun, type SyncRunDetail } from './sync-run.ts'
 
 /** The columns of `r`, a row of sync_run. */
 const runColumns = sql`r.id, r.identity_provider_id, r.status, r.dry_run, r.requested_by, r.confirms,
@@ -87,18 +88,24 @@ export function listChangesPage(
   filters: ChangeFilters,
   page: PageRequest,
 ): Promise<SyncChange[]> {
+  const asked = filters.change === undefined ? allChanges : [filters.change]
+  // Of each change as many as the page needs: nearly all people of a run are unchanged.
   const branch = (kind: SyncChange['kind'], columns: Statement, rows: Statement) =>
     sql`(select ${columns}, s.change, ${outcome} as outcome, s.message
-      from sync_run r join ${rows} s on s.tenant_id = r.tenant_id and s.run_id = r.id
+      from sync_run r cross join unnest(${asked}::text[]) as asked (change) cross join lateral (
+        select * from ${rows} s where s.tenant_id = r.tenant_id and s.run_id = r.id
+          and ${isExactly(sql`s.change`, sql`asked.change`)} and ${isAfter(kind, page)} and ${passes(kind, filters)}
+        order by s.source_id limit ${page.limit + 1}) s
       where r.tenant_id = ${tx.tenant_id} and r.id = ${run_id} and r.identity_provider_id = ${id}
-        and s.change <> 'unchanged' and ${isAfter(kind, page)} and ${passes(kind, filters)}
       order by s.source_id limit ${page.limit + 1})`
   const group = sql`'group' as kind, s.source_id, null::text as user_name, s.name, null::text as email,
     s.group_id as id`
   const user = sql`'user' as kind, s.source_id, s.user_name, s.name, s.email, s.user_id as id`
-  return tx.read(sql<SyncChange>`select * from (${branch('group', group, sql`sync_group`)}
+  return tx.read(
+    inIndexOrder(sql<SyncChange>`select * from (${branch('group', group, sql`sync_group`)}
       union all ${branch('user', user, sql`sync_person`)}) c
-    order by c.kind, c.source_id limit ${page.limit + 1}`)
+    order by c.kind, c.source_id limit ${page.limit + 1}`),
+  )
 }
 
 /** Of `s`, a row of a person or a group. */
@@ -113,8 +120,7 @@ function isAfter(kind: SyncChange['kind'], { after }: PageRequest): Statement {
 
 function passes(kind: SyncChange['kind'], filters: ChangeFilters): Statement {
   const isKind = filters.kind === undefined || filters.kind === kind
-  return sql`${isKind}::boolean and (${filters.change ?? null}::text is null or s.change = ${filters.change ?? null})
-    and (${filters.outcome ?? null}::text is null or ${outcome} = ${filters.outcome ?? null})`
+  return sql`${isKind}::boolean and (${filters.outcome ?? null}::text is null or ${outcome} = ${filters.outcome ?? null})`
 }
 
 /** Whether the provider has the run. */

@@ -1,4 +1,5 @@
-import { allOf, sql } from '../../db/sql.ts'
+import { isExactly } from '../../db/list-page.ts'
+import { allOf, inIndexOrder, sql } from '../../db/sql.ts'
 import { emit } from '../../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../../kernel/context.ts'
 import type { PageRequest } from '../../kernel/page.ts'
@@ -8,15 +9,17 @@ import { deliveriesOf, triedFor } from './fan-out-store.ts'
 /** `seq`: the event's sequence number. */
 type Row = Omit<DeliveryRecord, 'recipient'> & { recipient: string; seq: string }
 
-/** The records of deliveries (as `d`) that satisfy these conditions. */
-function records(tx: Tx, conditions: Statement[]): Statement<Row> {
+/** The records of the newest deliveries (as `d`) that satisfy these conditions. Only their rows are joined with others. */
+function records(tx: Tx, conditions: Statement[], limit: number | null): Statement<Row> {
   return sql<Row>`select d.id, d.event_id, e.type as event_type, l.recipient, d.status, d.attempts, d.resends,
       d.last_error, d.last_response, d.created_at, d.attempted_at,
       greatest(d.next_attempt_at, case when d.status = 'pending' then l.next_look_at end) as next_attempt_at,
       case when d.status = 'delivered' then d.finished_at end as delivered_at, d.seq::text
-    from delivery d join delivery_lane l on l.tenant_id = d.tenant_id and l.id = d.lane_id
+    from (select d.* from delivery d where d.tenant_id = ${tx.tenant_id} and ${allOf(conditions)}
+        order by d.seq desc, d.id desc limit ${limit}::bigint) d
+      join delivery_lane l on l.tenant_id = d.tenant_id and l.id = d.lane_id
       join event e on e.tenant_id = d.tenant_id and e.id = d.event_id
-    where d.tenant_id = ${tx.tenant_id} and ${allOf(conditions)} order by d.seq desc, d.id desc`
+    order by d.seq desc, d.id desc`
 }
 
 function shown({ recipient, seq: _seq, ...rest }: Row): DeliveryRecord {
@@ -31,18 +34,18 @@ export async function listDeliveriesPage(
   page: PageRequest,
 ): Promise<{ place: [seq: string, id: string]; delivery: DeliveryRecord }[]> {
   const conditions = [sql`d.channel_id = ${channel_id}`]
-  if (status !== undefined) conditions.push(sql`d.status = ${status}`)
+  if (status !== undefined) conditions.push(isExactly(sql`d.status`, sql`(select ${status}::text)`))
   if (page.after !== undefined) {
     const [seq, id] = page.after
     conditions.push(sql`(d.seq, d.id) < (${seq}::bigint, ${id}::uuid)`)
   }
-  const rows = await tx.read(sql<Row>`${records(tx, conditions)} limit ${page.limit + 1}`)
+  const rows = await tx.read(inIndexOrder(records(tx, conditions, page.limit + 1)))
   return rows.map((row) => ({ place: [row.seq, row.id], delivery: shown(row) }))
 }
 
 /** One delivery of a channel. */
 export async function findDelivery(tx: Tx, channel_id: string, id: string): Promise<DeliveryRecord | undefined> {
-  const [row] = await tx.read(records(tx, [sql`d.channel_id = ${channel_id}`, sql`d.id = ${id}`]))
+  const [row] = await tx.read(records(tx, [sql`d.channel_id = ${channel_id}`, sql`d.id = ${id}`], 1))
   return row && shown(row)
 }
 
@@ -78,7 +81,7 @@ export async function resend(ctx: WorkCtx, channel_id: string, id: string): Prom
         from changed where l.tenant_id = ${tx.tenant_id} and l.id = changed.lane_id),
       emitted as (${emit(ctx, event, sql`changed`)})
       select id from changed`,
-    records(tx, [sql`d.channel_id = ${channel_id}`, sql`d.id = ${id}`]),
+    records(tx, [sql`d.channel_id = ${channel_id}`, sql`d.id = ${id}`], 1),
   ])
   return changed.length > 0 && row !== undefined ? shown(row) : undefined
 }
@@ -103,7 +106,7 @@ export async function insertTest(ctx: WorkCtx, channel_id: string): Promise<Deli
           where tenant_id = ${tx.tenant_id} and event_id = (${lastTest}) and finished_at is null)),
       ${deliveriesOf(tx, events, sql`c.id = ${channel_id}`)}
       select id from made`,
-    records(tx, [sql`d.event_id = (${lastTest})`]),
+    records(tx, [sql`d.event_id = (${lastTest})`], null),
   ])
   return made.length > 0 ? rows.map(shown) : []
 }
