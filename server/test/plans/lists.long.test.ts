@@ -59,11 +59,13 @@ async function makeRare(provisioner: string): Promise<void> {
   )
   await asSuperuser(
     `update access_grant set status = 'failed', provisioning_status = 'failed', resource_type = 'cloud_db_instance',
-      resource_id = 'rare', action = 'Rare', user_id = $2, served_by = $3 where tenant_id = $1 and id in ${oldest('access_grant', `status = 'revoked'`)}`,
+      resource_id = 'rare', action = 'Rare', user_id = $2, served_by = $3
+      where tenant_id = $1 and id in ${oldest('access_grant', `status = 'revoked'`)}`,
     [tenant_id, people.auditor.user_id, provisioner],
   )
   await asSuperuser(
-    `update access_grant set drifted = true where tenant_id = $1 and id in ${oldest('access_grant', `status = 'active'`)}`,
+    `update access_grant set drifted = true
+      where tenant_id = $1 and id in ${oldest('access_grant', `status = 'active'`)}`,
     [tenant_id],
   )
   for (const [words, id, table] of [

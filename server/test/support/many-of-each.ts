@@ -19,7 +19,8 @@ export async function seedManyOfEach(query: Query, { tenant_id, owner, user, few
   await query('set session_replication_role = replica')
   const each = (table: string, columns: string, values: string) =>
     query(
-      `insert into ${table} (tenant_id, ${columns}) select '${tenant_id}', ${values} from generate_series(1, ${count}) n`,
+      `insert into ${table} (tenant_id, ${columns})
+        select '${tenant_id}', ${values} from generate_series(1, ${count}) n`,
     )
   const rare = (usual: string, other: string) => `case when n > 5 then ${usual} else ${other} end`
   const words = (table: string, id: string) => each(table, `${id}, word`, `${idOf('n')}, ${rare(`'usual'`, `'rare'`)}`)
@@ -77,8 +78,8 @@ async function seedDeliveries(query: Query, tenant_id: string, channel: string):
   await query(
     `insert into delivery (tenant_id, id, lane_id, channel_id, event_id, seq, xid, status, give_up_at, finished_at,
         next_attempt_at)
-      select $1, gen_random_uuid(), $2, $2, id, seq, xid, case when n > 5 then 'delivered' else 'failed' end, now(), now(),
-        null from (select *, row_number() over (order by seq) as n from event where tenant_id = $1) e`,
+      select $1, gen_random_uuid(), $2, $2, id, seq, xid, case when n > 5 then 'delivered' else 'failed' end, now(),
+        now(), null from (select *, row_number() over (order by seq) as n from event where tenant_id = $1) e`,
     [tenant_id, channel],
   )
 }

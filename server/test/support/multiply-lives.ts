@@ -30,7 +30,8 @@ export async function multiplyLives(
   await query('set session_replication_role = replica')
   for (const table of growingTables) {
     const columns = (await query(
-      `select attname::text as name, atttypid = 'timestamptz'::regtype as "isMoment" from pg_attribute where attrelid = $1::regclass and attnum > 0
+      `select attname::text as name, atttypid = 'timestamptz'::regtype as "isMoment"
+        from pg_attribute where attrelid = $1::regclass and attnum > 0
         and not attisdropped and attgenerated = '' and attidentity = ''`,
       [table],
     )) as { name: string; isMoment: boolean }[]

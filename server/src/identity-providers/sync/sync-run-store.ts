@@ -120,7 +120,8 @@ function isAfter(kind: SyncChange['kind'], { after }: PageRequest): Statement {
 
 function passes(kind: SyncChange['kind'], filters: ChangeFilters): Statement {
   const isKind = filters.kind === undefined || filters.kind === kind
-  return sql`${isKind}::boolean and (${filters.outcome ?? null}::text is null or ${outcome} = ${filters.outcome ?? null})`
+  const asked = filters.outcome ?? null
+  return sql`${isKind}::boolean and (${asked}::text is null or ${outcome} = ${asked})`
 }
 
 /** Whether the provider has the run. */
