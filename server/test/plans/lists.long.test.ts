@@ -68,6 +68,11 @@ async function makeRare(provisioner: string): Promise<void> {
       where tenant_id = $1 and id in ${oldest('access_grant', `status = 'active'`)}`,
     [tenant_id],
   )
+  await asSuperuser('reset session_replication_role')
+  await addWords()
+}
+
+async function addWords(): Promise<void> {
   for (const [words, id, table] of [
     ['request_word', 'request_id', 'access_request'],
     ['grant_word', 'grant_id', 'access_grant'],
@@ -79,13 +84,12 @@ async function makeRare(provisioner: string): Promise<void> {
       [tenant_id],
     )
   }
-  await asSuperuser('reset session_replication_role')
 }
 
 await live()
 await multiplyLives(asSuperuser, tenant_id, count / 2, { of_events: 2 })
 const [few, provisioner] = [newId(), newId()]
-await makeRare(provisioner)
+await addWords()
 const seeded = await seedManyOfEach(
   asSuperuser,
   { tenant_id, owner: owner.user_id, user: people.user.user_id, few },
@@ -176,8 +180,9 @@ async function requireBounded(isRead: (statement: Statement) => boolean): Promis
 suite(`with ${count} rows of one tenant, no page of a list reads more than a fixed number of rows and pages`, () => {
   // A lookup by a key needs them, and young tables are analyzed at once; a list that is read in order does not.
   test('without statistics', () => requireBounded(({ in_index_order }) => in_index_order === true))
-  test('with statistics', async () => {
+  test('with statistics, by which all requests and all grants are alike', async () => {
     await asSuperuser('vacuum analyze')
+    await makeRare(provisioner)
     await requireBounded(() => true)
   })
 })
