@@ -1683,6 +1683,9 @@ create policy tenant_wall on sandbox_assignment
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on sandbox_assignment to sallyport_app;
+CREATE TRIGGER sandbox_assignment_changed AFTER UPDATE ON sandbox_assignment REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION sandbox_wakes_sweep();
+CREATE TRIGGER sandbox_assignment_given AFTER INSERT ON sandbox_assignment REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION sandbox_wakes_sweep();
+CREATE TRIGGER sandbox_assignment_taken AFTER DELETE ON sandbox_assignment REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION sandbox_wakes_sweep();
 
 create table sandbox_operation (
   tenant_id uuid not null,
@@ -2838,6 +2841,24 @@ AS $function$
 begin
   delete from role_word where tenant_id = new.tenant_id and role_id = new.id;
   insert into role_word (tenant_id, role_id, word) select new.tenant_id, new.id, unnest(search_words(new.name));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.sandbox_wakes_sweep()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update sweep s set idle = false,
+      next_look_at = coalesce(s.next_look_at, clock_timestamp() + interval '240 seconds' - random() * interval '30 seconds'),
+      swept_at = case when s.next_look_at is null then clock_timestamp() else s.swept_at end
+    from (
+      select w.tenant_id, w.id from sweep w
+      where w.tenant_id = any(array(select distinct c.tenant_id from changed c)) and w.provisioner = 'sandbox'
+        and (w.idle or w.next_look_at is null)
+      order by w.tenant_id, w.id for no key update) woken
+    where s.tenant_id = woken.tenant_id and s.id = woken.id;
   return null;
 end
 $function$;

@@ -1,7 +1,7 @@
 import type { Database } from './db/transaction.ts'
 import { deliverQueued, type FailedDelivery, type Subscriber } from './events/deliver.ts'
 import { queueEvents, queueParked } from './events/queue-events.ts'
-import { sweepSoon } from './grants/sweep-store.ts'
+import { spreadSweeps } from './grants/sweep-store.ts'
 import { type Loop, startLoop } from './jobs/loop.ts'
 import { type DueWork, type FailedWork, startDueWork } from './jobs/work-list.ts'
 import { throttledLog } from './kernel/throttled-log.ts'
@@ -48,7 +48,7 @@ export function startLoops(
     onFailure,
   )
   const due = startDueWork(databases, [...works, delivery], workWidth, onFault, onWorkFailure, onDone)
-  background.work.write([sweepSoon(), queueParked()]).catch(onFault)
+  background.work.write([spreadSweeps(), queueParked()]).catch(onFault)
   const deliveries = subscribers.map((subscriber) => {
     let last = Number.NEGATIVE_INFINITY
     const tick = async () => {

@@ -4,7 +4,7 @@ import { driftStage } from '../../test/support/drift-stage.ts'
 import { openHouse } from '../../test/support/house.ts'
 import { startWorkersWith } from '../../test/support/workers.ts'
 import type { Sighting } from '../provisioners/driver.ts'
-import { closeSweep, putOffSweep, saveStrays, suspect, sweepSoon } from './sweep-store.ts'
+import { closeSweep, putOffSweep, saveStrays, suspect } from './sweep-store.ts'
 
 /** When a provisioner is swept, and when its sweeps stop. */
 const house = await openHouse()
@@ -12,7 +12,7 @@ const account = '630000000001'
 
 test('the sweeps of a tenant with nothing left stop, and start again when access is given', async () => {
   const on = await driftStage(house, 'idle')
-  const { stop } = startWorkersWith(house, () => ({}))
+  const { stop } = startWorkersWith(house, () => ({ wakesSweep: false }))
   const access = await on.held(account)
   await on.revoke(access)
   await on.grantsAre(access.request, 'revoked', 'deprovisioned')
@@ -63,19 +63,6 @@ test('access that is still being given keeps its sweep', async () => {
   await stop()
 })
 
-test('every sweep is due within half a minute after a start', async () => {
-  const on = await driftStage(house, 'start')
-  const { stop } = startWorkersWith(house, () => ({}))
-  await on.held(account)
-  await stop()
-  await house.database.work.write([sweepSoon()])
-  const soon = await house.asSuperuser(
-    `select from sweep where tenant_id = $1 and next_look_at < clock_timestamp() + interval '31 seconds'`,
-    [on.tenant_id],
-  )
-  assert.equal(soon.length, 1)
-})
-
 test('a sweep that lost its lease writes nothing (F2)', async () => {
   const on = await driftStage(house, 'stale sweep')
   const { stop } = startWorkersWith(house, () => ({}))
@@ -105,7 +92,7 @@ test('a sweep that lost its lease writes nothing (F2)', async () => {
   const stray: Sighting = { key: 'a stray', target: {} }
   await suspect(tx, stale, [row.entitlement], 0)
   await saveStrays(ctx, stale, { provisioner: 'sandbox', provisioner_id: null, provisioner_version: null }, [stray])
-  await closeSweep(tx, stale, '2026-01-01Z', true)
+  await closeSweep(tx, stale, '2026-01-01Z', { isNeeded: true, wakesSweep: false })
   await putOffSweep(tx, stale, 0, 'no')
   assert.deepEqual(await kept(), before)
   assert.deepEqual(await on.driftEvents(), [])

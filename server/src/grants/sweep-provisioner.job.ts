@@ -34,8 +34,9 @@ export function sweepProvisioner(drivers: Drivers): DueWork {
       const sweep = await openSweep(ctx.tx, item)
       if (sweep === undefined) return
       try {
-        const found = await compareAll(ctx, item, sweep, await drivers.of(ctx.tx, sweep))
-        await closeSweep(ctx.tx, item, sweep.began_at, found)
+        const driver = await drivers.of(ctx.tx, sweep)
+        const isNeeded = await compareAll(ctx, item, sweep, driver)
+        await closeSweep(ctx.tx, item, sweep.began_at, { isNeeded, wakesSweep: driver.wakesSweep === true })
       } catch (error) {
         const seconds = sweepAgainSeconds(sweep.failures)
         if (error instanceof NotNow) await putOffSweep(ctx.tx, item, seconds, undefined)
@@ -46,18 +47,23 @@ export function sweepProvisioner(drivers: Drivers): DueWork {
   }
 }
 
-/** Returns whether there was anything to compare. */
+/**
+ * Returns whether another sweep is needed: there was something to compare; or, if the target makes its sweep due by itself, something that differs
+ * or has drifted. For the rest, nothing can differ before the target or the ledger changes.
+ */
 async function compareAll(ctx: WorkCtx, item: WorkItem, sweep: Sweep, driver: Driver): Promise<boolean> {
   const list = driver.discover?.bind(driver)
   const days = list === undefined ? checkedDays : watchedDays
   let after: string | undefined
+  let differs = false
   for (;;) {
     const known = await findCompared(ctx.tx, sweep, after, days)
     const last = known.at(-1)
-    if (last === undefined) return after !== undefined
+    if (last === undefined) return driver.wakesSweep ? differs : after !== undefined
     const suspects = list === undefined ? known.map(({ id }) => id) : await findAtOdds(ctx, item, sweep, known, list)
     if (suspects.length > 0) await suspect(ctx.tx, item, suspects, spreadSeconds(suspects.length))
-    if (known.length < maxCompared) return true
+    differs ||= suspects.length > 0 || known.some(({ drifted }) => drifted)
+    if (known.length < maxCompared) return driver.wakesSweep ? differs : true
     after = last.id
   }
 }

@@ -6,13 +6,16 @@ import { newId } from '../kernel/id.ts'
 import type { Sighting } from '../provisioners/driver.ts'
 import type { ProvisionerRef } from '../provisioners/drivers.ts'
 import { isMade, isWanted } from './entitlement-store.ts'
-import { maxCompared, sweptEverySeconds } from './sweep.ts'
+import { betweenSweepsSeconds, maxCompared, sweptEarlierSeconds, sweptEverySeconds } from './sweep.ts'
 
 /** A sweep at its start. */
 export type Sweep = ProvisionerRef & { failures: number; began_at: string }
 
-/** An entitlement at rest, as the ledger has it. `due`: it is checked regardless of what the target shows. */
-export type Compared = Sighting & { id: string; present: boolean; due: boolean }
+/** An entitlement at rest, as the ledger has it. `due`: it is checked regardless of what the target shows. `drifted`: it was reported. */
+export type Compared = Sighting & { id: string; present: boolean; due: boolean; drifted: boolean }
+
+/** From the start of a sweep to that of the next. */
+const interval = sql`make_interval(secs => ${sweptEverySeconds} - ${sweptEarlierSeconds} * random())`
 
 /** INVARIANT: every write of a sweep has this in its `where`: a sweep that lost its lease writes nothing. */
 function stillSweeps(tx: Tx, item: WorkItem): Statement {
@@ -25,7 +28,7 @@ function stillSweeps(tx: Tx, item: WorkItem): Statement {
  * still exists.
  */
 export function keepSwept(tx: Tx, { provisioner, provisioner_id }: ProvisionerRef, isServed: Statement): Statement {
-  const next = sql`clock_timestamp() + make_interval(secs => ${sweptEverySeconds})`
+  const next = sql`clock_timestamp() + ${interval}`
   return sql`insert into sweep (tenant_id, id, provisioner, provisioner_id, next_look_at)
     select ${tx.tenant_id}::uuid, ${newId()}::uuid, ${provisioner}::text, ${provisioner_id}::uuid, ${next}
     where not exists (select from sweep s where s.tenant_id = ${tx.tenant_id}
@@ -55,7 +58,7 @@ export function findCompared(tx: Tx, of: ProvisionerRef, after: string | undefin
   return tx.read(
     sql<Compared>`select e.id, e.target_key as key, e.target, e.observed = 'present' as present,
         e.drift is not null and coalesce((select p.corrects_drift from provisioner p
-          where p.tenant_id = e.tenant_id and p.id = e.provisioner_id), false) as due
+          where p.tenant_id = e.tenant_id and p.id = e.provisioner_id), false) as due, e.drift is not null as drifted
       from entitlement e where e.tenant_id = ${tx.tenant_id} and e.provisioner = ${of.provisioner}
         and e.provisioner_id is not distinct from ${of.provisioner_id}::uuid and e.act is null
         and e.observed <> 'unknown' and ${after === undefined ? sql`true` : sql`e.id > ${after}`}
@@ -69,7 +72,7 @@ export function findCompared(tx: Tx, of: ProvisionerRef, after: string | undefin
 export function findByKey(tx: Tx, { provisioner }: ProvisionerRef, keys: readonly string[]): Promise<Compared[]> {
   return tx.read(
     sql<Compared>`select e.id, e.target_key as key, e.target, e.act is not null or e.observed <> 'absent' as present,
-      false as due
+      false as due, e.drift is not null as drifted
       from entitlement e where e.tenant_id = ${tx.tenant_id} and e.provisioner = ${provisioner}
         and e.target_key = any(${[...keys]}::text[])`,
   )
@@ -130,14 +133,23 @@ export async function saveStrays(
   ])
 }
 
-/** The sweep is complete. `found`: there was something to compare. An entitlement in progress also keeps the sweep active. */
-export async function closeSweep(tx: Tx, item: WorkItem, began_at: string, found: boolean): Promise<void> {
-  const isWatched = sql`(${found}::boolean or exists (select from entitlement e where e.tenant_id = s.tenant_id
-    and e.provisioner_id is not distinct from s.provisioner_id and (e.act is not null or e.next_look_at is not null)))`
+/** What a sweep found out. `isNeeded`: another one is needed in any case. `wakesSweep`: the target makes its sweep due by itself. */
+export type Swept = { isNeeded: boolean; wakesSweep: boolean }
+
+/** The sweep is complete. An entitlement in progress also keeps it active; an end that is far off does not where the target wakes its sweep. */
+export async function closeSweep(
+  tx: Tx,
+  item: WorkItem,
+  began_at: string,
+  { isNeeded, wakesSweep }: Swept,
+): Promise<void> {
+  const soon = wakesSweep ? sql`clock_timestamp() + make_interval(secs => ${sweptEverySeconds})` : sql`'infinity'`
+  const isWatched = sql`(${isNeeded}::boolean or exists (select from entitlement e where e.tenant_id = s.tenant_id
+    and e.provisioner_id is not distinct from s.provisioner_id and (e.act is not null or e.next_look_at <= ${soon})))`
   await tx.write([
     sql`update sweep s set lease_until = null, swept_at = ${began_at}::timestamptz, failures = 0, last_error = null,
         idle = not ${isWatched}, next_look_at = case when ${isWatched} or not s.idle then ${began_at}::timestamptz
-          + make_interval(secs => ${sweptEverySeconds}) end
+          + ${interval} end
       where ${stillSweeps(tx, item)}`,
   ])
 }
@@ -152,10 +164,25 @@ export async function putOffSweep(tx: Tx, item: WorkItem, seconds: number, messa
   ])
 }
 
-/** Makes every sweep begin within 30 seconds, because the time since the last sweep is unknown. Run it as `sallyport_work`. */
-export function sweepSoon(): Statement {
-  return sql`update sweep set next_look_at = least(next_look_at, clock_timestamp() + random() * interval '30 seconds')
-    where next_look_at is not null`
+/**
+ * Spreads the sweeps at a start: whichever was swept longest ago begins first, and each gets a moment of its own. Few are swept within
+ * seconds, many within `sweptEverySeconds`. A sweep whose own moment is earlier keeps it, so that further starts change little, and a process
+ * that is restarted again and again makes none wait for ever. Run it as `sallyport_work`.
+ */
+export function spreadSweeps(): Statement {
+  return sql`with clock as materialized (select clock_timestamp() as now),
+      placed as materialized (
+        select tenant_id, id, row_number() over (order by swept_at, id) - 1 as place, count(*) over () as total
+        from sweep where next_look_at is not null),
+      moved as (
+        select s.tenant_id, s.id, m.moment
+        from placed p cross join clock
+        cross join lateral (select now + p.place * make_interval(secs =>
+          least(${betweenSweepsSeconds}::float8, ${sweptEverySeconds}::float8 / p.total)) as moment) m
+        join sweep s on s.tenant_id = p.tenant_id and s.id = p.id
+        where (s.lease_until is null or s.lease_until <= now) and (s.next_look_at <= now or s.next_look_at > m.moment)
+        for no key update of s skip locked)
+    update sweep s set next_look_at = moved.moment from moved where s.tenant_id = moved.tenant_id and s.id = moved.id`
 }
 
 /** How far sweeps are behind, and how many entitlements have drifted, up to `maxCounted`. */

@@ -4,6 +4,15 @@ import { backoffDelay } from '../kernel/backoff.ts'
 /** The maximum seconds between the starts of two sweeps. A sweep is complete within five minutes. */
 export const sweptEverySeconds = 240
 
+/**
+ * Up to this many seconds less, at random, lie between two sweeps. So sweeps that began together, after a pause of the database or of the
+ * machine, do not stay together.
+ */
+export const sweptEarlierSeconds = 30
+
+/** At a start, sweeps begin at most this many seconds apart, and all of them within `sweptEverySeconds`. */
+export const betweenSweepsSeconds = 0.1
+
 /** Revoked access is watched for this many days if the target can list what it holds. */
 export const watchedDays = 7
 

@@ -103,6 +103,8 @@ export type Driver = {
    * and each entitlement is verified by itself.
    */
   discover: ((tx: Tx, known: readonly Sighting[], signal: AbortSignal) => AsyncIterable<readonly Sighting[]>) | null
+  /** Set if every change of what the target holds makes its sweep due. While the target agrees with the ledger, its sweep rests. */
+  wakesSweep?: boolean
   /**
    * Sets a new password for access that is held, and ends the one before. Null: its targets have no passwords of Sallyport.
    * @throws TargetError permanent, when the target does not hold the access

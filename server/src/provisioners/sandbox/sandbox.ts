@@ -25,6 +25,8 @@ const driver: Driver = {
   poll,
   verify: (tx, target) => verify(tx, target),
   discover,
+  // By triggers on its own rows.
+  wakesSweep: true,
   setPassword: null,
   readInventory: null,
   readDirectory: null,
