@@ -103,6 +103,16 @@ const maxNamed = 20
 const maxStrays = 10_000
 
 /**
+ * Whether another provisioner of the tenant gives the stray, under another name of the same target. Its own sweep sees to it. What is
+ * made has a login of its own, so the login tells that it is one and the same.
+ */
+function isGivenByAnother(tx: Tx, { provisioner, provisioner_id }: ProvisionerRef): Statement {
+  return sql`(${isMade(sql`stray.target`)} and exists (select from entitlement e where e.tenant_id = ${tx.tenant_id}
+    and e.provisioner = ${provisioner} and e.provisioner_id <> ${provisioner_id}::uuid and ${isMade(sql`e.target`)}
+    and e.target ->> 'login' = stray.target ->> 'login' and (e.act is not null or e.observed <> 'absent')))`
+}
+
+/**
  * Saves access with our mark that no grant ever gave, marks it as not ours, and emits an event. It is left untouched, except for what Sallyport
  * made: that is due to be removed.
  */
@@ -124,7 +134,7 @@ export async function saveStrays(
           stray.target, not ${isMade(sql`stray.target`)}, 'present', 'added', clock_timestamp(),
           case when ${isMade(sql`stray.target`)} then clock_timestamp() end
         from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as stray (id uuid, key text, target jsonb)
-        where exists (select from sweep s where ${stillSweeps(tx, item)})
+        where exists (select from sweep s where ${stillSweeps(tx, item)}) and not ${isGivenByAnother(tx, of)}
           and (select count(*) from (select from entitlement e where e.tenant_id = ${tx.tenant_id} and e.held_before
             and e.provisioner_id is not distinct from ${of.provisioner_id}::uuid and e.drift = 'added'
             limit ${maxStrays}) kept_before) < ${maxStrays}

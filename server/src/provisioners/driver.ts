@@ -27,7 +27,8 @@ export type PlanInput = {
 
 /**
  * The data that a driver needs for later acts; stored as JSON, so it contains no secrets. With `made: true`, Sallyport made what holds the
- * access, for this access alone: it is removed wherever no live grant wants it, also where a target's changes by hand are left.
+ * access, for this access alone: it is removed wherever no live grant wants it, also where a target's changes by hand are left. `login` is then
+ * its name, which no other access has at any target.
  */
 export type Target = Record<string, unknown>
 

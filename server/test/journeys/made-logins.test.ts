@@ -29,7 +29,7 @@ suite('a user signs in to a customer’s PostgreSQL with a login that was made f
   after(server.stop)
   await setUpByGuide(server)
   await letMakeLogins(server)
-  const sallyport = await startOnTestServer({ EGRESS_ALLOW: '127.0.0.1' })
+  const sallyport = await startOnTestServer({ EGRESS_ALLOW: '127.0.0.1,localhost' })
   const owner = sallyport.client({ api_key: sallyport.bootstrap.api_key })
   const policy = await owner<{ id: string }>('POST', '/v1/policies', { name: 'Reading' })
   await owner('POST', `/v1/policies/${policy.body.id}/rules`, { effect: 'permit' })
@@ -44,9 +44,9 @@ suite('a user signs in to a customer’s PostgreSQL with a login that was made f
   })
   assert.equal(made.status, 201, JSON.stringify(made.body))
 
-  const given = async (person: Person, hours = 1): Promise<Grant> => {
+  const given = async (person: Person, hours = 1, resource = database): Promise<Grant> => {
     const created = await person.call<{ id: string }>('POST', '/v1/requests', {
-      resource: { type: 'cloud_db_instance', id: database },
+      resource: { type: 'cloud_db_instance', id: resource },
       action: 'read',
       reason: 'a look',
       duration_seconds: hours * 3_600,
@@ -244,6 +244,43 @@ suite('a user signs in to a customer’s PostgreSQL with a login that was made f
     assert.equal((await find(grant.id)).status, 'active')
     await revoke(grant.id)
     await isGone(grant.id)
+  })
+
+  test('two provisioners that name one server differently end nothing of each other', async () => {
+    const elsewhere = database.replace(account, '222222222222')
+    const again = await owner<{ id: string }>('POST', '/v1/provisioners', {
+      name: 'orders by its other name',
+      provisioner_type: 'postgresql',
+      config: { ...config, host: 'localhost', resource_ids: [elsewhere] },
+      serves: [{ resource_type: 'cloud_db_instance', account_ids: ['222222222222'] }],
+    })
+    assert.equal(again.status, 201, JSON.stringify(again.body))
+    const grants = [await given(ada), await given(ada, 1, elsewhere)]
+    const drifted = await eventsOf(made.body.id, 'provisioner.drifted')
+    const [{ now } = { now: '' }] = await sallyport.asSuperuser<{ now: string }>(
+      'update sweep set next_look_at = clock_timestamp() returning clock_timestamp()::text as now',
+    )
+    await until(
+      'both were swept, and what was found was checked',
+      async () => {
+        const rows = await sallyport.asSuperuser(
+          `select from sweep where swept_at < $1 or lease_until is not null union all
+            select from entitlement where next_look_at < clock_timestamp() or act is not null`,
+          [now],
+        )
+        return rows.length === 0
+      },
+      60_000,
+    )
+    const logins = grants.map(({ connect }) => connect?.postgresql.login)
+    const kept = await server.asSuperuser('select 1 from pg_roles where rolname = any($1)', [logins])
+    assert.equal(kept.length, 2)
+    assert.deepEqual(await eventsOf(made.body.id, 'provisioner.drifted'), drifted)
+    assert.deepEqual(await eventsOf(again.body.id, 'provisioner.drifted'), [])
+    for (const { id } of grants) {
+      await revoke(id)
+      await isGone(id)
+    }
   })
 
   test('whether logins are made cannot change while access exists', async () => {

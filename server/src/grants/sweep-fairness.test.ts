@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { driftStage } from '../../test/support/drift-stage.ts'
+import { openHouse } from '../../test/support/house.ts'
+import { until } from '../../test/support/wait.ts'
+import { startWorkersWith } from '../../test/support/workers.ts'
+
+/** Tenants whose targets hang, and provisioners that share a target. */
+const house = await openHouse()
+const account = '650000000001'
+
+test('a tenant with very many provisioners whose targets hang delays no other tenant’s sweeps', async () => {
+  const [many, other] = [await driftStage(house, 'many'), await driftStage(house, 'other')]
+  const gate = Promise.withResolvers<void>()
+  let hanging = 0
+  const { stop } = startWorkersWith(house, (sandbox) => ({
+    async *discover(tx, known, signal) {
+      if (tx.tenant_id === many.tenant_id) {
+        hanging += 1
+        await gate.promise
+      }
+      yield* sandbox.discover?.(tx, known, signal) ?? []
+    },
+  }))
+  await many.held(account)
+  const access = await other.held(account)
+  await house.asSuperuser(
+    `with made as (
+        insert into provisioner (tenant_id, id, name, provisioner_type)
+        select $1, gen_random_uuid(), 'target ' || n, 'sandbox' from generate_series(1, 200) n returning tenant_id, id),
+      ledger as (
+        insert into entitlement (tenant_id, id, provisioner, provisioner_id, target_key, target, held_before, observed)
+        select tenant_id, gen_random_uuid(), 'sandbox', id, id::text, '{}', false, 'present' from made)
+      insert into sweep (tenant_id, id, provisioner, provisioner_id, next_look_at)
+      select tenant_id, gen_random_uuid(), 'sandbox', id, clock_timestamp() - interval '1 hour' from made`,
+    [many.tenant_id],
+  )
+  await until('the first hang', () => Promise.resolve(hanging >= 4))
+  await other.byHand.remove(account)
+  await other.sweep()
+  assert.deepEqual(await other.driftEvents(), [{ type: 'grant.drifted', subject_id: access.grant, drift: 'removed' }])
+  assert.equal(hanging, 4, 'at once, of one tenant')
+  await house.asSuperuser('update sweep set next_look_at = null where tenant_id = $1', [many.tenant_id])
+  gate.resolve()
+  await stop()
+})
+
+test('two provisioners of one target: neither takes the other’s access for drift, and each change is reported once', async () => {
+  const on = await driftStage(house, 'one target', true)
+  const { stop } = startWorkersWith(house, () => ({}))
+  const access = await on.held(account)
+  const second = await on.created(on.owner, '/v1/provisioners', { name: 'second', provisioner_type: 'sandbox' })
+  await house.asSuperuser('update served_resource set provisioner_id = $2 where tenant_id = $1', [
+    on.tenant_id,
+    second.id,
+  ])
+  const other = await on.held('650000000002')
+  const sweeps = await house.asSuperuser('select from sweep where tenant_id = $1', [on.tenant_id])
+  assert.equal(sweeps.length, 2)
+  await on.sweep()
+  await on.sweep()
+  assert.deepEqual(await on.driftEvents(), [])
+  for (const one of [access, other]) assert.equal((await on.view(one)).provisioning.step, 'held')
+  await on.byHand.remove('650000000002')
+  await on.sweep()
+  await on.sweep()
+  assert.deepEqual(await on.driftEvents(), [{ type: 'grant.drifted', subject_id: other.grant, drift: 'removed' }])
+  assert.equal((await on.view(access)).provisioning.step, 'held')
+  await stop()
+})
