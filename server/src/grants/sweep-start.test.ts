@@ -25,7 +25,7 @@ const start = () => db.database.work.write([spreadSweeps()])
 /** Seconds from now at which sweeps are due, in the order of when each was swept last. */
 const dueIn = () =>
   db.asSuperuser<Due>(
-    `select extract(epoch from next_look_at - clock_timestamp())::float8 as seconds,
+    `select extract(epoch from next_look_at - now())::float8 as seconds,
         extract(epoch from swept_at)::float8 as last from sweep where next_look_at is not null order by swept_at`,
   )
 
@@ -70,7 +70,15 @@ test('a start leaves sweeps that go on in time nearly as they are', async () => 
   await db.asSuperuser(`update sweep set next_look_at = swept_at + interval '240 seconds'`)
   await db.asSuperuser(`update sweep set next_look_at = clock_timestamp() + interval '1 hour'
     where id = (select id from sweep order by swept_at desc limit 1)`)
+  const [kept] = await db.asSuperuser<{
+    id: string
+  }>(`update sweep set next_look_at = clock_timestamp() + interval '5 seconds'
+    where id = (select id from sweep order by swept_at desc offset 1 limit 1) returning id`)
   await start()
+  const due = await db.asSuperuser("select from sweep where id = $1 and next_look_at < now() + interval '5 seconds'", [
+    kept?.id,
+  ])
+  assert.equal(due.length, 1, 'none is put off')
   const sweeps = await dueIn()
   const soon = sweeps.filter(({ seconds }) => seconds < 10).length
   assert.ok(soon > 100 && soon < 320, `${soon} in ten seconds`)
