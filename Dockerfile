@@ -54,7 +54,7 @@ HEALTHCHECK --start-period=60s --interval=10s --timeout=5s \
 # The image's own entry point is a shell script.
 ENTRYPOINT []
 # Node itself, so that it receives the signal: npm and a shell would not pass it on.
-CMD ["node", "--max-semi-space-size=8", "server/src/main.ts"]
+CMD ["node", "--max-semi-space-size=8", "--heap-growing-percent=40", "server/src/main.ts"]
 
 ARG VERSION=0.1.0
 ARG COMMIT=""
