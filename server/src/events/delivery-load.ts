@@ -8,18 +8,22 @@ const maxCounted = 10_000
 
 /** How far behind these subscribers are, for monitoring; read it as `sallyport_work`. */
 export function deliveryLoad(subscribers: readonly string[]): Statement<DeliveryLoad> {
-  const ahead = sql`select at from event where (xid, seq) > (c.xid, c.seq) order by xid, seq limit ${maxCounted}`
-  const queued = sql`select e.at from event_queue q cross join lateral (
+  const ahead = (limit: number) =>
+    sql`select at from event where (xid, seq) > (c.xid, c.seq) order by xid, seq limit ${limit}`
+  // Of each queue, as many events. Of all queues, at most `maxCounted`.
+  const queued = (limit: number) => sql`select e.at from event_queue q cross join lateral (
       select at from event where tenant_id = q.tenant_id
         and (xid, seq) > (q.xid, q.seq) and (xid, seq) <= (q.until_xid, q.until_seq)
-      order by xid, seq limit ${maxCounted}) e
-    where q.subscriber = c.subscriber and q.next_look_at is not null`
-  return sql<DeliveryLoad>`select c.subscriber, waiting.behind, waiting.lag_seconds,
+      order by xid, seq limit ${limit}) e
+    where q.subscriber = c.subscriber and q.next_look_at is not null limit ${maxCounted}`
+  const waiting = (limit: number) => sql`((${ahead(limit)}) union all (${queued(limit)}))`
+  return sql<DeliveryLoad>`select c.subscriber, counted.behind, oldest.lag_seconds,
       (select count(*)::int from (
         select from event_parked p where p.subscriber = c.subscriber limit ${maxCounted}) parked) as parked
-    from event_cursor c cross join lateral (
-      select least(count(*), ${maxCounted})::int as behind,
-        coalesce(greatest(extract(epoch from statement_timestamp() - min(at)), 0), 0)::float8 as lag_seconds
-      from ((${ahead}) union all (${queued})) waits) waiting
+    from event_cursor c
+      cross join lateral (select least(count(*), ${maxCounted})::int as behind from ${waiting(maxCounted)} each) counted
+      cross join lateral (
+        select coalesce(greatest(extract(epoch from statement_timestamp() - min(at)), 0), 0)::float8 as lag_seconds
+        from ${waiting(1)} first) oldest
     where c.subscriber = any(${[...subscribers]}::text[])`
 }
