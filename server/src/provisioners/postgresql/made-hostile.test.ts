@@ -233,7 +233,9 @@ suite('a user who wants to keep what a made login gave, and has a login of their
 
   test('who would open so many connections that Sallyport gets none', async () => {
     const { planned, login, signIn } = await given()
-    const opened = await Promise.allSettled(Array.from({ length: 30 }, () => signIn()))
+    // One after another: PostgreSQL also counts a connection that it is about to refuse.
+    const opened: PromiseSettledResult<unknown>[] = []
+    for (let tries = 0; tries < 30; tries += 1) opened.push(...(await Promise.allSettled([signIn()])))
     assert.equal(opened.filter(({ status }) => status === 'fulfilled').length, 20)
     await end(planned)
     assert.equal(await stateOf(login), undefined)
