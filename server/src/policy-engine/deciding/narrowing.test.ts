@@ -65,3 +65,12 @@ test('a question without what every question has gets no answer', () => {
   const question = askOf(sampleQuestion, sampleAccount, 'a')
   assert.throws(() => factValuesOf({ ...question, entities: [] }), /the question lacks `principal.email`/)
 })
+
+test('the facts of a long condition take a bounded size: later ones are left to the engine', () => {
+  const set = (first: number) => `[${Array.from({ length: 16 }, (_, n) => `"${first + n}"`)}].contains(principal.name)`
+  const conditions = `when { ${Array.from({ length: 50 }, (_, n) => set(n)).join(' && ')} && context.via == "token" }`
+  const { facts } = narrowing(conditions)
+  assert.ok(facts.length > 1 && facts.length < 10, `${facts.length} facts`)
+  const numbers = Array.from({ length: 2_000 }, (_, n) => n)
+  assert.deepEqual(narrowing(`when { [${numbers}].contains(context.minute) }`).facts, [])
+})

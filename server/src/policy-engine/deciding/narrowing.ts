@@ -49,14 +49,25 @@ const tag = (of: string, name: string) => `${of}#${name}`
 /** A part that cannot fail; `holds` is what it takes, where that is known. */
 type Part = { present?: string; fact?: FactKey; scope?: KeyedScope }
 
+/** The characters that a rule's facts may take in memory: a condition of 10,000 bytes could name each path with many values. */
+const maxFactSize = 4_000
+
+function sizeOf({ path, values }: FactKey): number {
+  return values.reduce((sum, value) => sum + path.length + value.length + 40, 0)
+}
+
 /** What the conditions must find. */
 export function narrowingOf(clauses: readonly Clause[]): Narrowing {
   const [facts, scopes]: [FactKey[], KeyedScope[]] = [[], []]
   const there = new Set(alwaysThere.keys())
+  let room = maxFactSize
   for (const { kind, body } of partsOf(clauses)) {
     const part = readPart(body, there, kind === 'when')
     if (part === undefined) break
-    if (part.fact !== undefined) facts.push(part.fact)
+    if (part.fact !== undefined && sizeOf(part.fact) <= room) {
+      facts.push(part.fact)
+      room -= sizeOf(part.fact)
+    }
     if (kind === 'unless') continue
     if (part.present !== undefined) there.add(part.present)
     if (part.scope !== undefined) scopes.push(part.scope)
