@@ -116,7 +116,7 @@ function rateOf(results: readonly Result[], row: string, column: string): number
 
 /** '–' where the contender was not asked. */
 function inWords(rate: number): string {
-  if (Number.isNaN(rate) || rate === 0) return '–'
+  if (rate === 0) return '–'
   return rate >= 10 ? Math.round(rate).toLocaleString('en') : rate.toFixed(1)
 }
 

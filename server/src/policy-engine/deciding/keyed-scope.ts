@@ -20,6 +20,7 @@ export type KeyedEntity = {
 /** An entity of a question: its own key, its type, and the keys of itself and of all its ancestors. */
 export type Reach = { key: string; type: string; within: ReadonlySet<string> }
 export type Reaches = { principal: Reach; action: string; resource: Reach }
+
 /** A type cannot contain a space. */
 export const entityKeyOf = ({ type, id }: { type: string; id: string }) => `${type} ${id}`
 
@@ -42,6 +43,7 @@ function keyedEntity(scope: EntityScope): KeyedEntity {
       return { type: scope.type, within: entityKeyOf(scope.group) }
   }
 }
+
 /** The question's principal and resource, with their ancestors among the question's entities. */
 export function reachesOf({ principal, action, resource, entities }: EngineQuestion): Reaches {
   const parents = new Map(

@@ -21,7 +21,7 @@ export type Narrowing = { facts: readonly FactKey[]; scopes: readonly KeyedScope
 /** The facts of a question that are text, a number, true or false, by path; a fact of another kind has an empty value, which no key has. */
 export type FactValues = ReadonlyMap<string, string>
 
-type Kind = 'string' | 'number' | 'boolean' | 'other'
+type Kind = 'string' | 'number' | 'boolean'
 
 /**
  * What every question has by the schema, of which the engine refuses any other question. A part that reads something else can fail, unless
@@ -46,7 +46,7 @@ const variables = ['principal', 'resource', 'context'] as const
 const attribute = (of: string, name: string) => `${of}.${name}`
 const tag = (of: string, name: string) => `${of}#${name}`
 
-/** A part that cannot fail; `holds` is what it takes, where that is known. */
+/** What a part that cannot fail wants, where that is known: that a fact is there, that it has a value, one more scope. */
 type Part = { present?: string; fact?: FactKey; scope?: KeyedScope }
 
 /** The characters that a rule's facts may take in memory: a condition of 10,000 bytes could name each path with many values. */
@@ -64,9 +64,10 @@ export function narrowingOf(clauses: readonly Clause[]): Narrowing {
   for (const { kind, body } of partsOf(clauses)) {
     const part = readPart(body, there, kind === 'when')
     if (part === undefined) break
-    if (part.fact !== undefined && sizeOf(part.fact) <= room) {
+    const size = part.fact === undefined ? 0 : sizeOf(part.fact)
+    if (part.fact !== undefined && size <= room) {
       facts.push(part.fact)
-      room -= sizeOf(part.fact)
+      room -= size
     }
     if (kind === 'unless') continue
     if (part.present !== undefined) there.add(part.present)

@@ -45,11 +45,12 @@ export type AskSubset = 'ordinary' | 'at_once' | 'emergency'
  */
 export type Subset = 'both' | 'ordinary' | 'emergency' | 'approve'
 
-const askSubsets: Readonly<Record<Exclude<Subset, 'approve'>, readonly AskSubset[]>> = {
-  both: ['ordinary', 'at_once'],
-  ordinary: ['ordinary'],
-  emergency: ['emergency'],
-}
+/** Of each subset for requests, the questions whose rules it has. */
+const askSubsets: readonly (readonly [Exclude<Subset, 'approve'>, readonly AskSubset[]])[] = [
+  ['both', ['ordinary', 'at_once']],
+  ['ordinary', ['ordinary']],
+  ['emergency', ['emergency']],
+]
 
 /** A parsed rule text, the same object from version to version as long as the text does not change. */
 export type ReadRule = ScopedRule & {
@@ -173,9 +174,7 @@ export function* sortRules(
 }
 
 function subsetsOf(rule: PolicyRule, { sets }: ReadRule): Subset[] {
-  const asking = sets.includes('ask') ? (['both', 'ordinary', 'emergency'] as const) : []
-  return [
-    ...asking.filter((subset) => askSubsets[subset].some((question) => takesPart(rule, question))),
-    ...(sets.includes('approve') ? (['approve'] as const) : []),
-  ]
+  const asking = sets.includes('ask') ? askSubsets : []
+  const taken = asking.filter(([, questions]) => questions.some((question) => takesPart(rule, question)))
+  return [...taken.map(([subset]) => subset), ...(sets.includes('approve') ? (['approve'] as const) : [])]
 }
