@@ -55,15 +55,15 @@ async function compareAll(ctx: WorkCtx, item: WorkItem, sweep: Sweep, driver: Dr
   const list = driver.discover?.bind(driver)
   const days = list === undefined ? checkedDays : watchedDays
   let after: string | undefined
-  let differs = false
+  let isNeeded = false
   for (;;) {
     const known = await findCompared(ctx.tx, sweep, after, days)
     const last = known.at(-1)
-    if (last === undefined) return driver.wakesSweep ? differs : after !== undefined
+    if (last === undefined) return isNeeded
     const suspects = list === undefined ? known.map(({ id }) => id) : await findAtOdds(ctx, item, sweep, known, list)
     if (suspects.length > 0) await suspect(ctx.tx, item, suspects, spreadSeconds(suspects.length))
-    differs ||= suspects.length > 0 || known.some(({ drifted }) => drifted)
-    if (known.length < maxCompared) return driver.wakesSweep ? differs : true
+    isNeeded ||= !driver.wakesSweep || suspects.length > 0 || known.some(({ drifted }) => drifted)
+    if (known.length < maxCompared) return isNeeded
     after = last.id
   }
 }

@@ -175,9 +175,9 @@ export async function putOffSweep(tx: Tx, item: WorkItem, seconds: number, messa
 }
 
 /**
- * Spreads the sweeps at a start: whichever was swept longest ago begins first, and each gets a moment of its own. Few are swept within
- * seconds, many within `sweptEverySeconds`. A sweep whose own moment is earlier keeps it, so that further starts change little, and a process
- * that is restarted again and again makes none wait for ever. Run it as `sallyport_work`.
+ * Spreads the sweeps at a start: the one that was swept longest ago begins first, and each gets a moment of its own. Few are swept within
+ * seconds, many within `sweptEverySeconds`. A sweep whose own moment is earlier keeps it: further starts change little, and a process that
+ * restarts again and again still sweeps all. Run it as `sallyport_work`.
  */
 export function spreadSweeps(): Statement {
   return sql`with clock as materialized (select clock_timestamp() as now),
