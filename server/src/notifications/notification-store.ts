@@ -1,5 +1,5 @@
 import { byId } from '../db/list-orders.ts'
-import { isExactly, readListPage } from '../db/list-page.ts'
+import { readListPage } from '../db/list-page.ts'
 import { oldestOpen, settledTo } from '../db/settled.ts'
 import { idDigits, sql } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
@@ -26,8 +26,8 @@ export function listNotificationsPage(
     table: sql`notification r`,
     columns,
     order: { ...byId, descending: true },
-    range: unread === true ? [isUnread, isExactly(sql`r.user_id`, sql`(select ${user_id}::uuid)`)] : [],
-    filters: unread === true ? [] : [of],
+    range: unread === true ? [isUnread] : [],
+    filters: [of],
     tested: unread === false ? [sql`r.read_at is not null`] : [],
   }
   return readListPage<NotificationRow>(tx, list, page)

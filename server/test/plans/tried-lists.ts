@@ -19,6 +19,15 @@ export type Ids = Record<'owner' | 'user' | 'approver' | 'auditor' | 'provisione
 const nothing = '00000000-0000-4000-8000-000000000000'
 const [longAgo, later] = ['2001-01-01T00:00:00Z', '2091-01-01T00:00:00Z']
 const created = { created_after: [longAgo, later], created_before: [later, longAgo] }
+const resource = {
+  resource_type: [
+    'cloud_account',
+    'cloud_db_instance',
+    'cloud_storage_bucket',
+    'cloud_db_instance,cloud_storage_bucket',
+  ],
+  resource_id: ['111122223333', 'rare', 'never'],
+}
 const q = ['usual', 'rare', 'never']
 
 /** How many rows lists have that are not tried: they are read whole, or by what they belong to. */
@@ -42,13 +51,7 @@ function accessLists({ owner, user, approver, auditor, provisioner, recent }: Id
     status: ['approved', 'denied', 'cancelled', 'denied,cancelled'],
     requester_id: [user, auditor, owner],
     decided_by: [approver, owner, auditor],
-    resource_type: [
-      'cloud_account',
-      'cloud_db_instance',
-      'cloud_storage_bucket',
-      'cloud_db_instance,cloud_storage_bucket',
-    ],
-    resource_id: ['111122223333', 'rare', 'never'],
+    ...resource,
     break_glass: ['false', 'true'],
     decidable_by: ['me'],
     ...created,
@@ -59,13 +62,7 @@ function accessLists({ owner, user, approver, auditor, provisioner, recent }: Id
     request_id: [nothing],
     status: ['active', 'failed', 'pending', 'failed,pending'],
     provisioning_status: ['successful', 'failed', 'attempting', 'failed,attempting'],
-    resource_type: [
-      'cloud_account',
-      'cloud_db_instance',
-      'cloud_storage_bucket',
-      'cloud_db_instance,cloud_storage_bucket',
-    ],
-    resource_id: ['111122223333', 'rare', 'never'],
+    ...resource,
     action: ['ReadOnly', 'Rare', 'Never'],
     provisioner_id: ['sandbox', provisioner, nothing],
     drifted: ['false', 'true'],
