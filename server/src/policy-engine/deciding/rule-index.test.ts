@@ -172,3 +172,17 @@ test('of rules with one text, one is evaluated', () => {
   assert.deepEqual(whole?.rules, [all[0], ...all.slice(60)])
   assert.deepEqual([...twins], [[all[0]?.id, all.slice(1, 60).map(({ id }) => id)]])
 })
+
+test('the pieces of all actions together hold no more rules than there are', () => {
+  const listed = Array.from({ length: 16 }, (_, at) => `Action::"${at}"`).join(', ')
+  const head = () => `principal, action in [${listed}], resource`
+  const distinct = rules(60, head)
+  const twice = distinct.flatMap((rule) => [rule, { ...rule, id: `${rule.id} again`, serial: rule.serial + 1_000 }])
+  for (const all of [distinct, twice.map((rule) => ({ ...rule, body: rule.like, like: String(rule.serial) }))]) {
+    const groups = new Map([...sharedGroups(indexRules(all, sizes))].map((group) => [group.key, group.rules.length]))
+    assert.equal(
+      [...groups.values()].reduce((sum, length) => sum + length, 0),
+      all.length,
+    )
+  }
+})

@@ -70,8 +70,8 @@ export type Sizes = {
 /** Measured: docs/decisions/0032. */
 const measuredSizes: Sizes = { mostWhole: 100, maxJoined: 40, maxPicked: 250 }
 
-/** A longer list of values, or of actions, would put its rule into as many buckets. Each action may have pieces of its own. */
-const [maxListed, maxActions] = [16, 8]
+/** A longer list of actions or values would put its rule into as many buckets. */
+const maxListed = 16
 
 const lastBucket = ''
 const actionPrefix = 'a:'
@@ -92,7 +92,7 @@ function scopeWays({ principal, actions, resource }: KeyedScope): string[][] {
     if (entity !== undefined) ways.push([`${side}:${entity}`])
     else if (type !== undefined) ways.push([`${side} is ${type}`])
   }
-  if (actions !== undefined && actions.length <= maxActions)
+  if (actions !== undefined && actions.length <= maxListed)
     ways.push([...new Set(actions)].map((id) => `${actionPrefix}${id}`))
   return ways
 }
@@ -248,8 +248,8 @@ function piecesFor<Rule extends ScopedRule>(
     ({ body, like }) => (body === undefined ? `text ${like}` : body),
     before,
   )
-  // Pieces of one action are held beside those of the others. They are worth it only where they are much smaller.
-  if (each.length * 2 > covering.length) return piecesOf(all, sizes, before)
+  // The pieces of each action are held beside those of the others: together they never hold more rules than there are.
+  if (each.length * maxListed > covering.length) return piecesOf(all, sizes, before)
   return piecesOf(each, sizes, twins).map((piece) => ({
     ...piece,
     key: `${actionPrefix}${action} ${piece.key}`,
