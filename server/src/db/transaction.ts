@@ -28,7 +28,7 @@ export function openDatabase(target: ConnectionTarget, limits: ConnectionLimits)
   return {
     tenant: (tenant_id) => openTenant(connections, tenant_id),
     work: openUnrestricted(connections, { read: openingWork, plannedOnce: openingWork }),
-    service: openUnrestricted(connections, { read: [], plannedOnce: [sql`select ${planOnce}`] }),
+    service: openUnrestricted(connections, { read: [], plannedOnce: [planForAllValues] }),
     load: () => connections.load(),
     close: () => connections.close(),
   }
@@ -37,20 +37,27 @@ export function openDatabase(target: ConnectionTarget, limits: ConnectionLimits)
 /** The statements that open a transaction, by what follows them. */
 type Opening = { read: readonly Statement[]; plannedOnce: readonly Statement[] }
 
-/** Writes and the search for due work find rows by their keys: one plan is good for all values. */
-const planOnce = sql`set_config('plan_cache_mode', 'force_generic_plan', true)`
+/**
+ * Rows so dear that PostgreSQL reads as few of them as it can. By its usual costs it would read whole tables of middling size to join them with
+ * a few rows, and drop the rest. Plans seem dear then, so it would compile some and read others in parallel, for nothing.
+ */
+const fewestRows = sql`set_config('cpu_tuple_cost', '10', true), set_config('jit', 'off', true),
+  set_config('max_parallel_workers_per_gather', '0', true)`
+
+const planOnce = sql`set_config('plan_cache_mode', 'force_generic_plan', true), ${fewestRows}`
+
+/** What writes and the search for due work need. They find rows by their keys: one plan is good for all values. */
+export const planForAllValues = sql`select ${planOnce}`
 
 /** `set local role` works only in an explicit transaction; a batch is an implicit one. */
 const takeWorkRole = sql`set_config('role', ${workRole}, true)`
 const openingWork: readonly Statement[] = [sql`select ${takeWorkRole}, ${planOnce}`]
 
 /**
- * What a read in the order of an index needs: no bitmap scans, and rows so dear that PostgreSQL reads as few as it can. By its usual
- * costs it would read a list by another index and drop the rows that do not match, since it expects some that do everywhere.
+ * What a read in the order of an index needs. By its usual costs PostgreSQL would read a list by another index and drop the rows that do not
+ * match, since it expects some that do everywhere.
  */
-export const readInIndexOrder = sql`select set_config('enable_bitmapscan', 'off', true),
-  set_config('cpu_tuple_cost', '10', true), set_config('jit', 'off', true),
-  set_config('max_parallel_workers_per_gather', '0', true)`
+export const readInIndexOrder = sql`select set_config('enable_bitmapscan', 'off', true), ${fewestRows}`
 
 function openUnrestricted(connections: Connections, { read, plannedOnce }: Opening): UnrestrictedTx {
   const openingOf = ({ in_index_order, planned_once }: Statement) => {

@@ -103,14 +103,14 @@ export const mayExtendAgain = sql`(g.starts_at is null or exists (
   where own.tenant_id = g.tenant_id and own.id = g.request_id and ${isActiveGrant(sql`former`)}
     and not exists (select from access_request r where ${extendsGrant(sql`former`)})))`
 
-/** The ids of a live grant and of those that extend it, directly or through others: an array. */
+/** The ids of a live grant and of those that extend it, directly or through others: an array. Each step is a look-up, as in `firstOf`. */
 export function withExtensions(tx: Tx, id: string): Statement {
   return sql`array(with recursive chain as (
       select g.id from access_grant g
       where g.tenant_id = ${tx.tenant_id} and g.id = ${id}::uuid and ${isBefore('revoke')}
-      union select g.id from chain
-        join access_request r on r.tenant_id = ${tx.tenant_id} and r.extends = chain.id
-        join access_grant g on g.tenant_id = r.tenant_id and g.request_id = r.id)
+      union select later.id from chain cross join lateral (
+        select g.id from access_request r join access_grant g on g.tenant_id = r.tenant_id and g.request_id = r.id
+        where r.tenant_id = ${tx.tenant_id} and r.extends = chain.id offset 0) later)
     select id from chain)`
 }
 

@@ -42,7 +42,8 @@ export function isPlannedOutside(
   types: readonly ProvisionerType[],
 ): Statement {
   return sql`exists (select from access_grant g
-      join entitlement e on e.tenant_id = g.tenant_id and e.id = g.entitlement_id
+      cross join lateral (select e.provisioner from entitlement e
+        where e.tenant_id = g.tenant_id and e.id = g.entitlement_id offset 0) e
     where g.tenant_id = ${tenant_id} and g.request_id = ${request_id}
       and e.provisioner <> all(${[...types]}::text[]))`
 }

@@ -19,7 +19,7 @@ type PlanNode = {
 /** What a statement reads: rows of tables, and pages of tables and indexes, each as often as it is read; and its plan. */
 export type Reading = { rows: number; pages: number; plan: PlanNode }
 
-/** A `Tx` that also keeps the statements sent through it. */
+/** A `Tx` that also keeps the statements sent through it, as they are planned. */
 export function recordingTx(tx: Tx): { tx: Tx; statements: Statement[] } {
   const statements: Statement[] = []
   const read: Tx['read'] = (statement) => {
@@ -27,7 +27,7 @@ export function recordingTx(tx: Tx): { tx: Tx; statements: Statement[] } {
     return tx.read(statement)
   }
   const write: Tx['write'] = (batch) => {
-    statements.push(...batch)
+    statements.push(...batch.map((statement): Statement => ({ ...statement, planned_once: true })))
     return tx.write(batch)
   }
   return { tx: { ...tx, read, write }, statements }
