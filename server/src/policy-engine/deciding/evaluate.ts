@@ -7,6 +7,7 @@ import { withoutUnread } from '../cedar/unread.ts'
 import { groupsFor, type Twins } from './rule-index.ts'
 import { type AskSubset, inOrder, type PolicyRule, type RuleSet, type Subset, takesPart } from './rule-set.ts'
 import { createRuleSetCache, type RuleSetCache } from './rule-set-cache.ts'
+import { partsOfGroup } from './rule-weight.ts'
 import { createSchemaCache } from './schema-cache.ts'
 
 /** A failure while a rule was evaluated; `rule_id` is null where the question or the engine failed. */
@@ -38,17 +39,20 @@ export type PolicyEvaluator = {
   onAnswer?: (seconds: number, fault: string | undefined) => void
 }
 
-/** A separate evaluator. `limits`: the numbers of rules and schemas held preparsed. */
-export function createPolicyEvaluator(engine: Engine, limits = { rules: 40_000, schemas: 1_000 }): PolicyEvaluator {
-  const { rules, schemas } = limits
-  return { engine, rules: createRuleSetCache(engine, rules), schemaFor: createSchemaCache(engine, schemas) }
+/** A separate evaluator. `limits`: the bytes of rules and the number of schemas held preparsed. */
+export function createPolicyEvaluator(
+  engine: Engine,
+  limits = { bytes: 48 * 2 ** 20, schemas: 1_000 },
+): PolicyEvaluator {
+  const { bytes, schemas } = limits
+  return { engine, rules: createRuleSetCache(engine, bytes), schemaFor: createSchemaCache(engine, schemas) }
 }
 
 /** The evaluator of the process. */
 export const policyEvaluator = createPolicyEvaluator(decisionEngine)
 
 /** The evaluator of drafts, on a separate engine, so that drafts never evict the rules in force from the cache. */
-export const draftEvaluator = createPolicyEvaluator(createEngine(), { rules: 20_000, schemas: 500 })
+export const draftEvaluator = createPolicyEvaluator(createEngine(), { bytes: 16 * 2 ** 20, schemas: 500 })
 
 /** The question, by the name that the rules use for its action. */
 type PutQuestion = (action: string) => EngineQuestion
@@ -125,8 +129,8 @@ function ask(
     const asked = withoutUnread(withLiterals(question(known), reading.literals, literals), reading)
     const call = { ...asked, preparsedSchemaName: evaluator.schemaFor(known), validateRequest: true }
     const parts: Answer[] = []
-    for (const group of groupsFor(subsets[subset], asked)) {
-      const preparsedPolicySetId = evaluator.rules.slot(group)
+    for (const group of groupsFor(subsets[subset], asked).flatMap(partsOfGroup)) {
+      const preparsedPolicySetId = evaluator.rules.slot(ruleSet.tenant_id, group)
       const answer = evaluator.engine.use((cedar) => cedar.statefulIsAuthorized({ ...call, preparsedPolicySetId }))
       if (answer.type === 'failure') return noAnswer(answer.errors[0]?.message ?? 'the question is not valid')
       const part = trusted(answer.response, byId, group.twins)

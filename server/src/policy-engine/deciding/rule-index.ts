@@ -12,6 +12,7 @@
 import type { EngineQuestion } from '../cedar/question.ts'
 import { fits, type KeyedScope, type Reaches, reachesOf } from './keyed-scope.ts'
 import { type FactValues, factValuesOf, hasFacts, type Narrowing } from './narrowing.ts'
+import { atOnce } from './pieces.ts'
 
 /** A rule as the index needs it. */
 export type ScopedRule = {
@@ -105,7 +106,9 @@ export function* indexRules<Rule extends ScopedRule>(
   all: readonly Rule[],
   sizes = measuredSizes,
 ): Generator<undefined, RuleIndex<Rule>> {
-  const { each: rules, twins } = sizes.asksTwins ? { each: all, twins: noTwins } : withoutTwins(all, ({ like }) => like)
+  const { each: rules, twins } = sizes.asksTwins
+    ? { each: all, twins: noTwins }
+    : yield* withoutTwins(all, ({ like }) => like)
   const wantsFacts = rules.some(({ narrowing }) => narrowing.facts.length > 0)
   const base = { sizes, twins, wantsFacts }
   if (rules.length <= sizes.mostWhole) return { ...base, whole: groupOf(rules, twins), buckets: new Map() }
@@ -129,14 +132,25 @@ export function* indexRules<Rule extends ScopedRule>(
 
 const noTwins: Twins = new Map()
 
-/** Of rules that are alike, the first by serial, which stays the same while others come and go. `before`: twins of these rules. */
-function withoutTwins<Rule extends ScopedRule>(
+/**
+ * Of rules that are alike, the first by serial, which stays the same while others come and go. `before`: twins of these rules. It yields after
+ * each rule, because the hash of a long text takes time.
+ */
+function* withoutTwins<Rule extends ScopedRule>(
   all: readonly Rule[],
-  likeOf: (rule: Rule) => string,
+  likeOf: (rule: Rule) => string | Rule,
   before = noTwins,
-): { each: Rule[]; twins: Twins } {
+): Generator<undefined, { each: Rule[]; twins: Twins }> {
+  const alike = new Map<string | Rule, Rule[]>()
+  for (const rule of all) {
+    const like = likeOf(rule)
+    const rules = alike.get(like)
+    if (rules === undefined) alike.set(like, [rule])
+    else rules.push(rule)
+    yield
+  }
   const twins = new Map<string, string[]>()
-  const each = [...Map.groupBy(all, likeOf).values()].map((rules) => {
+  const each = [...alike.values()].map((rules) => {
     const first = rules.reduce((one, other) => (other.serial < one.serial ? other : one))
     const ids = rules.flatMap(({ id }) => [id, ...(before.get(id) ?? [])])
     if (ids.length > 1)
@@ -243,11 +257,8 @@ function piecesFor<Rule extends ScopedRule>(
 ): RuleGroup<Rule>[] {
   // A rule can be here for its condition although its scope lists other actions: it never fits, and must not get this one.
   const covering = all.filter(({ scope: { actions } }) => actions === undefined || actions.includes(action))
-  const { each, twins } = withoutTwins(
-    covering,
-    ({ body, like }) => (body === undefined ? `text ${like}` : body),
-    before,
-  )
+  // Without a body a rule is alike only to itself: those with its text were left out before. So no long text is hashed here.
+  const { each, twins } = atOnce(withoutTwins(covering, (rule) => rule.body ?? rule, before))
   // The pieces of each action are held beside those of the others: together they never hold more rules than there are.
   if (each.length * maxListed > covering.length) return piecesOf(all, sizes, before)
   return piecesOf(each, sizes, twins).map((piece) => ({

@@ -2,14 +2,17 @@
  * Rule sets as decisions need them: their parsed rules, and the groups that the engine holds preparsed.
  *
  * A group of rules is preparsed once for all versions of the set: its key is the serials of its rules, and a serial always means
- * the same text of the same rule. The engine's cache of preparsed sets has no delete, but reusing a slot name frees its content. So
- * slots have fixed names, and the least recently used one is reused. A new instance of the engine has an empty cache.
+ * the same text of the same rule, of one tenant. Only the group of no rules belongs to all. The engine's cache of preparsed sets has no
+ * delete, but reusing a slot name frees its content. So slots have fixed names, which are reused. A new instance of the engine has an
+ * empty cache. The memory of an instance never shrinks: what is held at once bounds it.
  */
 import type { Engine, PolicyJson } from '../cedar/engine.ts'
 import { parseStored } from '../cedar/parse.ts'
+import { createFairShelf, type FairShelf } from './fair-shelf.ts'
 import { atOnce, inPieces } from './pieces.ts'
 import { type RuleGroup, sharedGroups } from './rule-index.ts'
 import { type PolicyRule, type ReadRule, type RuleSet, type SortedRules, sortRules, statementFor } from './rule-set.ts'
+import { partsOfGroup, weightOfGroup } from './rule-weight.ts'
 
 export type RuleSetCache = {
   /** The rules, sorted; cached as long as the rule set exists. */
@@ -22,30 +25,40 @@ export type RuleSetCache = {
   prepare(ruleSet: RuleSet, before?: RuleSet): Promise<void>
   /** Only the parsing of the rules, for few questions: each question then preparses what it needs. */
   read(ruleSet: RuleSet, before?: RuleSet): Promise<void>
-  /** The name of the slot that holds a group, preparsed. Valid until the next call. */
-  slot(group: RuleGroup<ReadRule>): string
-  /** The size of the engine's current content, in rules. */
+  /** The name of the slot that holds a group of the tenant's rules, preparsed. Valid until the next call. */
+  slot(tenant_id: string, group: RuleGroup<ReadRule>): string
+  /** What the engine holds to keep, in bytes as `rule-weight.ts` estimates them. */
   held(): number
+  /** How many groups were preparsed. */
+  preparsed(): number
 }
-
-/** The fixed cost of a group in addition to its rules, in rules. */
-const groupWeight = 1
 
 /** So many rules of a subset are preparsed before the first question: a rule that lists many actions can be in as many groups. */
 const mostPrepared = 10_000
 
-type Slot = { name: string; weight: number }
-type Shelf = { slots: Map<string, Slot>; freeNames: string[]; nameCount: number; held: number; faults: number }
+/** `passing`: the group that found no room; it stays until another one needs a slot. */
+type Shelf = {
+  slots: FairShelf<string>
+  freeNames: string[]
+  nameCount: number
+  passing: string | undefined
+  faults: number
+}
+
+/** The slot of a group that finds no room. */
+const passingName = 'passing'
 
 /** The parsed rules of each rule set that is still referenced, by the identity of its list of rules. */
 const sortedSets = new WeakMap<readonly PolicyRule[], SortedRules>()
 
 /**
- * Rule sets in a separate engine, at most `limit` rules preparsed (2.9 KB each); a group larger than that is held alone. Every
- * function except `prepare` and `read` may throw the engine's errors, or an Error for rules that do not parse.
+ * Rule sets in a separate engine, which holds at most `limit` bytes of preparsed rules, shared fairly among tenants, and one group more. A rule
+ * of 70 characters takes 1.6 KB, one of 6.7 KB between 20 KB and 1.5 MB. Every function except `prepare` and `read` may throw the engine's
+ * errors, or an Error for rules that do not parse.
  */
 export function createRuleSetCache(engine: Engine, limit: number): RuleSetCache {
-  let shelf = emptyShelf(engine)
+  let shelf = emptyShelf(engine, limit)
+  let preparsed = 0
   const underway = new WeakMap<readonly PolicyRule[], Promise<void>>()
 
   function* sorting({ rules }: RuleSet, before?: RuleSet): Generator<undefined, SortedRules> {
@@ -63,29 +76,33 @@ export function createRuleSetCache(engine: Engine, limit: number): RuleSetCache 
     for (const index of [subsets.both, subsets.emergency, subsets.approve]) {
       let prepared = 0
       for (const group of sharedGroups(index)) {
-        slot(group)
-        prepared += group.rules.length + groupWeight
+        for (const part of partsOfGroup(group)) {
+          slot(ruleSet.tenant_id, part)
+          yield
+        }
+        prepared += group.rules.length + 1
         if (prepared >= mostPrepared) break
-        yield
       }
     }
   }
 
-  function slot(group: RuleGroup<ReadRule>): string {
+  function slot(tenant_id: string, group: RuleGroup<ReadRule>): string {
     const { key, rules } = group
-    if (shelf.faults !== engine.faults()) shelf = emptyShelf(engine)
-    const present = shelf.slots.get(key)
-    if (present !== undefined) {
-      shelf.slots.delete(key)
-      shelf.slots.set(key, present)
-      return present.name
-    }
-    const weight = rules.length + groupWeight
-    makeRoom(engine, shelf, limit - weight)
-    const name = shelf.freeNames.pop() ?? `rules-${shelf.nameCount++}`
+    if (shelf.faults !== engine.faults()) shelf = emptyShelf(engine, limit)
+    const owner = rules.length === 0 ? '' : tenant_id
+    const present = shelf.slots.get(owner, key) ?? (shelf.passing === key ? passingName : undefined)
+    if (present !== undefined) return present
+    const weight = weightOfGroup(group)
+    const { evicted, fits } = shelf.slots.makeRoom(owner, weight)
+    for (const name of evicted) preparse(engine, name, { rules: [] })
+    shelf.freeNames.push(...evicted)
+    if (shelf.passing !== undefined) preparse(engine, passingName, { rules: [] })
+    shelf.passing = undefined
+    const name = fits ? (shelf.freeNames.pop() ?? `rules-${shelf.nameCount++}`) : passingName
     preparse(engine, name, group)
-    shelf.slots.set(key, { name, weight })
-    shelf.held += weight
+    preparsed += 1
+    if (fits) shelf.slots.add(owner, key, name, weight)
+    else shelf.passing = key
     return name
   }
 
@@ -106,23 +123,13 @@ export function createRuleSetCache(engine: Engine, limit: number): RuleSetCache 
         () => undefined,
       ),
     slot,
-    held: () => shelf.held,
+    held: () => shelf.slots.held(),
+    preparsed: () => preparsed,
   }
 }
 
-function emptyShelf(engine: Engine): Shelf {
-  return { slots: new Map(), freeNames: [], nameCount: 0, held: 0, faults: engine.faults() }
-}
-
-/** Evicts the least recently used groups until at most `target` rules are held. */
-function makeRoom(engine: Engine, shelf: Shelf, target: number): void {
-  for (const [key, { name, weight }] of shelf.slots) {
-    if (shelf.held <= target) return
-    preparse(engine, name, { rules: [] })
-    shelf.freeNames.push(name)
-    shelf.held -= weight
-    shelf.slots.delete(key)
-  }
+function emptyShelf(engine: Engine, limit: number): Shelf {
+  return { slots: createFairShelf(limit), freeNames: [], nameCount: 0, passing: undefined, faults: engine.faults() }
 }
 
 function preparse(engine: Engine, name: string, group: Pick<RuleGroup<ReadRule>, 'rules' | 'action'>): void {

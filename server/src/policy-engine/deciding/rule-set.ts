@@ -8,6 +8,7 @@ import type { ApprovalMode, Effect } from '../rule.ts'
 import { keyedScope } from './keyed-scope.ts'
 import { narrowingOf } from './narrowing.ts'
 import { combinationsOf, indexRules, type RuleIndex, type ScopedRule, type Sizes } from './rule-index.ts'
+import { type RuleWeight, weightOf } from './rule-weight.ts'
 
 /** A rule as decisions need it. */
 export type PolicyRule = {
@@ -60,6 +61,7 @@ export type ReadRule = ScopedRule & {
   /** Every action that it names, in its scope or its conditions. */
   actions: readonly string[]
   reading: StatementReading
+  weight: RuleWeight
 }
 
 /** Rules sorted for deciding. */
@@ -119,6 +121,7 @@ function readRule({ id, policy_text: text }: PolicyRule, statement: PolicyJson, 
     sets: ruleSetsOf(scope.action),
     actions: [...namedActions(statement)],
     reading: readingOf(statement),
+    weight: weightOf(text, statement),
   }
 }
 
