@@ -9,7 +9,7 @@ import type { RuleGroup } from './rule-index.ts'
 export type RuleWeight = { fromText: number; fromJson: number }
 
 /** The fixed cost of a group in addition to its rules. */
-export const groupWeight = 1_200
+const groupWeight = 1_200
 /** A heavier group is evaluated in parts, so that no single one takes much of the shelf. */
 export const maxGroupWeight = 4 * 2 ** 20
 
