@@ -1,6 +1,6 @@
 /**
- * What a rule takes in the engine once it is preparsed, in bytes: an estimate from its text and its parsed statement. Measured over thirty
- * forms of rules, it is at most a seventh too low: docs/decisions/0112.
+ * What a rule takes in the engine once it is preparsed, in bytes: an estimate from its text and its parsed statement. Beside what six forms of
+ * rules take, it is at most a seventh too low (its test). See docs/decisions/0112.
  */
 import type { PolicyJson } from '../cedar/engine.ts'
 import type { RuleGroup } from './rule-index.ts'
@@ -57,9 +57,19 @@ export function weightOfGroup({ rules, action }: Group<Weighed>): number {
   return rules.reduce((sum, rule) => sum + ofRule(rule, action), groupWeight)
 }
 
+/** By the group: those that many questions share are large. */
+const knownParts = new WeakMap<object, readonly unknown[]>()
+
 /** The group, or its parts where it is too heavy; a part is too heavy only where it is one rule. */
 export function partsOfGroup<Rule extends Weighed>(group: RuleGroup<Rule>): readonly RuleGroup<Rule>[] {
-  if (weightOfGroup(group) <= maxGroupWeight) return [group]
+  const known = knownParts.get(group)
+  if (known !== undefined) return known as readonly RuleGroup<Rule>[]
+  const parts = weightOfGroup(group) <= maxGroupWeight ? [group] : splitGroup(group)
+  knownParts.set(group, parts)
+  return parts
+}
+
+function splitGroup<Rule extends Weighed>(group: RuleGroup<Rule>): RuleGroup<Rule>[] {
   const parts: Rule[][] = []
   let room = 0
   for (const rule of group.rules) {
