@@ -679,7 +679,7 @@ create table event (
   tenant_id uuid not null,
   id uuid not null,
   xid xid8 not null default pg_current_xact_id(),
-  seq bigint not null generated always as identity,
+  seq bigint not null default nextval('event_seq'::regclass),
   type text not null,
   at timestamp with time zone not null default clock_timestamp(),
   actor_kind text not null,
@@ -692,14 +692,14 @@ create table event (
   constraint event_pk PRIMARY KEY (tenant_id, id),
   constraint event_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   constraint event_actor_kind_ck CHECK (actor_kind = ANY (ARRAY['user'::text, 'api_key'::text, 'operator'::text, 'system'::text]))
-);
-CREATE INDEX event_actor_ix ON event USING btree (tenant_id, actor_id, seq) WHERE actor_id IS NOT NULL;
-CREATE INDEX event_at_ix ON event USING btree (tenant_id, at, seq);
-CREATE INDEX event_commit_ix ON event USING btree (tenant_id, xid, seq);
-CREATE INDEX event_delivery_ix ON event USING btree (xid, seq);
-CREATE INDEX event_subject_ix ON event USING btree (tenant_id, subject_id, seq);
-CREATE INDEX event_tenant_ix ON event USING btree (tenant_id, seq);
-CREATE INDEX event_type_ix ON event USING btree (tenant_id, type, seq);
+) partition by RANGE (id);
+CREATE INDEX event_actor_ix ON ONLY event USING btree (tenant_id, actor_id, seq) WHERE actor_id IS NOT NULL;
+CREATE INDEX event_at_ix ON ONLY event USING btree (tenant_id, at, seq);
+CREATE INDEX event_commit_ix ON ONLY event USING btree (tenant_id, xid, seq);
+CREATE INDEX event_delivery_ix ON ONLY event USING btree (xid, seq);
+CREATE INDEX event_subject_ix ON ONLY event USING btree (tenant_id, subject_id, seq);
+CREATE INDEX event_tenant_ix ON ONLY event USING btree (tenant_id, seq);
+CREATE INDEX event_type_ix ON ONLY event USING btree (tenant_id, type, seq);
 alter table event enable row level security;
 alter table event force row level security;
 create policy event_work on event for select to sallyport_work
@@ -722,6 +722,14 @@ create table event_cursor (
   constraint event_cursor_pk PRIMARY KEY (subscriber)
 );
 grant select, insert, update on event_cursor to sallyport_work;
+
+-- The other partitions are like this one: `add_event_quarters` makes them, and which there are depends on the day.
+create table event_default partition of event default;
+alter table event_default enable row level security;
+alter table event_default force row level security;
+CREATE TRIGGER event_append_only BEFORE UPDATE OR TRUNCATE ON event_default FOR EACH STATEMENT EXECUTE FUNCTION event_is_append_only();
+CREATE TRIGGER event_has_its_tenant AFTER INSERT ON event_default FOR EACH ROW EXECUTE FUNCTION event_has_its_tenant();
+CREATE TRIGGER event_leaves BEFORE DELETE ON event_default FOR EACH ROW EXECUTE FUNCTION leaves_with_its_tenant('event_append_only', 'events are never changed or deleted');
 
 create table event_parked (
   tenant_id uuid not null,
@@ -2599,6 +2607,54 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.add_event_quarters(first date, quarters integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+declare
+  lacking date[];
+  quarter date;
+  name text;
+  lowest uuid;
+  above uuid;
+  moving event_default[];
+begin
+  select array_agg(q.quarter order by q.quarter) into lacking
+    from (select (date_trunc('quarter', first::timestamp) + make_interval(months => 3 * n))::date as quarter
+      from generate_series(0, quarters - 1) n) q
+    where to_regclass('public.event_' || to_char(q.quarter, 'YYYY"_q"Q')) is null;
+  if lacking is null then return 0; end if;
+  lowest := event_id_at(lacking[1]::timestamp at time zone 'UTC');
+  above := event_id_at((lacking[cardinality(lacking)] + interval '3 months') at time zone 'UTC');
+  lock table event, event_default in access exclusive mode;
+  -- The one scan: of the rows, by the owner, whom forced row-level security would show none.
+  alter table event_default no force row level security;
+  select array_agg(e) into moving from event_default e where e.id >= lowest and e.id < above;
+  if moving is not null then
+    alter table event_default disable trigger event_leaves;
+    delete from event_default e using unnest(moving) m where e.tenant_id = m.tenant_id and e.id = m.id;
+    alter table event_default enable trigger event_leaves;
+  end if;
+  alter table event_default force row level security;
+  -- What the default partition does not hold, so that attaching a quarter need not look for it again.
+  execute format('alter table event_default add constraint event_default_ck check (id < %L or id >= %L)', lowest, above);
+  foreach quarter in array lacking loop
+    name := 'event_' || to_char(quarter, 'YYYY"_q"Q');
+    lowest := event_id_at(quarter::timestamp at time zone 'UTC');
+    above := event_id_at((quarter + interval '3 months') at time zone 'UTC');
+    execute format('create table %I (like event including defaults including constraints)', name);
+    execute format('insert into %I select m.* from unnest($1) m where m.id >= %L and m.id < %L', name, lowest, above)
+      using moving;
+    execute format('alter table %I enable row level security, force row level security', name);
+    execute format('create trigger event_append_only before update or truncate on %I for each statement '
+      'execute function event_is_append_only()', name);
+    execute format('alter table event attach partition %I for values from (%L) to (%L)', name, lowest, above);
+  end loop;
+  alter table event_default drop constraint event_default_ck;
+  return cardinality(lacking);
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.api_key_words()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2684,6 +2740,12 @@ begin
   return null;
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION public.event_id_at(moment timestamp with time zone)
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE
+RETURN ((lpad(to_hex((floor((EXTRACT(epoch FROM moment) * (1000)::numeric)))::bigint), 12, '0'::text) || '70008000000000000000'::text))::uuid;
 
 CREATE OR REPLACE FUNCTION public.event_is_append_only()
  RETURNS trigger

@@ -12,6 +12,7 @@ export type BackupTable = {
   refers_to: string[]
 }
 
+/** `identity`: a sequence numbers it. */
 export type BackupColumn = { name: string; type: string; not_null: boolean; identity: boolean }
 
 /**
@@ -68,7 +69,8 @@ const tablesQuery = `
       where a.attrelid = c.oid
         and a.attname = case c.relname when 'tenant' then 'id' else 'tenant_id' end) as tenant_column,
     (select coalesce(jsonb_agg(jsonb_build_object('name', a.attname, 'type', format_type(a.atttypid, null),
-          'not_null', a.attnotnull, 'identity', a.attidentity <> '') order by a.attnum), '[]')
+          'not_null', a.attnotnull,
+          'identity', pg_get_serial_sequence(quote_ident(c.relname), a.attname) is not null) order by a.attnum), '[]')
       from pg_attribute a
       where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
         and a.attname <> 'lease_until' and a.atttypid <> 'xid8'::regtype) as columns,
@@ -77,7 +79,7 @@ const tablesQuery = `
       where k.conrelid = c.oid and k.contype = 'p' and a.attrelid = c.oid and a.attnum = part.attnum
       order by part.place) as primary_key,
     array(select distinct r.relname::text from pg_constraint k join pg_class r on r.oid = k.confrelid
-      where k.conrelid = c.oid and k.contype = 'f') as refers_to
+      where k.conrelid = c.oid and k.contype = 'f' and k.conparentid = 0) as refers_to
   from pg_class c
   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
     and c.relname <> all ($1)

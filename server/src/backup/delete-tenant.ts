@@ -150,7 +150,7 @@ async function emptyTable(
   tenant_id: string,
   deleted: (count: number) => Promise<void>,
 ): Promise<void> {
-  for (let count = batch; count === batch; ) {
+  for (let count = batch; count >= batch; ) {
     count = await inTenant(client, tenant_id, () => deleteRows(client, table, tenant_id, batch))
     await deleted(count)
   }
@@ -177,7 +177,10 @@ function endDeletion(
   })
 }
 
-/** Deletes rows of one table, at most `limit` (null: all), and counts them in the record of the deletion. */
+/**
+ * Deletes rows of one table, and counts them in the record of the deletion. `limit`: about so many (null: all). Of a partitioned table it
+ * may be more, because rows of different partitions have the same place there.
+ */
 async function deleteRows(
   client: SingleConnection,
   { name, tenant_column }: BackupTable,
@@ -187,7 +190,7 @@ async function deleteRows(
   const [table, column] = [client.escapeIdentifier(name), client.escapeIdentifier(String(tenant_column))]
   const { rows } = await client.query<{ count: number }>(
     `with gone as (
-        delete from ${table} where ctid = any(array(select ctid from ${table} where ${column} = $1 limit $2))
+        delete from ${table} where ${column} = $1 and ctid = any(array(select ctid from ${table} where ${column} = $1 limit $2))
         returning 1),
       counted as (
         update deleted_tenant d set deleted_rows = d.deleted_rows + (select count(*) from gone) where d.id = $1)

@@ -7,6 +7,7 @@ import { tryMail } from '../mail/try-mail.ts'
 import { issueKey, resetOwner } from '../tenants/operator.flow.ts'
 import { readDuration, signInHint } from '../tenants/tenant.ts'
 import { addBootstrapCommands } from './bootstrap.ts'
+import { addEventCommands } from './events.ts'
 import { addMailDomainCommands } from './mail-domain.ts'
 import { columns, type Output, once } from './output.ts'
 import { withPauses } from './pause.ts'
@@ -106,6 +107,7 @@ program
 
 addSlugCommands(program, answer)
 addMailDomainCommands(program, config, answer)
+addEventCommands(program, answer)
 
 program
   .command('mail-test')

@@ -20,13 +20,16 @@ type GrownTable = { name: string; quoted: string; pages: number; relpages: numbe
  * comes by once a minute. `reading`: any role. `owner`: the role that may analyze.
  */
 export async function analyzeGrown(reading: UnrestrictedTx, owner: ConnectionTarget): Promise<string[]> {
-  const grown = await reading.read(sql<GrownTable>`select t.* from (
-      select relname::text as name, format('%I.%I', 'public', relname) as quoted, relpages,
-        (pg_relation_size(oid) / current_setting('block_size')::integer)::integer as pages
-      from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
-        and relowner = (select relowner from pg_class where oid = 'public.tenant'::regclass) offset 0) t
+  const grown = await reading.read(sql<GrownTable>`select distinct on (t.name) t.* from (
+      -- Of a partition, the table: that is what plans are made for, and no one else analyzes it.
+      select whole.relname::text as name, format('%I.%I', 'public', whole.relname) as quoted, part.relpages,
+        (pg_relation_size(part.oid) / current_setting('block_size')::integer)::integer as pages
+      from pg_class part left join pg_inherits i on i.inhrelid = part.oid
+        join pg_class whole on whole.oid = coalesce(i.inhparent, part.oid)
+      where part.relnamespace = 'public'::regnamespace and part.relkind = 'r'
+        and part.relowner = (select relowner from pg_class where oid = 'public.tenant'::regclass) offset 0) t
     where t.pages between ${watched.min} and ${watched.max} and t.pages >= ${growth.beside} * t.relpages
-    order by t.name`)
+    order by t.name, t.pages::float8 / greatest(t.relpages, 1) desc`)
   if (!grown.some(({ pages, relpages }) => pages >= growth.due * relpages)) return []
   const client = await connectAlone(owner)
   try {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { type ConnectionTarget, connectAlone, type SingleConnection } from './client/connect.ts'
+import { addEventQuarters } from './event-quarters.ts'
 import { findTooNew, type RecordedMigration, requireNoneTooNew } from './newer-schema.ts'
 import { inOurTerms } from './past-migrations.ts'
 import { type Migration, runMigration } from './run-migration.ts'
@@ -25,8 +26,13 @@ export async function listMigrations(): Promise<Migration[]> {
  * Migrates the database to this version: plain SQL files in order, each by itself, under a lock.
  * Returns the names of the migrations that it ran. Throws if a migration was edited after it ran, or if the database is too new for this
  * version. `last` names the last one to run: a restore fills the tables as they were at the backup, before the later migrations run.
+ * Each call also makes the partitions of events that are due; `say` gets a sentence about those that it cannot make.
  */
-export async function migrate(owner: ConnectionTarget, last?: string): Promise<string[]> {
+export async function migrate(
+  owner: ConnectionTarget,
+  last?: string,
+  say: (sentence: string) => void = () => undefined,
+): Promise<string[]> {
   const all = await listMigrations()
   const migrations = all.filter((migration) => last === undefined || migration.name <= last)
   const client = await connectAlone(owner)
@@ -46,6 +52,7 @@ export async function migrate(owner: ConnectionTarget, last?: string): Promise<s
       await runMigration(client, migration)
       ran.push(migration.name)
     }
+    await addEventQuarters(client, say)
     return ran
   } finally {
     await client.end()

@@ -82,6 +82,13 @@ export function idDigits(moment: Statement): Statement {
   return sql`lpad(to_hex(floor(extract(epoch from ${moment}) * 1000)::bigint), 12, '0')`
 }
 
+/**
+ * An id like those of `newId`, by the database's clock, another one for each row. Random ids would scatter rows over their index, and events
+ * over their partitions.
+ */
+export const idInOrder = sql`(${idDigits(sql`clock_timestamp()`)} || '7'
+  || substr(replace(gen_random_uuid()::text, '-', ''), 14))::uuid`
+
 function isFragment(part: unknown): part is Fragment<unknown> {
   return typeof part === 'object' && part !== null && fragmentMark in part
 }

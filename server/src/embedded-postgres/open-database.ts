@@ -201,7 +201,7 @@ function targetsOf({ host, port, superuser, password }: Endpoint) {
 }
 
 async function migrateAndReport(owner: ConnectionTarget, log: Log): Promise<void> {
-  const said = describeMigrations(await migrate(owner), (await listMigrations())[0]?.name)
+  const said = describeMigrations(await migrate(owner, undefined, log), (await listMigrations())[0]?.name)
   if (said !== undefined) log(said)
 }
 

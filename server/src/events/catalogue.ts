@@ -200,6 +200,11 @@ export const eventTable = {
   'tenant.resumed': { filterable: false, means: 'the operator ended the suspension of a tenant' },
   'tenant.slug_set': { filterable: false, means: 'the operator gave a tenant a slug' },
   'tenant.slug_removed': { filterable: false, means: 'the operator removed the slug of a tenant' },
+  'tenant.events_dropped': {
+    filterable: false,
+    means:
+      'the operator dropped old events of the audit log: the `quarter`, how many `events`, and the last one, `last_event_id`',
+  },
   'tenant.mail_domain_added': { filterable: false, means: 'the operator allowed a tenant to send mail from a domain' },
   'tenant.mail_domain_removed': { filterable: false, means: 'the operator removed a mail domain of a tenant' },
   'user.setup_link_created': { filterable: false, means: 'a setup link for the first owner was made' },

@@ -1,4 +1,4 @@
-import { sql } from '../db/sql.ts'
+import { idInOrder, sql } from '../db/sql.ts'
 import type { Actor, Statement, WorkCtx } from '../kernel/context.ts'
 import type { Problem } from '../kernel/errors.ts'
 import { newId } from '../kernel/id.ts'
@@ -83,7 +83,7 @@ function eventPerRow(
   const kind = by === undefined ? actor.kind : 'user'
   return sql`insert into event
       (tenant_id, id, type, actor_kind, actor_id, api_key_id, subject_type, subject_id, data, request_id)
-    select ${tx.tenant_id}::uuid, gen_random_uuid(), ${type}::text, ${kind}::text,
+    select ${tx.tenant_id}::uuid, ${idInOrder}, ${type}::text, ${kind}::text,
       ${by ?? sql`${actor.user_id}`}::uuid, ${actor.api_key_id}::uuid, ${subject_type}::text, ${subject_id}, ${data},
       ${worker}
     from ${rows}`

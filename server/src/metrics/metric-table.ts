@@ -146,6 +146,18 @@ export const metricTable = {
     labels: ['subscriber'],
     means: 'events that a subscriber failed on and that are retried later; 10000: that or more',
   },
+  sallyport_event_quarters_ahead: {
+    kind: 'gauge',
+    labels: [],
+    means:
+      'quarters of a year after this one for which the table of events has a partition; a start as the owner makes them, up to 4',
+  },
+  sallyport_events_outside_quarters: {
+    kind: 'gauge',
+    labels: [],
+    means:
+      'events written into the default partition, as PostgreSQL has counted them since its last reset; it stands still where the present quarter has its partition',
+  },
   sallyport_deliveries_total: {
     kind: 'counter',
     labels: ['channel_type', 'outcome'],

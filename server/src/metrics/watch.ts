@@ -1,5 +1,6 @@
 import type { Database } from '../db/transaction.ts'
 import { deliveryLoad } from '../events/delivery-load.ts'
+import { eventPartitions } from '../events/event-partitions.ts'
 import { unforeseenSteps } from '../grants/grant-transition-store.ts'
 import { stuckRevokes } from '../grants/stuck-revoke-store.ts'
 import { driftLoad } from '../grants/sweep-store.ts'
@@ -70,15 +71,17 @@ export function countQuestions(evaluator: PolicyEvaluator, metrics: Metrics): vo
 
 /** One round trip, as the role that sees no content. */
 async function readDatabase({ metrics, database, subscribers }: Watched): Promise<void> {
-  const [lists, [revokes], [drift], [deliveries], [unforeseen], lanes, cursors] = await database.work.write([
-    dueLoad(),
-    stuckRevokes(),
-    driftLoad(),
-    waitingDeliveries(),
-    unforeseenSteps(),
-    heldUpQueues(),
-    deliveryLoad(subscribers),
-  ])
+  const [lists, [revokes], [drift], [deliveries], [unforeseen], lanes, cursors, [partitions]] =
+    await database.work.write([
+      dueLoad(),
+      stuckRevokes(),
+      driftLoad(),
+      waitingDeliveries(),
+      unforeseenSteps(),
+      heldUpQueues(),
+      deliveryLoad(subscribers),
+      eventPartitions(),
+    ])
   for (const { list, due, oldest_seconds } of lists) {
     metrics.set('sallyport_due_work', { list }, due)
     metrics.set('sallyport_due_work_oldest_seconds', { list }, oldest_seconds)
@@ -93,6 +96,8 @@ async function readDatabase({ metrics, database, subscribers }: Watched): Promis
   for (const { channel_type, held_up } of lanes) {
     metrics.set('sallyport_delivery_lanes_held_up', { channel_type }, held_up)
   }
+  metrics.set('sallyport_event_quarters_ahead', {}, partitions?.quarters_ahead ?? 0)
+  metrics.set('sallyport_events_outside_quarters', {}, partitions?.outside ?? 0)
   for (const { subscriber, behind, lag_seconds, parked } of cursors) {
     metrics.set('sallyport_events_behind', { subscriber }, behind)
     metrics.set('sallyport_event_lag_seconds', { subscriber }, lag_seconds)
@@ -119,4 +124,5 @@ const knownByDatabase = [
   ...(['sallyport_deliveries_waiting', 'sallyport_deliveries_waiting_oldest_seconds'] as const),
   'sallyport_delivery_lanes_held_up' as const,
   ...(['sallyport_events_behind', 'sallyport_event_lag_seconds', 'sallyport_events_parked'] as const),
+  ...(['sallyport_event_quarters_ahead', 'sallyport_events_outside_quarters'] as const),
 ]

@@ -117,6 +117,7 @@ export const changedRecords: Readonly<Record<EventType, RecordType | null>> = {
   'tenant.resumed': null,
   'tenant.slug_set': null,
   'tenant.slug_removed': null,
+  'tenant.events_dropped': null,
   'tenant.mail_domain_added': null,
   'tenant.mail_domain_removed': null,
   'user.setup_link_created': null,

@@ -11,6 +11,9 @@ const head = `-- The database after every migration, read back from the catalogu
 /** The catalogue's description of one table, each part in a stable order. */
 type Table = {
   name: string
+  /** How the table is partitioned, or of what it is a partition; null for others. */
+  partitioned: string | null
+  partition_of: string | null
   columns: string[]
   constraints: string[]
   indexes: string[]
@@ -36,9 +39,11 @@ export async function dumpSchema(client: pg.Client): Promise<string> {
 
 function describeTable(table: Table): string {
   const { name, columns, constraints, indexes, row_security, forced, policies, grants, triggers } = table
+  const body = `(\n${[...columns, ...constraints].map((line) => `  ${line}`).join(',\n')}\n)`
+  const as = table.partition_of ?? (table.partitioned === null ? body : `${body} ${table.partitioned}`)
   const statements = [
-    `create table ${name} (\n${[...columns, ...constraints].map((line) => `  ${line}`).join(',\n')}\n)`,
-    ...indexes,
+    `${table.partition_of === null ? '' : others}create table ${name} ${as}`,
+    ...(table.partition_of === null ? indexes : []),
     ...(row_security ? [`alter table ${name} enable row level security`] : []),
     ...(forced ? [`alter table ${name} force row level security`] : []),
     ...policies,
@@ -48,8 +53,14 @@ function describeTable(table: Table): string {
   return statements.map((statement) => `${statement};\n`).join('')
 }
 
+const others =
+  '-- The other partitions are like this one: `add_event_quarters` makes them, and which there are depends on the day.\n'
+
+/** The other partitions are like the default one: which there are depends on the day. */
 const tablesQuery = `
-  select c.relname as name, c.relrowsecurity as row_security, c.relforcerowsecurity as forced,
+  select c.relname as name, 'partition by ' || pg_get_partkeydef(c.oid) as partitioned,
+    (select 'partition of ' || i.inhparent::regclass || ' ' || lower(pg_get_expr(c.relpartbound, c.oid)) from pg_inherits i
+      where i.inhrelid = c.oid) as partition_of, c.relrowsecurity as row_security, c.relforcerowsecurity as forced,
     array(
       select a.attname || ' ' || format_type(a.atttypid, a.atttypmod)
         || case when a.attnotnull then ' not null' else '' end
@@ -64,7 +75,7 @@ const tablesQuery = `
     array(
       select 'constraint ' || quote_ident(k.conname) || ' ' || pg_get_constraintdef(k.oid, true)
       from pg_constraint k
-      where k.conrelid = c.oid and k.contype in ('p', 'u', 'f', 'c', 'x')
+      where k.conrelid = c.oid and k.contype in ('p', 'u', 'f', 'c', 'x') and k.conparentid = 0
       order by array_position('{p,u,f,c,x}', k.contype::text), k.conname collate "C") as constraints,
     array(
       select pg_get_indexdef(i.indexrelid, 0, true)
@@ -108,6 +119,7 @@ const tablesQuery = `
       order by t.tgname collate "C") as triggers
   from pg_class c
   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v', 'm')
+    and (not c.relispartition or pg_get_expr(c.relpartbound, c.oid) = 'DEFAULT')
   order by c.relname collate "C"`
 
 const functionsQuery = `

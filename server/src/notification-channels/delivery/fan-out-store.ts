@@ -1,4 +1,4 @@
-import { idDigits, sql } from '../../db/sql.ts'
+import { idInOrder, sql } from '../../db/sql.ts'
 import type { Statement, Tx } from '../../kernel/context.ts'
 import { countOfRecipients, recipientsOf } from '../notification-channel-store.ts'
 import { triedForHours } from './delivery.ts'
@@ -61,11 +61,6 @@ export function deliveriesOf(tx: Tx, events: Statement, isMeant: Statement): Sta
       on conflict (tenant_id, event_id, lane_id) do nothing
       returning id, lane_id)`
 }
-
-/** An id like those of `newId`: random ids would scatter the rows over the index. */
-const idInOrder = sql`overlay(gen_random_uuid()::text placing
-  regexp_replace(${idDigits(sql`clock_timestamp()`)}, '(.{8})', '\\1-') || '-7'
-  from 1 for 15)::uuid`
 
 /** How long deliveries of this channel type are retried. */
 export function triedFor(channel_type: Statement): Statement {
