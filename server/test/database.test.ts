@@ -196,7 +196,7 @@ test('the catalogue has every row-level security policy, and every grant of the 
     `select table_name as name from information_schema.columns
       where table_schema = 'public' and column_name = 'tenant_id'
         -- A partition has no policy, so that only its table leads to its rows.
-        and not (select relispartition from pg_class where oid = table_name::regclass)
+        and not (select c.relispartition from pg_class c where c.oid = to_regclass('public.' || table_name))
       union select 'tenant'`,
   )
   assert.deepEqual(walled.sort(), tenantTables.map((table) => table.name).sort())

@@ -190,7 +190,8 @@ async function deleteRows(
   const [table, column] = [client.escapeIdentifier(name), client.escapeIdentifier(String(tenant_column))]
   const { rows } = await client.query<{ count: number }>(
     `with gone as (
-        delete from ${table} where ${column} = $1 and ctid = any(array(select ctid from ${table} where ${column} = $1 limit $2))
+        delete from ${table} where ${column} = $1
+          and ctid = any(array(select ctid from ${table} where ${column} = $1 limit $2))
         returning 1),
       counted as (
         update deleted_tenant d set deleted_rows = d.deleted_rows + (select count(*) from gone) where d.id = $1)

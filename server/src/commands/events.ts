@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import { dropQuarter } from '../backup/drop-quarter.ts'
 import type { OpenedDatabase } from '../embedded-postgres/open-database.ts'
-import { dropQuarter } from '../events/drop-quarter.ts'
 import type { Answer, Output } from './output.ts'
 
 /** Adds the commands about the events of the audit log. `answer` runs the work of one and prints its output. */

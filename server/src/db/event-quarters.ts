@@ -33,7 +33,8 @@ export async function addEventQuarters(
 const lackingQuery = `
   select array(
     select to_char(q.first, 'YYYY-MM-DD')
-    from (select date_trunc('quarter', coalesce($2::timestamp, now() at time zone 'UTC')) + make_interval(months => 3 * n)
+    from (
+        select date_trunc('quarter', coalesce($2::timestamp, now() at time zone 'UTC')) + make_interval(months => 3 * n)
         from generate_series(1, $1::integer) n) as q (first)
     where to_regclass('public.event_default') is not null
       and to_regclass('public.event_' || to_char(q.first, 'YYYY"_q"Q')) is null

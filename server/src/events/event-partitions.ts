@@ -9,6 +9,7 @@ export function eventPartitions(): Statement<EventPartitions> {
   return sql<EventPartitions>`select
       (select count(*)::int from pg_inherits i join pg_class c on c.oid = i.inhrelid
         where i.inhparent = 'event'::regclass and c.relname <> 'event_default'
-          and c.relname::text collate "C" > 'event_' || to_char(now() at time zone 'UTC', 'YYYY"_q"Q')) as quarters_ahead,
+          and c.relname::text collate "C" > 'event_' || to_char(now() at time zone 'UTC', 'YYYY"_q"Q')
+      ) as quarters_ahead,
       coalesce(pg_stat_get_tuples_inserted('event_default'::regclass), 0)::float8 as outside`
 }

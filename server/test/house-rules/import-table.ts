@@ -37,7 +37,8 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   // Whether the process can serve, and which others share its database.
   health: ['kernel', 'db', 'db/client'],
   'embedded-postgres': ['kernel', 'config', 'db', 'db/client'],
-  backup: ['db', 'db/client'],
+  // A drop of events is recorded as an event.
+  backup: ['kernel', 'db', 'db/client', 'events'],
   console: ['kernel', 'config'],
   ...Object.fromEntries(['events', 'jobs', 'secrets'].map((layer) => [layer, ['kernel', 'db']])),
   http: ['kernel', 'config', 'log', 'db', 'secrets'],

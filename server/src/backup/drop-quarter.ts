@@ -3,8 +3,8 @@
  * event that says so.
  */
 import { type ConnectionTarget, connectAlone, type SingleConnection } from '../db/client/connect.ts'
+import { emit } from '../events/emit.ts'
 import { operatorActor, type Tx } from '../kernel/context.ts'
-import { emit } from './emit.ts'
 
 /** What a tenant loses. */
 type Lost = { tenant_id: string; events: number; last_event_id: string }
@@ -72,7 +72,8 @@ async function dropWithin(client: SingleConnection, quarter: string, name: strin
 async function requireOver(client: SingleConnection, quarter: string, name: string): Promise<void> {
   const { rows } = await client.query<{ is_over: boolean; exists: boolean }>(
     `select $1 < to_char(now() at time zone 'UTC', 'YYYY"-q"Q') as is_over,
-      exists (select from pg_inherits where inhparent = 'event'::regclass and inhrelid = to_regclass('public.' || $2)) as exists`,
+      exists (select from pg_inherits
+        where inhparent = 'event'::regclass and inhrelid = to_regclass('public.' || $2)) as exists`,
     [quarter, name],
   )
   const [found] = rows
