@@ -2617,6 +2617,7 @@ declare
   name text;
   lowest uuid;
   above uuid;
+  absent text;
   moving event_default[];
 begin
   select array_agg(q.quarter order by q.quarter) into lacking
@@ -2627,17 +2628,20 @@ begin
   lowest := event_id_at(lacking[1]::timestamp at time zone 'UTC');
   above := event_id_at((lacking[cardinality(lacking)] + interval '3 months') at time zone 'UTC');
   lock table event, event_default in access exclusive mode;
-  -- The one scan: of the rows, by the owner, whom forced row-level security would show none.
-  alter table event_default no force row level security;
-  select array_agg(e) into moving from event_default e where e.id >= lowest and e.id < above;
-  if moving is not null then
+  -- With this, attaching a quarter need not look at the rows of the default partition. It is one look for all of them.
+  absent := format('alter table event_default add constraint event_default_ck check (id < %L or id >= %L)', lowest, above);
+  begin
+    execute absent;
+  exception when check_violation then
+    -- Forced row-level security would show the owner no row.
+    alter table event_default no force row level security;
     alter table event_default disable trigger event_leaves;
+    select array_agg(e) into moving from event_default e where e.id >= lowest and e.id < above;
     delete from event_default e using unnest(moving) m where e.tenant_id = m.tenant_id and e.id = m.id;
     alter table event_default enable trigger event_leaves;
-  end if;
-  alter table event_default force row level security;
-  -- What the default partition does not hold, so that attaching a quarter need not look for it again.
-  execute format('alter table event_default add constraint event_default_ck check (id < %L or id >= %L)', lowest, above);
+    alter table event_default force row level security;
+    execute absent;
+  end;
   foreach quarter in array lacking loop
     name := 'event_' || to_char(quarter, 'YYYY"_q"Q');
     lowest := event_id_at(quarter::timestamp at time zone 'UTC');

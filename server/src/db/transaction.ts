@@ -55,9 +55,10 @@ const openingWork: readonly Statement[] = [sql`select ${takeWorkRole}, ${planOnc
 
 /**
  * What a read in the order of an index needs. By its usual costs PostgreSQL would read a list by another index and drop the rows that do not
- * match, since it expects some that do everywhere.
+ * match, since it expects some that do everywhere. And where it expects few rows, it would sort those of all partitions rather than merge them.
  */
-export const readInIndexOrder = sql`select set_config('enable_bitmapscan', 'off', true), ${fewestRows}`
+export const readInIndexOrder = sql`select set_config('enable_bitmapscan', 'off', true),
+  set_config('enable_sort', 'off', true), ${fewestRows}`
 
 function openUnrestricted(connections: Connections, { read, plannedOnce }: Opening): UnrestrictedTx {
   const openingOf = ({ in_index_order, planned_once }: Statement) => {

@@ -1,4 +1,4 @@
-import { sql } from '../db/sql.ts'
+import { plannedOnce, sql } from '../db/sql.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import type { DueWork } from '../jobs/work-list.ts'
 import { backoffDelays } from '../kernel/backoff.ts'
@@ -104,7 +104,7 @@ type QueueRow = Omit<Queue, 'run'> & (PlacedEvent | { [Key in keyof PlacedEvent]
 
 /** The queue with its first events: of the types in `wanted`, a JSON object by the name of the subscriber. */
 async function findQueue(tx: Tx, { id, generation }: WorkItem, wanted: string): Promise<Queue | undefined> {
-  const rows = await tx.read(sql<QueueRow>`with queue as materialized (
+  const statement = sql<QueueRow>`with queue as materialized (
       select q.*, array(select jsonb_array_elements_text(${wanted}::jsonb -> q.subscriber)) as types,
         array(select p.event_id::text from event_parked p
           where p.tenant_id = q.tenant_id and p.subscriber = q.subscriber and p.next_look_at <= clock_timestamp()
@@ -120,7 +120,8 @@ async function findQueue(tx: Tx, { id, generation }: WorkItem, wanted: string): 
         and (event.xid, event.seq) > (queue.xid, queue.seq)
         and (event.xid, event.seq) <= (queue.until_xid, queue.until_seq)
       order by event.xid, event.seq limit ${runLength.first}) next on true
-    order by next.xid, next.seq`)
+    order by next.xid, next.seq`
+  const rows = await tx.read(plannedOnce(statement))
   const [queue] = rows
   if (queue === undefined) return undefined
   const { subscriber, until, due_parked } = queue
@@ -132,11 +133,12 @@ async function findQueue(tx: Tx, { id, generation }: WorkItem, wanted: string): 
 
 /** The next events that the subscriber wants; fewer than `length` are all that are queued. */
 function readRun(tx: Tx, { on }: Subscriber, after: Position, until: Position, length: number): Promise<PlacedEvent[]> {
-  return tx.read(sql<PlacedEvent>`select ${eventColumns}, xid::text, seq::text from event
+  const events = sql<PlacedEvent>`select ${eventColumns}, xid::text, seq::text from event
     where tenant_id = ${tx.tenant_id} and type = any(${[...on]}::text[])
       and (xid, seq) > (${after.xid}::xid8, ${after.seq}::bigint)
       and (xid, seq) <= (${until.xid}::xid8, ${until.seq}::bigint)
-    order by event.xid, event.seq limit ${length}`)
+    order by event.xid, event.seq limit ${length}`
+  return tx.read(plannedOnce(events))
 }
 
 function eventOf({ xid: _xid, seq: _seq, ...event }: PlacedEvent): DeliveredEvent {

@@ -60,7 +60,8 @@ const others =
 const tablesQuery = `
   select c.relname as name, 'partition by ' || pg_get_partkeydef(c.oid) as partitioned,
     (select 'partition of ' || i.inhparent::regclass || ' ' || lower(pg_get_expr(c.relpartbound, c.oid))
-      from pg_inherits i where i.inhrelid = c.oid) as partition_of, c.relrowsecurity as row_security, c.relforcerowsecurity as forced,
+      from pg_inherits i where i.inhrelid = c.oid) as partition_of,
+    c.relrowsecurity as row_security, c.relforcerowsecurity as forced,
     array(
       select a.attname || ' ' || format_type(a.atttypid, a.atttypmod)
         || case when a.attnotnull then ' not null' else '' end
