@@ -125,7 +125,10 @@ for (const state of ['fresh', 'analyzed'] as const) {
       await findNews(work, { since: '3', user_ids: [newId()] }, places)
       for (const generic of [true, false]) {
         const { rows } = await readingOf(db, flooded, kept[0] as Statement, generic)
-        assert.ok(rows <= places.length * partitions, `${rows} rows of ${state} tables, ${generic ? 'generic' : 'custom'} plan`)
+        assert.ok(
+          rows <= places.length * partitions,
+          `${rows} rows of ${state} tables, ${generic ? 'generic' : 'custom'} plan`,
+        )
       }
     })
   })
