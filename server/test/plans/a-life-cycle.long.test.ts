@@ -20,7 +20,7 @@ async function openLives() {
   await on.rule('@approval_mode("auto") permit (principal, action == Action::"ReadOnly", resource);')
   await on.rule('permit (principal, action == Action::"Administrator", resource);')
   await on.rule('permit (principal in Role::"approver", action == Action::"approve", resource);')
-  for (const table of growingTables) await house.asSuperuser(`alter table ${table} set (autovacuum_enabled = off)`)
+  for (const table of growingTables) await leaveToUs(house, table)
   await live(house, on)
   sent.clear()
   await live(house, on)
@@ -40,6 +40,16 @@ async function openLives() {
       assert.deepEqual(scans, [])
     },
   }
+}
+
+/** Its statistics are as this test makes them. */
+async function leaveToUs({ asSuperuser }: House, table: string): Promise<void> {
+  const leaves = await asSuperuser<{ name: string }>(
+    `select inhrelid::regclass::text as name from pg_inherits where inhparent = $1::text::regclass
+      union all select $1 where not exists (select from pg_inherits where inhparent = $1::text::regclass)`,
+    [table],
+  )
+  for (const { name } of leaves) await asSuperuser(`alter table ${name} set (autovacuum_enabled = off)`)
 }
 
 type House = Awaited<ReturnType<typeof openHouse>>
@@ -85,7 +95,8 @@ const ofWhatWaits = /_(due|live|pending|inbox)_ix$/
 /** The nodes that read all rows of a tenant in a table that grows: by no index, or by the tenant alone. */
 function scansOf(node: Node): string[] {
   const below = (node.Plans ?? []).flatMap(scansOf)
-  const table = node['Relation Name']
+  // Of the partitions, that with nearly all of the events here.
+  const table = node['Relation Name']?.replace('event_default', 'event')
   if (table === undefined || !growingTables.includes(table) || !node['Node Type'].endsWith('Scan')) return below
   const condition = node['Index Cond'] ?? node['Recheck Cond'] ?? ''
   const others = condition.replaceAll(/\(*tenant_id = [^()]*(\([^()]*\)[^()]*)*\)*/g, '').replaceAll(/[() ]|AND/g, '')

@@ -31,8 +31,8 @@ export async function multiplyLives(
   for (const table of growingTables) {
     const columns = (await query(
       `select attname::text as name, atttypid = 'timestamptz'::regtype as "isMoment"
-        from pg_attribute where attrelid = $1::regclass and attnum > 0
-        and not attisdropped and attgenerated = '' and attidentity = ''`,
+        from pg_attribute where attrelid = $1::text::regclass and attnum > 0
+        and not attisdropped and attgenerated = '' and pg_get_serial_sequence($1::text, attname::text) is null`,
       [table],
     )) as { name: string; isMoment: boolean }[]
     const names = columns.map(({ name }) => name)
