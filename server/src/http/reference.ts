@@ -47,8 +47,13 @@ export async function serveReference(server: FastifyInstance, describe: () => un
     await reference.register(swaggerUi, {
       routePrefix: '/docs',
       theme: { title: 'Sallyport' },
-      // Without the library's top bar, which offers to load other documents.
-      uiConfig: { layout: 'BaseLayout', plugins: [keepCredentials], requestInterceptor: sendOneCredential },
+      uiConfig: {
+        // Without the library's top bar, which offers to load other documents.
+        layout: 'BaseLayout',
+        // To draw every operation takes the browser seconds: a group is drawn where it is opened, or where the address names an operation of it.
+        ...{ docExpansion: 'none', deepLinking: true },
+        ...{ plugins: [keepCredentials], requestInterceptor: sendOneCredential },
+      },
       staticCSP: true,
       // On plain http under a custom host name, the page would otherwise request its files over https without success.
       transformStaticCSP: (header) => without(header, 'upgrade-insecure-requests'),
