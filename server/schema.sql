@@ -2617,7 +2617,6 @@ declare
   name text;
   lowest uuid;
   above uuid;
-  absent text;
   moving event_default[];
 begin
   select array_agg(q.quarter order by q.quarter) into lacking
@@ -2628,31 +2627,35 @@ begin
   lowest := event_id_at(lacking[1]::timestamp at time zone 'UTC');
   above := event_id_at((lacking[cardinality(lacking)] + interval '3 months') at time zone 'UTC');
   lock table event, event_default in access exclusive mode;
-  -- With this, attaching a quarter need not look at the rows of the default partition. It is one look for all of them.
-  absent := format('alter table event_default add constraint event_default_ck check (id < %L or id >= %L)', lowest, above);
-  begin
-    execute absent;
-  exception when check_violation then
-    -- Forced row-level security would show the owner no row.
-    alter table event_default no force row level security;
+  -- Forced row-level security would show the owner no row.
+  alter table event_default no force row level security;
+  -- Tenant by tenant, since the key begins with the tenant: a look at each, and none at the other rows.
+  with recursive known (tenant_id) as (
+      (select e.tenant_id from event_default e order by e.tenant_id limit 1)
+      union all select (select e.tenant_id from event_default e where e.tenant_id > known.tenant_id
+        order by e.tenant_id limit 1)
+      from known where known.tenant_id is not null)
+    select array_agg(stray.e) into moving from known cross join lateral (
+      select e from event_default e where e.tenant_id = known.tenant_id and e.id >= lowest and e.id < above offset 0) stray;
+  if moving is not null then
     alter table event_default disable trigger event_leaves;
-    select array_agg(e) into moving from event_default e where e.id >= lowest and e.id < above;
     delete from event_default e using unnest(moving) m where e.tenant_id = m.tenant_id and e.id = m.id;
     alter table event_default enable trigger event_leaves;
-    alter table event_default force row level security;
-    execute absent;
-  end;
+  end if;
+  alter table event_default force row level security;
+  -- One look at the default partition for all of them. With this, attaching a quarter needs none of its own.
+  execute format('alter table event_default add constraint event_default_ck check (id < %L or id >= %L)', lowest, above);
   foreach quarter in array lacking loop
     name := 'event_' || to_char(quarter, 'YYYY"_q"Q');
     lowest := event_id_at(quarter::timestamp at time zone 'UTC');
     above := event_id_at((quarter + interval '3 months') at time zone 'UTC');
-    execute format('create table %I (like event including defaults including constraints)', name);
-    execute format('insert into %I select m.* from unnest($1) m where m.id >= %L and m.id < %L', name, lowest, above)
+    execute format('create table public.%I (like event including defaults including constraints)', name);
+    execute format('insert into public.%I select m.* from unnest($1) m where m.id >= %L and m.id < %L', name, lowest, above)
       using moving;
-    execute format('alter table %I enable row level security, force row level security', name);
-    execute format('create trigger event_append_only before update or truncate on %I for each statement '
+    execute format('alter table public.%I enable row level security, force row level security', name);
+    execute format('create trigger event_append_only before update or truncate on public.%I for each statement '
       'execute function event_is_append_only()', name);
-    execute format('alter table event attach partition %I for values from (%L) to (%L)', name, lowest, above);
+    execute format('alter table event attach partition public.%I for values from (%L) to (%L)', name, lowest, above);
   end loop;
   alter table event_default drop constraint event_default_ck;
   return cardinality(lacking);

@@ -2,13 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { SingleConnection } from './client/connect.ts'
 
 /** The quarters that have a partition before they begin. Each partition makes a list of events about 5 µs slower, also an empty one. */
-const quartersAhead = 4
+export const quartersAhead = 4
 
 /** Shorter than a search for deadlocks: this waits for writers that may themselves wait for it. */
 const lockTimeout = '900ms'
 const tries = { max: 5, pauseMs: 1_000 }
 
-const lockNotAvailable = '55P03'
+/** A lock that did not come in time, and a deadlock. */
+const isHeld: readonly (string | undefined)[] = ['55P03', '40P01']
 const foreignKeyViolation = '23503'
 
 /**
@@ -45,16 +46,18 @@ async function addQuarter(client: SingleConnection, first: string): Promise<stri
   for (let attempt = 1; ; attempt++) {
     await client.query('begin')
     try {
-      await client.query(`select set_config('lock_timeout', $1, true)`, [lockTimeout])
+      await client.query(`select set_config('lock_timeout', $1, true), set_config('statement_timeout', '0', true)`, [
+        lockTimeout,
+      ])
       await client.query('select add_event_quarters($1::date, 1)', [first])
       await client.query('commit')
       return undefined
     } catch (error) {
       await client.query('rollback')
-      const { code } = error as { code?: string }
+      const { code, message } = error as Error & { code?: string }
       if (code === foreignKeyViolation)
         return 'earlier events have ids of that time, and deliveries or notifications refer to them'
-      if (code !== lockNotAvailable) throw error
+      if (!isHeld.includes(code)) return message
       if (attempt === tries.max) return 'other sessions hold the table'
       await pause(tries.pauseMs)
     }

@@ -150,7 +150,7 @@ export const metricTable = {
     kind: 'gauge',
     labels: [],
     means:
-      'quarters of a year after this one for which the table of events has a partition; a start as the owner makes them, up to 4',
+      'quarters of a year after this one for which the table of events has a partition, up to the first that has none; a start as the owner makes four',
   },
   sallyport_events_outside_quarters: {
     kind: 'gauge',

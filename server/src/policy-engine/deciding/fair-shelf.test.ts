@@ -88,13 +88,22 @@ for (const [name, { put, gives }] of Object.entries(cases))
     )
   })
 
-test('who has used nothing for a minute gives first', () => {
+test('who has used nothing for a minute gives first, to one within its share', () => {
   const { put, wait, shelf } = putting(100)
   put('idle', 5, 2)
-  put('b', 10, 1)
+  put('b', 10, 9)
   wait(60_001)
   assert.equal(shelf.get('b', 'b3'), 'b3')
-  assert.deepEqual(put('a', 10, 10), ['idle1', 'idle2', 'a4'])
+  assert.deepEqual(put('a', 10), ['idle1', 'idle2'])
+})
+
+test('one over its share takes nothing of those that have used nothing for a minute', () => {
+  const { put, wait, shelf } = putting(1_000)
+  put('a', 10, 2)
+  put('b', 10, 2)
+  wait(60_001)
+  put('greedy', 100, 30)
+  assert.deepEqual([shelf.get('a', 'a1'), shelf.get('b', 'b4')], ['a1', 'b4'])
 })
 
 test('whatever others do, one that holds less than half of a share keeps it', () => {

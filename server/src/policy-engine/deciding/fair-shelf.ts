@@ -2,20 +2,22 @@
  * Items of several owners within one limit of weight. Owners are in classes by what they hold; a class spans a power of two. Where there is no
  * room, one of these gives up its least recently used item:
  *
- * 1. the owner whose last use is the longest ago, where that is over a minute;
- * 2. an owner of the highest class, where the owner that needs room would hold no more than its fair share, which is the limit divided by the
+ * 1. the owner whose last use is the longest ago, where that is over a minute, and the owner that needs room would hold no more than its fair
+ *    share;
+ * 2. an owner of the highest class, where the owner that needs room would hold no more than that share, which is the limit divided by the
  *    number of owners, or would be of a lower class;
  * 3. the owner that needs room.
  *
- * So an owner that uses its items keeps them while it holds less than half of a fair share: where there is no room, one owner holds more than
- * a share, and those of its class at least half of one. What an owner over its share needs never costs one that holds less. One alone may use all.
+ * So an owner keeps its items while it holds less than half of a fair share, unless it has used none for a minute and one within its share needs
+ * the room: where there is no room, one owner holds more than a share, and those of its class at least half of one. What an owner over its share
+ * needs never costs one that holds less. One alone may use all.
  */
 export type FairShelf<Item> = {
   /** The item, which then is the owner's most recently used. */
   get(owner: string, key: string): Item | undefined
   /**
-   * Makes room for an item of this weight: the items given up, and whether it then fits. Where it does not, room could only be made by owners
-   * that hold less; nothing of theirs was given up.
+   * Makes room for an item of this weight: the items given up, and whether it then fits. Where it does not, more room could only be made by
+   * owners that hold less; nothing of theirs was given up.
    */
   makeRoom(owner: string, weight: number): { evicted: Item[]; fits: boolean }
   add(owner: string, key: string, item: Item, weight: number): void
@@ -59,11 +61,12 @@ export function createFairShelf<Item>(limit: number, now = () => performance.now
 
   /** Who gives up something for an owner that would hold so much. */
   function giver(name: string, wouldHold: number): string {
-    const [[oldest, { used }] = [name, { used: 0 }]] = owners
-    if (oldest !== name && now() - used > idleMs) return oldest
-    const { number, names } = classes.highest()
     const share = limit / (owners.size + (owners.has(name) ? 0 : 1))
-    if (wouldHold > share && number <= classOf(wouldHold)) return name
+    const isWithinShare = wouldHold <= share
+    const [[oldest, { used }] = [name, { used: 0 }]] = owners
+    if (isWithinShare && oldest !== name && now() - used > idleMs) return oldest
+    const { number, names } = classes.highest()
+    if (!isWithinShare && number <= classOf(wouldHold)) return name
     for (const other of names) if (other !== name) return other
     return name
   }

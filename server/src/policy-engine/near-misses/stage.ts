@@ -89,7 +89,7 @@ export function reachesOn(question: AskQuestion, resource: Resource): Reaches {
 }
 
 /** Decides on the engine for texts; the engine that takes decisions is not used. */
-export const evaluator = createPolicyEvaluator(textEngine, { bytes: 3 * 2 ** 20, schemas: 20 })
+export const evaluator = createPolicyEvaluator(textEngine, { bytes: 6 * 2 ** 20, schemas: 20 })
 let trials = 0
 
 /** Rules to try, as a rule set with a version of its own. */
