@@ -67,9 +67,10 @@ async function copyRows(database: Database, table: string, from: string, to: rea
   )
 }
 
-type Key = { tenant_id: string; user_id: string; id: string; secret_hash: Buffer }
+export type Key = { tenant_id: string; user_id: string; id: string; secret_hash: Buffer }
 
-async function insertKeys(database: Database, keys: readonly Key[], scopes: readonly string[]): Promise<void> {
+/** Inserts API keys of users. */
+export async function insertKeys(database: Database, keys: readonly Key[], scopes: readonly string[]): Promise<void> {
   await database.query(
     `insert into api_key (tenant_id, id, name, secret_hash, scopes, created_by, kind)
       select tenant_id, id, 'Bench', decode(secret_hash, 'hex'), $5::text[], user_id, 'api'

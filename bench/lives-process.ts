@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type ConnectionTarget, connectAlone } from '../server/src/db/client/connect.ts'
 import type { Database } from './ends.ts'
 import { type Asker, byPerson, byRule } from './houses.ts'
+import { keyedCall } from './keyed-call.ts'
 import { type Lane, openLane } from './lane.ts'
 
 /**
@@ -84,8 +85,11 @@ async function askOnce(lane: Lane, order: LivesOrder, place: number): Promise<Li
     duration_seconds: 3_600,
   }
   const asked = now()
-  const { id } = await post<{ id: string }>(lane, order.port, asker.tenant_id, asker.key, '/v1/requests', body)
-  if (byAPerson) await post(lane, order.port, asker.tenant_id, asker.approver_key, `/v1/requests/${id}/approve`, {})
+  const { id } = await keyedCall<{ id: string }>({ lane, port: order.port }, asker, 'POST', '/v1/requests', body)
+  if (byAPerson) {
+    const approver = { tenant_id: asker.tenant_id, key: asker.approver_key }
+    await keyedCall({ lane, port: order.port }, approver, 'POST', `/v1/requests/${id}/approve`, {})
+  }
   return { request_id: id, asker: number, asked, approved: now(), revoked: 0 }
 }
 
@@ -116,7 +120,13 @@ async function endEach(
     if (life === undefined) throw new Error(`the grant ${grant.grant_id} was not asked for`)
     const { key } = askerOf(order, life.asker)
     life.revoked = now()
-    await post(lane, order.port, grant.tenant_id, key, `/v1/grants/${grant.grant_id}/revoke`, {})
+    await keyedCall(
+      { lane, port: order.port },
+      { tenant_id: grant.tenant_id, key },
+      'POST',
+      `/v1/grants/${grant.grant_id}/revoke`,
+      {},
+    )
     revoked.push(grant)
     free.push(lane)
   }
@@ -175,26 +185,4 @@ async function untilGone(database: Database, grants: readonly Active[]): Promise
     left = left.filter(({ grant_id }) => ids.has(grant_id))
     if (left.length > 0) await pause(20)
   }
-}
-
-async function post<Body>(
-  lane: Lane,
-  port: number,
-  tenant_id: string,
-  key: string,
-  path: string,
-  body: unknown,
-): Promise<Body> {
-  const text = JSON.stringify(body)
-  const head = [
-    `POST ${path} HTTP/1.1`,
-    `host: 127.0.0.1:${port}`,
-    `x-tenant-id: ${tenant_id}`,
-    `x-api-key: ${key}`,
-    'content-type: application/json',
-    `content-length: ${Buffer.byteLength(text)}`,
-  ]
-  const reply = await lane.call(`${head.join('\r\n')}\r\n\r\n${text}`)
-  if (reply.status >= 300) throw new Error(`POST ${path} answered ${reply.status}: ${reply.body}`)
-  return JSON.parse(reply.body) as Body
 }

@@ -100,7 +100,7 @@ async function prepare(base_url: string, folder: string, options: LivesOptions):
 }
 
 /** What the requests for `byRule` need: nobody decides them. */
-async function addRule(base_url: string, { tenant_id, owner }: People): Promise<void> {
+export async function addRule(base_url: string, { tenant_id, owner }: People): Promise<void> {
   const headers = {
     'x-tenant-id': tenant_id,
     authorization: `Bearer ${owner.token}`,
@@ -126,7 +126,8 @@ async function findDatabase(data_dir: string): Promise<{ target: ConnectionTarge
   return { target, pid: Number(rows[0]?.pid) }
 }
 
-async function liveElsewhere(order: LivesOrder): Promise<Lived> {
+/** Lives in a process of its own. */
+export async function liveElsewhere(order: LivesOrder): Promise<Lived> {
   const child = fork(fileURLToPath(new URL('lives-process.ts', import.meta.url)), {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { Bench } from './bench.ts'
+import { crowds } from './crowds.ts'
 import { deliveries } from './deliveries.ts'
 import { directory } from './directory.ts'
 import { drafts } from './drafts.ts'
@@ -22,6 +23,7 @@ const benches: Record<string, Bench> = {
   replays,
   deliveries,
   floods,
+  crowds,
   drafts,
   interactions,
   lives,

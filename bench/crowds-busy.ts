@@ -1,0 +1,130 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { logRecipient, releaseEvents, waitingEvents } from './crowds-events.ts'
+import type { CrowdsPeers } from './crowds-peers.ts'
+import { type CrowdsHouse, type CrowdsSize, importRules } from './crowds-stage.ts'
+import type { CrowdsTenant, Running } from './crowds-tenant.ts'
+import type { Database } from './ends.ts'
+import { type Asker, byPerson, byRule } from './houses.ts'
+import { callOnce } from './keyed-call.ts'
+
+/** What the crowds did, so that a reader sees that they were busy. */
+export type Busy = {
+  seconds: number
+  /** Events that the subscriber `notifications` was handed, those that still wait at the end, and mails of the channel. */
+  delivered: number
+  waiting: number
+  channelMails: number
+  /** Whole imports, and imports that were refused, with the first refusal. */
+  imports: number
+  refused: string[]
+  /** Calls that hang, several times a second. */
+  hanging: number[]
+  /** Mails to people, those that still wait at the end, and requests that people are notified of. */
+  mails: number
+  mailsWaiting: number
+  requests: number
+}
+
+/** Milliseconds between two requests that every recipient is notified of. */
+const betweenRequestsMs = 2_000
+
+/** Starts the four crowds on a service that has just begun. The returned function ends them, as far as the service does not work by itself. */
+export async function startCrowds(
+  house: CrowdsHouse,
+  running: Running,
+  size: CrowdsSize,
+  peers: CrowdsPeers,
+): Promise<() => Promise<Busy>> {
+  const { tenants } = house
+  const { database } = running
+  const leaving = new AbortController()
+  const busy = { imports: 0, refused: [] as string[], hanging: [] as number[], requests: 0 }
+  await releaseEvents(database, house.events)
+  await forgetSent(database, tenants.mails)
+  await askForTarget(running, tenants.target, size.waiting)
+  peers.takeMails(logRecipient)
+  const before = await waitingEvents(database, house.events)
+  const began = performance.now()
+  const works = [
+    repeat(leaving.signal, 0, async () => {
+      await importRules(running, tenants.rules, size.rules, nextEdition()).then(
+        () => (busy.imports += 1),
+        (error: Error) => busy.refused.push(error.message),
+      )
+    }),
+    repeat(leaving.signal, betweenRequestsMs, async () => {
+      await ask(running, tenants.mails, byPerson)
+      busy.requests += 1
+    }),
+    repeat(leaving.signal, 200, () => void busy.hanging.push(peers.hanging())),
+  ]
+  return async () => {
+    const waiting = await waitingEvents(database, house.events)
+    const { all, his } = peers.takeMails(logRecipient)
+    const seconds = (performance.now() - began) / 1_000
+    leaving.abort()
+    await Promise.all(works)
+    const mailsWaiting = await waitingMails(database, tenants.mails)
+    return {
+      ...busy,
+      ...{ seconds, waiting, delivered: before - waiting, channelMails: his, mails: all - his, mailsWaiting },
+    }
+  }
+}
+
+/** Why a crowd was idle; undefined: all were busy all the time. */
+export function findIdle({ delivered, waiting, imports, hanging, mails, mailsWaiting }: Busy): string | undefined {
+  if (delivered === 0 || waiting === 0) return `${delivered} waiting events were delivered, and ${waiting} still wait`
+  if (imports === 0) return 'no import of rules ended'
+  // The first calls take a moment.
+  if (hanging.filter((count) => count > 0).length < hanging.length / 2) return 'no call hung half of the time'
+  if (mails === 0 || mailsWaiting === 0) return `${mails} mails were sent, and ${mailsWaiting} still wait`
+  return undefined
+}
+
+async function repeat(signal: AbortSignal, betweenMs: number, work: () => unknown): Promise<void> {
+  while (!signal.aborted) {
+    const next = performance.now() + betweenMs
+    await work()
+    await pause(Math.max(0, next - performance.now()), undefined, { signal }).catch(() => undefined)
+  }
+}
+
+let edition = 0
+
+function nextEdition(): number {
+  edition += 1
+  return edition
+}
+
+let asked = 0
+
+async function ask({ port }: Running, { askers }: CrowdsTenant, action: string): Promise<void> {
+  asked += 1
+  const asker = askers[asked % askers.length] as Asker
+  const resource = { type: 'cloud_account', id: String(400_000_000_000 + asked) }
+  const body = { resource, action, reason: 'a look at the logs', duration_seconds: 3_600 }
+  await callOnce(port, asker, 'POST', '/v1/requests', body)
+}
+
+/** Access that waits for the target that hangs; that of the times before may have been given up. */
+async function askForTarget(running: Running, tenant: CrowdsTenant, count: number): Promise<void> {
+  for (let number = 0; number < count; number += 10)
+    await Promise.all(Array.from({ length: Math.min(10, count - number) }, () => ask(running, tenant, byRule)))
+}
+
+/** A person gets so many mails in an hour: those of the times before count as older. */
+async function forgetSent(database: Database, { tenant_id }: CrowdsTenant): Promise<void> {
+  await database.query(
+    `update notification_mail set sent_at = sent_at - interval '1 hour' where tenant_id = $1 and sent_at is not null`,
+    [tenant_id],
+  )
+}
+
+async function waitingMails(database: Database, { tenant_id }: CrowdsTenant): Promise<number> {
+  const { rows } = await database.query<{ count: number }>(
+    'select count(*)::int from notification_mail where tenant_id = $1 and next_look_at <= clock_timestamp()',
+    [tenant_id],
+  )
+  return rows[0]?.count ?? 0
+}
