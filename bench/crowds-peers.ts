@@ -9,7 +9,14 @@ const mailMs = 50
 /** A mail server that takes its time for each mail, and a target that accepts every call and never answers. */
 export async function startPeers() {
   const mail = await startMailPeer()
-  mail.behave = (step) => (step === 'end' ? pause(mailMs, 'go on') : 'go on')
+  let sending = 0
+  mail.behave = async (step): Promise<'go on'> => {
+    if (step !== 'end') return 'go on'
+    sending += 1
+    await pause(mailMs)
+    sending -= 1
+    return 'go on'
+  }
   let hanging = 0
   const target = createServer((request, reply) => {
     hanging += 1
@@ -23,8 +30,9 @@ export async function startPeers() {
   return {
     smtp_url: mail.url,
     target_url: `http://127.0.0.1:${(target.address() as AddressInfo).port}`,
-    /** The calls that hang now. */
+    /** The calls that hang now, and the mails that are being sent. */
     hanging: () => hanging,
+    sending: () => sending,
     /** The mails since the last call: all of them, and those of this recipient. */
     takeMails(recipient: string): { all: number; his: number } {
       mail.steps.length = 0

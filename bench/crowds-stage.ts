@@ -58,6 +58,8 @@ export async function openCrowdsHouse(size: CrowdsSize, { smtp_url, target_url }
       const tenants = await openTenants(running.database, people)
       await setUpTarget(running, tenants.target, target_url)
       await addRecipients(running.database, tenants.mails, size.recipients)
+      // Its other policies have rules too, and the number is the maximum of a tenant.
+      await running.database.query('delete from policy_rule where tenant_id = $1', [tenants.rules.tenant_id])
       await importRules(running, tenants.rules, size.rules, 0)
       const events = await addEvents(running, tenants.events, size.events)
       await running.database.query('vacuum analyze')

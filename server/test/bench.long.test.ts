@@ -95,6 +95,20 @@ test('the bench of directories works: everybody who leaves is dispatched', async
   assert.match(stdout, /^The import, 8 calls at once: 120 people in /m)
 })
 
+test('the bench of crowds works: all crowds are busy at once, and each call is measured', async () => {
+  const { stdout } = await run(process.execPath, [bench, 'crowds', '--miniature'], { env })
+  const counts = [...stdout.matchAll(/^\| (ask → active|GET \S+) +\|.*[✓✗] \|.*\| +(\d+) \|$/gm)]
+  assert.deepEqual(
+    counts.map(([, name, count]) => [name, count]),
+    [
+      ['ask → active', '20'],
+      ['GET /v1/requests/{id}', '20'],
+      ['GET /v1/requests?limit=50', '20'],
+    ],
+  )
+  assert.match(stdout, /[1-9]\d* imports .* [1-9]\d* calls hanging/)
+})
+
 test('`--help` lists the benches', async () => {
   const { stdout } = await run(process.execPath, [bench, '--help'], { env })
   assert.match(stdout, /^ {2}endpoints /m)
