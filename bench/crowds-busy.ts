@@ -15,7 +15,7 @@ export type Busy = {
   delivered: number
   waiting: number
   channelMails: number
-  /** Whole imports, and imports that were refused, with the first refusal. */
+  /** Imports that were saved; the messages of those that were refused, or whose connection was closed before the answer. */
   imports: number
   refused: string[]
   /** Calls that hang, and mails that are being sent, several times a second. */
@@ -40,17 +40,15 @@ export async function startCrowds(
   const { tenants } = house
   const { database } = running
   const leaving = new AbortController()
-  const busy = { imports: 0, refused: [] as string[], hanging: [] as number[], sending: [] as number[], requests: 0 }
+  const busy = { refused: [] as string[], hanging: [] as number[], sending: [] as number[], requests: 0 }
   await releaseEvents(database, house.events)
   await forgetSent(database, tenants.mails)
   await askForTarget(running, tenants.target, size.waiting)
   let before = await waitingEvents(database, house.events)
   const works = [
     repeat(leaving.signal, 0, async () => {
-      await importRules(running, tenants.rules, size.rules, nextEdition()).then(
-        () => (busy.imports += 1),
-        (error: Error) => busy.refused.push(error.message),
-      )
+      const imported = importRules(running, tenants.rules, size.rules, nextEdition())
+      await imported.catch((error: Error) => busy.refused.push(error.message.slice(0, 200)))
     }),
     repeat(leaving.signal, betweenRequestsMs, async () => {
       await ask(running, tenants.mails, byPerson)
@@ -67,6 +65,7 @@ export async function startCrowds(
   before = await waitingEvents(database, house.events)
   for (const samples of [busy.hanging, busy.sending]) samples.length = 0
   peers.takeMails(logRecipient)
+  const savedBefore = await savedImports(database, tenants.rules)
   const began = performance.now()
   return async () => {
     const waiting = await waitingEvents(database, house.events)
@@ -74,19 +73,21 @@ export async function startCrowds(
     const seconds = (performance.now() - began) / 1_000
     leaving.abort()
     await Promise.all(works)
+    const imports = (await savedImports(database, tenants.rules)) - savedBefore
     const mailsWaiting = await waitingMails(database, tenants.mails)
     return {
       ...busy,
-      ...{ seconds, waiting, delivered: before - waiting, channelMails: his, mails: all - his, mailsWaiting },
+      ...{ seconds, waiting, delivered: before - waiting, channelMails: his },
+      ...{ imports, mails: all - his, mailsWaiting },
     }
   }
 }
 
 /** Why a crowd was idle for a part of the time; undefined: all were busy. */
-export function findIdle({ delivered, waiting, imports, hanging, sending }: Busy): string | undefined {
+export function findIdle({ delivered, waiting, imports, refused, hanging, sending }: Busy): string | undefined {
   const isMostlyNone = (counts: readonly number[]) => counts.filter((count) => count > 0).length < counts.length * 0.9
   if (delivered === 0 || waiting === 0) return `${delivered} waiting events were delivered, and ${waiting} still wait`
-  if (imports === 0) return 'no import of rules ended'
+  if (imports === 0) return `no import of rules was saved: ${refused[0]}`
   if (isMostlyNone(hanging)) return 'no call hung for a part of the time'
   return isMostlyNone(sending) ? 'no mail was being sent for a part of the time' : undefined
 }
@@ -133,6 +134,14 @@ async function forgetSent(database: Database, { tenant_id }: CrowdsTenant): Prom
 async function waitingMails(database: Database, { tenant_id }: CrowdsTenant): Promise<number> {
   const { rows } = await database.query<{ count: number }>(
     'select count(*)::int from notification_mail where tenant_id = $1 and next_look_at <= clock_timestamp()',
+    [tenant_id],
+  )
+  return rows[0]?.count ?? 0
+}
+
+async function savedImports(database: Database, { tenant_id }: CrowdsTenant): Promise<number> {
+  const { rows } = await database.query<{ count: number }>(
+    `select count(*)::int from event where tenant_id = $1 and type = 'policy.updated'`,
     [tenant_id],
   )
   return rows[0]?.count ?? 0

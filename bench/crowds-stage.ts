@@ -4,12 +4,14 @@ import { join } from 'node:path'
 import { makeKeyText } from '../server/src/api-keys/api-key-text.ts'
 import { connectAlone } from '../server/src/db/client/connect.ts'
 import { seedManyApprovers } from '../server/test/support/many-approvers.ts'
+import { until } from '../server/test/support/wait.ts'
 import { addEvents, type ManyEvents } from './crowds-events.ts'
 import type { CrowdsTenant, Running } from './crowds-tenant.ts'
 import { embeddedTarget } from './embedded.ts'
 import type { Database } from './ends.ts'
 import { insertKeys, openHouses } from './houses.ts'
 import { callOnce } from './keyed-call.ts'
+import { connectionClosed } from './lane.ts'
 import { addRule } from './lives-stage.ts'
 import { gather, type People, startService } from './sallyport.ts'
 
@@ -60,7 +62,7 @@ export async function openCrowdsHouse(size: CrowdsSize, { smtp_url, target_url }
       await addRecipients(running.database, tenants.mails, size.recipients)
       // Its other policies have rules too, and the number is the maximum of a tenant.
       await running.database.query('delete from policy_rule where tenant_id = $1', [tenants.rules.tenant_id])
-      await importRules(running, tenants.rules, size.rules, 0)
+      await importAtFirst(running, tenants.rules, size.rules)
       const events = await addEvents(running, tenants.events, size.events)
       await running.database.query('vacuum analyze')
       return { tenants, events, during, close }
@@ -115,4 +117,17 @@ export async function importRules(
     return `@ordinal("${number}") permit (principal, action == Action::"ReadOnlyAccess", resource == cloud_account::"${account}");`
   })
   await callOnce(port, owner, 'PUT', `/v1/policies/${policy_id}/cedar`, { cedar: rules.join('\n') })
+}
+
+/** The service closes a connection that is silent for 20 s, and the import goes on: on a busy machine it may take longer. */
+async function importAtFirst(running: Running, tenant: CrowdsTenant, count: number): Promise<void> {
+  const fault = await importRules(running, tenant, count, 0).catch((error: Error) => error)
+  if (fault !== undefined && fault.message !== connectionClosed) throw fault
+  await until('the rules are imported', async () => {
+    const { rows } = await running.database.query<{ count: number }>(
+      'select count(*)::int from policy_rule where tenant_id = $1',
+      [tenant.tenant_id],
+    )
+    return rows[0]?.count === count
+  })
 }

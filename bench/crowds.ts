@@ -169,9 +169,9 @@ function saysBusy(all: readonly Busy[]): string {
     ),
     said(
       sum((one) => one.imports),
-      'imports',
+      'imports saved',
     ),
-    ...(refused.length > 0 ? [`${refused.length} imports refused, the first: ${refused[0]}`] : []),
+    ...(refused.length > 0 ? [`${refused.length} imports without success, the first: ${refused[0]}`] : []),
     `${quantile(hanging, 0.5)} calls hanging (p50)`,
     said(
       sum((one) => one.requests),

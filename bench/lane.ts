@@ -6,6 +6,9 @@ export type Reply = { status: number; body: string }
 /** A persistent connection that sends one request at a time, as cheaply as possible. */
 export type Lane = { call(request: string): Promise<Reply>; close(): void }
 
+/** The message of the error where the service closed the connection before it answered. */
+export const connectionClosed = 'the service closed the connection'
+
 /** The service closes a connection that was idle for a while: the next request opens another. */
 export async function openLane(port: number): Promise<Lane> {
   let held = ''
@@ -13,7 +16,7 @@ export async function openLane(port: number): Promise<Lane> {
   const listen = (socket: Socket) => {
     const fail = (error: Error) => settle?.reject(error)
     socket.on('error', fail)
-    socket.on('close', () => fail(new Error('the service closed the connection')))
+    socket.on('close', () => fail(new Error(connectionClosed)))
     socket.on('data', (chunk) => {
       held = held === '' ? chunk.toString('latin1') : held + chunk.toString('latin1')
       const end = held.indexOf('\r\n\r\n')

@@ -106,7 +106,7 @@ test('the bench of crowds works: all crowds are busy at once, and each call is m
       ['GET /v1/requests?limit=50', '20'],
     ],
   )
-  assert.match(stdout, /[1-9]\d* imports .* [1-9]\d* calls hanging/)
+  assert.match(stdout, /[1-9]\d* imports saved .* [1-9]\d* calls hanging/)
 })
 
 test('`--help` lists the benches', async () => {
