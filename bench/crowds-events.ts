@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { multiplyLives } from '../server/test/support/multiply-lives.ts'
+import { inParts } from '../server/test/support/in-parts.ts'
 import type { CrowdsTenant, Running } from './crowds-tenant.ts'
 import type { Database } from './ends.ts'
 import { callOnce } from './keyed-call.ts'
@@ -14,7 +14,7 @@ export type ManyEvents = { tenant_id: string; count: number; from: Place; isRele
 /** The recipient of the channel that is notified of each of the events. */
 export const logRecipient = 'log@log.example'
 
-/** Life cycles that are over, copied until they have that many events, of which no subscriber was notified; and a channel that wants all of them. */
+/** Life cycles that are over, with copies of their events, of which no subscriber was notified; and a channel that wants all of them. */
 export async function addEvents(running: Running, tenant: CrowdsTenant, count: number): Promise<ManyEvents> {
   const { port, target, database } = running
   const { tenant_id, askers, owner } = tenant
@@ -27,13 +27,35 @@ export async function addEvents(running: Running, tenant: CrowdsTenant, count: n
   await liveElsewhere({ ...lives, port, database: target, askers })
   await untilDelivered(database)
   await forgetDelivered(database, tenant_id)
-  const { rows } = await database.query<{ count: number }>(
-    'select count(*)::int from event where tenant_id = $1 and (xid, seq) > ($2::xid8, $3::bigint)',
+  await copyEvents(database, { tenant_id, count, from })
+  return { tenant_id, count, from, isReleased: false }
+}
+
+/**
+ * Copies the events after a place until there are `count`, each copy a minute older than the one before. All are in the first transaction
+ * after the place, so that they are behind the cursors of the subscribers.
+ */
+async function copyEvents(
+  database: Database,
+  { tenant_id, count, from }: Omit<ManyEvents, 'isReleased'>,
+): Promise<void> {
+  await database.query(
+    `create temp table original as
+      select *, min(xid) over () as first_xid from event where tenant_id = $1 and (xid, seq) > ($2::xid8, $3::bigint)`,
     [tenant_id, from.xid, from.seq],
   )
-  const times = Math.ceil(count / (rows[0]?.count ?? 1)) - 1
-  await multiplyLives(async (text, values) => (await database.query<object>(text, values)).rows, tenant_id, times)
-  return { tenant_id, count, from, isReleased: false }
+  const { rows } = await database.query<{ count: number }>('select count(*)::int from original')
+  await inParts(Math.ceil(count / (rows[0]?.count ?? 0)) - 1, (first, last) =>
+    database.query(
+      `insert into event (tenant_id, id, xid, type, at, actor_kind, actor_id, api_key_id, subject_type, subject_id, data,
+          request_id)
+        select tenant_id, gen_random_uuid(), first_xid, type, at - make_interval(mins => n), actor_kind, actor_id,
+          api_key_id, subject_type, subject_id, data, request_id
+        from original, generate_series($1::integer, $2::integer) n`,
+      [first, last],
+    ),
+  )
+  await database.query('drop table original')
 }
 
 /** Until no event waits for a subscriber. */

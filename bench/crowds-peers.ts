@@ -9,12 +9,8 @@ const mailMs = 50
 /** A mail server that takes its time for each mail, and a target that accepts every call and never answers. */
 export async function startPeers() {
   const mail = await startMailPeer()
-  let sending = 0
   mail.behave = async (step): Promise<'go on'> => {
-    if (step !== 'end') return 'go on'
-    sending += 1
-    await pause(mailMs)
-    sending -= 1
+    if (step === 'end') await pause(mailMs)
     return 'go on'
   }
   let hanging = 0
@@ -30,9 +26,10 @@ export async function startPeers() {
   return {
     smtp_url: mail.url,
     target_url: `http://127.0.0.1:${(target.address() as AddressInfo).port}`,
-    /** The calls that hang now, and the mails that are being sent. */
+    /** The calls that hang now. */
     hanging: () => hanging,
-    sending: () => sending,
+    /** Whether a mail was sent to another recipient since the last `takeMails`. */
+    hasMailBeside: (recipient: string) => mail.taken.some(({ to }) => to !== recipient),
     /** The mails since the last call: all of them, and those of this recipient. */
     takeMails(recipient: string): { all: number; his: number } {
       mail.steps.length = 0

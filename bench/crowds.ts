@@ -13,9 +13,9 @@ import { byRule } from './houses.ts'
 
 const whole = { events: 300_000, rules: 10_000, waiting: 300, recipients: 500, asks: 2_000 }
 const miniature = { events: 3_000, rules: 300, waiting: 30, recipients: 50, asks: 20 }
-const asksPerSecond = 10
+const asksPerSecond = 12
 /** Of each round; the service has just started. */
-const warmUpAsks = { whole: 50, miniature: 10 }
+const warmUpAsks = { whole: 36, miniature: 10 }
 
 /** Milliseconds of each call. */
 type Took = { asks: number[]; reads: number[]; lists: number[] }
@@ -181,5 +181,6 @@ function saysBusy(all: readonly Busy[]): string {
       sum((one) => one.mails),
       'mails to people',
     ),
+    `at least ${Math.min(...all.map((one) => one.mailsWaiting)).toLocaleString('en')} still waiting`,
   ].join(', ')
 }
