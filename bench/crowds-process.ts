@@ -53,17 +53,23 @@ async function sample(order: SamplesOrder): Promise<Samples> {
   }
   const began = now()
   const calls: Promise<void>[] = []
+  const slot = 1_000 / asksPerSecond
+  // At a random moment: at a fixed one, reads would always meet the same part of the work for the ask before them.
+  const readSoon = async (work: () => Promise<unknown>, samples: number[], place: number) => {
+    await pause(Math.random() * slot)
+    const ms = await timed(work)
+    if (place >= warmUp) samples.push(ms)
+  }
   for (let place = 0; place < warmUp + count; place += 1) {
-    const due = began + (place * 1_000) / asksPerSecond
-    await pause(Math.max(0, due - now()))
+    await pause(Math.max(0, began + place * slot - now()))
     calls.push(ask(place))
-    await pause(Math.max(0, due + 333 / asksPerSecond - now()))
-    // The first answer may be slow: then the first read comes late, and not in place of another.
+    // There is nothing to read before the first answer.
     if (known.length === 0) await calls[0]
     const id = known[Math.floor(Math.random() * known.length)] ?? ''
-    calls.push(timed(() => read(id)).then((ms) => keep(samples.reads, ms, place >= warmUp)))
-    await pause(Math.max(0, due + 667 / asksPerSecond - now()))
-    calls.push(timed(list).then((ms) => keep(samples.lists, ms, place >= warmUp)))
+    calls.push(
+      readSoon(() => read(id), samples.reads, place),
+      readSoon(list, samples.lists, place),
+    )
   }
   await Promise.all(calls)
   lanes.close()
@@ -82,10 +88,6 @@ async function askOnce(lane: Lane, order: SamplesOrder, place: number): Promise<
   const asked = now()
   const { id } = await keyedCall<{ id: string }>({ lane, port: order.port }, asker, 'POST', '/v1/requests', body)
   return { request_id: id, asked }
-}
-
-function keep(samples: number[], ms: number, counts: boolean): void {
-  if (counts) samples.push(ms)
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
