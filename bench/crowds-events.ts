@@ -47,8 +47,8 @@ async function copyEvents(
   const { rows } = await database.query<{ count: number }>('select count(*)::int from original')
   await inParts(Math.ceil(count / (rows[0]?.count ?? 0)) - 1, (first, last) =>
     database.query(
-      `insert into event (tenant_id, id, xid, type, at, actor_kind, actor_id, api_key_id, subject_type, subject_id, data,
-          request_id)
+      `insert into event (tenant_id, id, xid, type, at, actor_kind, actor_id, api_key_id, subject_type, subject_id,
+          data, request_id)
         select tenant_id, gen_random_uuid(), first_xid, type, at - make_interval(mins => n), actor_kind, actor_id,
           api_key_id, subject_type, subject_id, data, request_id
         from original, generate_series($1::integer, $2::integer) n`,
