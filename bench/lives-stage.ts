@@ -13,7 +13,11 @@ import { peakMb, processorMs } from './processor-time.ts'
 import { gather, type People, startService } from './sallyport.ts'
 
 /** What a measurement of life cycles asks for. */
-export type LivesWanted = Pick<LivesOrder, 'lives' | 'perSecond' | 'revoke'> & { atOnce?: number }
+export type LivesWanted = Pick<LivesOrder, 'lives' | 'perSecond' | 'revoke'> & {
+  atOnce?: number
+  /** Instead of those of the stage. */
+  askers?: readonly Asker[]
+}
 
 /**
  * The lives, the processor time of PostgreSQL and of Node for each, in milliseconds, and the most memory that Node has had since its start, in MB;
@@ -45,29 +49,61 @@ export type LivesOptions = {
 
 export async function openLivesStage(options: LivesOptions): Promise<LivesStage> {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-bench-'))
-  const stops: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })]
+  const remove = () => rm(folder, { recursive: true, force: true })
+  try {
+    const askers = await makeTenants(folder, options)
+    const stage = await openStageIn(folder, askers, options)
+    return { ...stage, close: () => stage.close().finally(remove) }
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}
+
+// Tokens are issued in the name of this URL, and the port changes with each start.
+const env = { LOG_LEVEL: 'warn', PUBLIC_URL: 'http://127.0.0.1' }
+
+/** Makes the tenants and their people in an empty data folder. The service has ended afterwards. */
+export async function makeTenants(folder: string, options: LivesOptions): Promise<Asker[]> {
+  const service = await startService({ ...env, DATA_DIR: folder })
+  try {
+    return await prepare(service.base_url, folder, options)
+  } finally {
+    await service.stop()
+  }
+}
+
+/** How a stage is opened in a folder that has tenants. */
+export type StageOptions = Pick<LivesOptions, 'node_options'> & {
+  /** Of lives that the folder does not have yet; the stage counts on from there. */
+  firstAccount?: number
+  /** For the service, which then uses another database than its own; `target` is where the stage finds it, of a server with this `pid`. */
+  elsewhere?: { env: Record<string, string>; target: ConnectionTarget; pid: number }
+}
+
+/** Starts the service in a folder that has tenants, and leaves the folder when it ends. */
+export async function openStageIn(
+  folder: string,
+  askers: readonly Asker[],
+  { node_options, firstAccount = 100_000_000_000, elsewhere }: StageOptions = {},
+): Promise<LivesStage> {
+  const node = node_options !== undefined && { NODE_OPTIONS: node_options }
+  const service = await startService({ ...env, DATA_DIR: folder, ...node, ...elsewhere?.env })
+  const stops: (() => Promise<unknown>)[] = [service.stop]
   const close = async () => {
     for (const stop of stops.splice(0).reverse()) await stop()
   }
   try {
-    // Tokens are issued in the name of this URL, and the port changes with each start.
-    const env = { DATA_DIR: folder, LOG_LEVEL: 'warn', PUBLIC_URL: 'http://127.0.0.1' }
-    const first = await startService(env)
-    const people = await prepare(first.base_url, folder, options).finally(first.stop)
-    const node = options.node_options !== undefined && { NODE_OPTIONS: options.node_options }
-    const service = await startService({ ...env, ...node })
-    stops.push(service.stop)
-    const { target, pid } = await findDatabase(folder)
+    const { target, pid } = elsewhere ?? (await findDatabase(folder))
     const database = await connectAlone(target)
     stops.push(() => database.end())
-    const askers = await openHouses(database, people, options)
-    let firstAccount = 100_000_000_000
+    let next = firstAccount
     return {
       database,
       askers,
       async live({ atOnce = 16, ...wanted }) {
-        const order = { ...wanted, atOnce, firstAccount, port: service.port, database: target, askers }
-        firstAccount += wanted.lives
+        const order = { askers, ...wanted, atOnce, firstAccount: next, port: service.port, database: target }
+        next += wanted.lives
         const before = [processorMs(pid), processorMs(service.pid)]
         const lived = await liveElsewhere(order)
         const used = [processorMs(pid), processorMs(service.pid)].map((ms, at) => each(ms, before[at], wanted.lives))
@@ -85,18 +121,22 @@ function each(after: number | undefined, before: number | undefined, count: numb
   return after === undefined || before === undefined ? undefined : (after - before) / count
 }
 
-async function prepare(base_url: string, folder: string, options: LivesOptions): Promise<People> {
+async function prepare(base_url: string, folder: string, options: LivesOptions): Promise<Asker[]> {
   const people = await gather(base_url, folder)
   await addRule(base_url, people)
-  if (!options.counts_statements) return people
   const { target } = await findDatabase(folder)
   const database = await connectAlone(target)
-  // Takes effect with the next start.
-  await database.query(`alter system set shared_preload_libraries = 'pg_stat_statements'`)
-  await database.query(`alter system set pg_stat_statements.track_planning = on`)
-  await database.query('create extension pg_stat_statements')
-  await database.end()
-  return people
+  try {
+    if (options.counts_statements) {
+      // Takes effect with the next start.
+      await database.query(`alter system set shared_preload_libraries = 'pg_stat_statements'`)
+      await database.query(`alter system set pg_stat_statements.track_planning = on`)
+      await database.query('create extension pg_stat_statements')
+    }
+    return await openHouses(database, people, options)
+  } finally {
+    await database.end()
+  }
 }
 
 /** What the requests for `byRule` need: nobody decides them. */

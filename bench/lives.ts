@@ -78,7 +78,7 @@ async function liveTogether(stage: LivesStage, { isMiniature }: Effort): Promise
 }
 
 /** Until no event waits for the notifications that follow from it. */
-async function untilNotified(database: Database): Promise<void> {
+export async function untilNotified(database: Database): Promise<void> {
   for (;;) {
     const { rows } = await database.query<{ waits: boolean }>(
       `select exists (select from event e join event_cursor c on c.subscriber = 'notifications'
@@ -100,7 +100,7 @@ type Times = {
   lives_a_second: number
 }
 
-async function timesOf(database: Database, { lives }: LivesMeasured): Promise<Times> {
+export async function timesOf(database: Database, { lives }: LivesMeasured): Promise<Times> {
   const { rows } = await database.query<{ request_id: string; active: number; gone: number }>(
     `select request_id, extract(epoch from activated_at)::float8 * 1000 as active,
         extract(epoch from updated_at)::float8 * 1000 as gone

@@ -80,7 +80,7 @@ export function scriptOf(
 }
 
 /** pgbench takes a colon and a word for one of its variables, also within a literal such as 'requests:approve'. */
-function withoutNames(text: string): string {
+export function withoutNames(text: string): string {
   return text.replaceAll(/'([^':]*:)(\w[^']*)'/g, "('$1' || '$2')")
 }
 

@@ -9,6 +9,7 @@ import { floods } from './floods.ts'
 import { grants } from './grants.ts'
 import { interactions } from './interactions.ts'
 import { life } from './life.ts'
+import { limit } from './limit.ts'
 import { lives } from './lives.ts'
 import { policy } from './policy.ts'
 import { pull } from './pull.ts'
@@ -28,6 +29,7 @@ const benches: Record<string, Bench> = {
   interactions,
   lives,
   life,
+  limit,
   directory,
   pull,
 }
