@@ -4,6 +4,7 @@ import type { Database } from './ends.ts'
 import { type Asker, byPerson, byRule } from './houses.ts'
 import { keyedCall } from './keyed-call.ts'
 import { type Lane, openLane } from './lane.ts'
+import { processorMs } from './processor-time.ts'
 
 /**
  * A separate process in which people ask for access, an approver approves every second request, and access ends early. It
@@ -18,10 +19,14 @@ export type LivesOrder = {
   atOnce: number
   /** Asks a second; null: as fast as the answers come. */
   perSecond: number | null
+  /** Who decides: a person every second request, or all; or all of them once all have been asked for. Default: every second. */
+  approve?: 'half' | 'all' | 'afterwards'
   /** Each grant is revoked as soon as it is active, or all of them once all are. */
   revoke: 'each' | 'all'
   /** The first of as many accounts, each named once. */
   firstAccount: number
+  /** Whose processor time is counted. */
+  processes?: { postgres: number; node: number }
 }
 
 /** One life cycle. Moments are milliseconds since 1970, by the clock that the database has too. */
@@ -30,13 +35,17 @@ export type Life = {
   /** The place of its asker in the order. */
   asker: number
   asked: number
+  /** When a person began to approve it; 0 if a rule did. */
+  approving: number
   /** When the request, and its approval if a person approves it, was answered. */
   approved: number
   revoked: number
 }
 
-/** `seconds`: all of it. */
-export type Lived = { lives: Life[]; seconds: number }
+/** `seconds`: all of it. `until_active`: processor time from the first approval until all is active, in ms, if all are approved afterwards. */
+export type Lived = { lives: Life[]; seconds: number; until_active?: Processors | undefined }
+
+type Processors = { postgres_ms: number; node_ms: number }
 
 const now = () => performance.timeOrigin + performance.now()
 
@@ -58,39 +67,66 @@ async function live(order: LivesOrder): Promise<Lived> {
   const lives = new Map<string, Life>()
   const activated = await watchActivated(database)
   const began = now()
-  let next = 0
-  const ask = async (lane: Lane) => {
-    while (next < count) {
-      const place = next++
-      if (perSecond !== null) await pause(Math.max(0, began + (place * 1000) / perSecond - now()))
-      const life = await askOnce(lane, order, place)
-      lives.set(life.request_id, life)
+  const each = (once: (lane: Lane, place: number) => Promise<unknown>) => {
+    let next = 0
+    const follow = async (lane: Lane) => {
+      while (next < count) await once(lane, next++)
     }
+    return Promise.all(asking.map(follow))
   }
-  const asked = Promise.all(asking.map(ask))
-  await endEach(order, database, lives, ending, activated, asked)
+  const ask = async (lane: Lane, place: number) => {
+    if (perSecond !== null) await pause(Math.max(0, began + (place * 1000) / perSecond - now()))
+    const life = await askOnce(lane, order, place)
+    lives.set(life.request_id, life)
+    if (order.approve !== 'afterwards' && isByPerson(order, place)) await approveOnce(lane, order, life)
+  }
+  let before: Processors | undefined
+  const approveAll = async () => {
+    before = processorsOf(order)
+    const all = [...lives.values()]
+    await each((lane, place) => approveOnce(lane, order, all[place] as Life))
+  }
+  const asked = each(ask).then(() => (order.approve === 'afterwards' ? approveAll() : undefined))
+  let until_active: Processors | undefined
+  const whenActive = () => {
+    const after = processorsOf(order)
+    if (before === undefined || after === undefined) return
+    until_active = { postgres_ms: after.postgres_ms - before.postgres_ms, node_ms: after.node_ms - before.node_ms }
+  }
+  await endEach(order, database, lives, ending, activated, asked, whenActive)
   await database.end()
   for (const lane of [...asking, ...ending]) lane.close()
-  return { lives: [...lives.values()], seconds: (now() - began) / 1000 }
+  return { lives: [...lives.values()], seconds: (now() - began) / 1000, until_active }
+}
+
+const isByPerson = ({ approve = 'half' }: LivesOrder, place: number) => approve !== 'half' || place % 2 === 0
+
+function processorsOf({ processes }: LivesOrder): Processors | undefined {
+  if (processes === undefined) return undefined
+  const [postgres_ms, node_ms] = [processorMs(processes.postgres), processorMs(processes.node)]
+  return postgres_ms === undefined || node_ms === undefined ? undefined : { postgres_ms, node_ms }
 }
 
 async function askOnce(lane: Lane, order: LivesOrder, place: number): Promise<Life> {
   const number = place % order.askers.length
   const asker = askerOf(order, number)
-  const byAPerson = place % 2 === 0
   const body = {
     resource: { type: 'cloud_account', id: String(order.firstAccount + place).padStart(12, '0') },
-    action: byAPerson ? byPerson : byRule,
+    action: isByPerson(order, place) ? byPerson : byRule,
     reason: 'a look at the logs',
     duration_seconds: 3_600,
   }
   const asked = now()
   const { id } = await keyedCall<{ id: string }>({ lane, port: order.port }, asker, 'POST', '/v1/requests', body)
-  if (byAPerson) {
-    const approver = { tenant_id: asker.tenant_id, key: asker.approver_key }
-    await keyedCall({ lane, port: order.port }, approver, 'POST', `/v1/requests/${id}/approve`, {})
-  }
-  return { request_id: id, asker: number, asked, approved: now(), revoked: 0 }
+  return { request_id: id, asker: number, asked, approving: 0, approved: now(), revoked: 0 }
+}
+
+async function approveOnce(lane: Lane, order: LivesOrder, life: Life): Promise<void> {
+  const { tenant_id, approver_key } = askerOf(order, life.asker)
+  const approver = { tenant_id, key: approver_key }
+  life.approving = now()
+  await keyedCall({ lane, port: order.port }, approver, 'POST', `/v1/requests/${life.request_id}/approve`, {})
+  life.approved = now()
 }
 
 function askerOf({ askers }: LivesOrder, number: number): Asker {
@@ -109,6 +145,7 @@ async function endEach(
   ending: readonly Lane[],
   activated: () => Promise<Active[]>,
   asked: Promise<unknown>,
+  whenActive: () => void,
 ): Promise<void> {
   const active: Active[] = []
   const revoked: Active[] = []
@@ -133,6 +170,7 @@ async function endEach(
   while (seen < order.lives || active.length > 0 || calls.size > 0) {
     const found = await activated()
     seen += found.length
+    if (found.length > 0 && seen === order.lives) whenActive()
     active.push(...found)
     const mayEnd = order.revoke === 'each' || seen === order.lives
     // An event may be seen before the answer to the call that caused it.

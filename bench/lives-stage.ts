@@ -13,7 +13,7 @@ import { peakMb, processorMs } from './processor-time.ts'
 import { gather, type People, startService } from './sallyport.ts'
 
 /** What a measurement of life cycles asks for. */
-export type LivesWanted = Pick<LivesOrder, 'lives' | 'perSecond' | 'revoke'> & {
+export type LivesWanted = Pick<LivesOrder, 'lives' | 'perSecond' | 'approve' | 'revoke'> & {
   atOnce?: number
   /** Instead of those of the stage. */
   askers?: readonly Asker[]
@@ -102,7 +102,9 @@ export async function openStageIn(
       database,
       askers,
       async live({ atOnce = 16, ...wanted }) {
-        const order = { askers, ...wanted, atOnce, firstAccount: next, port: service.port, database: target }
+        const processes = { postgres: pid, node: service.pid }
+        const place = { firstAccount: next, port: service.port, database: target, processes }
+        const order = { askers, ...wanted, atOnce, ...place }
         next += wanted.lives
         const before = [processorMs(pid), processorMs(service.pid)]
         const lived = await liveElsewhere(order)

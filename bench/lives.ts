@@ -93,10 +93,13 @@ export async function untilNotified(database: Database): Promise<void> {
 /** Milliseconds of each life, and of each notification; `last_active_ms`: from the last approval to the last activation. */
 type Times = {
   asked: number[]
+  approved_to_active: number[]
   ended: number[]
   notified: number[]
   accepted_a_second: number
   last_active_ms: number
+  /** By the clock, in milliseconds since 1970. */
+  last_gone: number
   lives_a_second: number
 }
 
@@ -123,10 +126,12 @@ export async function timesOf(database: Database, { lives }: LivesMeasured): Pro
   const approved = last((life) => life.approved)
   return {
     asked: lived.map(({ asked, active }) => active - asked),
+    approved_to_active: lived.map(({ approved, active }) => active - approved),
     ended: lived.map(({ revoked, gone }) => gone - revoked),
     notified: notified.map(({ ms }) => ms),
     accepted_a_second: lives.length / ((approved - began) / 1000),
     last_active_ms: last(({ active }) => active) - approved,
+    last_gone: last(({ gone }) => gone),
     lives_a_second: lives.length / ((last(({ gone }) => gone) - began) / 1000),
   }
 }

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { approvals } from './approvals.ts'
 import type { Bench } from './bench.ts'
 import { crowds } from './crowds.ts'
 import { deliveries } from './deliveries.ts'
@@ -30,6 +31,7 @@ const benches: Record<string, Bench> = {
   lives,
   life,
   limit,
+  approvals,
   directory,
   pull,
 }
