@@ -2,6 +2,8 @@
 export type Effort = {
   /** A miniature takes seconds and only shows that the bench works. */
   isMiniature: boolean
+  /** The growth of tables to ten million events as well. */
+  isWhole: boolean
   rounds: number
   /** Of each measurement, in whole seconds, as pgbench counts. */
   seconds: number

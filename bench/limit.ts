@@ -23,11 +23,14 @@ const columns = ['', 'lives a second', 'PostgreSQL', 'gone', 'rows of each', 'of
 
 type Counts = { tenants: number; askersOfEach: number; warm: number; lives: number }
 
-/** Each client of pgbench has the lives of one tenant, so that it sends them in their order. One asker has one life. */
+/**
+ * Each client of pgbench has the lives of one tenant, so that it sends them in their order. One asker has one life. The time in which pgbench
+ * reads its script grows with the square of its length.
+ */
 const countsOf = ({ isMiniature }: Effort): Counts =>
   isMiniature
     ? { tenants: 3, askersOfEach: 8, warm: 6, lives: 24 }
-    : { tenants: 16, askersOfEach: 100, warm: 480, lives: 1_600 }
+    : { tenants: 16, askersOfEach: 40, warm: 160, lives: 640 }
 
 /** A way of living the same lives on the same tables. */
 type Speed = Effect & { perSecond: number; postgres_ms: number | undefined }

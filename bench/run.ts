@@ -8,6 +8,7 @@ import { drafts } from './drafts.ts'
 import { endpoints } from './endpoints.ts'
 import { floods } from './floods.ts'
 import { grants } from './grants.ts'
+import { growth } from './growth.ts'
 import { interactions } from './interactions.ts'
 import { life } from './life.ts'
 import { limit } from './limit.ts'
@@ -31,6 +32,7 @@ const benches: Record<string, Bench> = {
   lives,
   life,
   limit,
+  growth,
   approvals,
   directory,
   pull,
@@ -42,6 +44,7 @@ const options = {
   clients: { type: 'string', default: '16' },
   grants: { type: 'string', default: '10000' },
   miniature: { type: 'boolean', default: false },
+  whole: { type: 'boolean', default: false },
   'no-write': { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const
@@ -58,6 +61,7 @@ Without a name: all of them. The tables go to docs/benchmarks.md as well.
   --seconds N     of each measurement (${options.seconds.default})
   --clients N     callers at once (${options.clients.default})
   --grants N      grants that end at one instant (${options.grants.default})
+  --whole         growth: a million requests, ten thousand tenants, ten million events; takes long
   --no-write      print only
   --miniature     a second or so of each, to see that it works; prints only
 `
@@ -73,6 +77,7 @@ if (values.help || unknown.length > 0) {
 const isMiniature = values.miniature
 const effort = {
   isMiniature,
+  isWhole: values.whole,
   rounds: isMiniature ? 1 : Number(values.rounds),
   seconds: isMiniature ? 1 : Number(values.seconds),
   clients: isMiniature ? 4 : Number(values.clients),
