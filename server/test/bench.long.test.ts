@@ -3,6 +3,7 @@ import { execFile, execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { findPgbench } from '../../bench/pgbench.ts'
 import { asMarkdown } from '../../bench/report.ts'
 import { skipChromium } from './support/chromium.ts'
 
@@ -60,6 +61,38 @@ test('the benches of life cycles work: all access is active and gone, and the st
   assert.match(stdout, /One life cycle a second: from asking to active \d+ ms/)
   assert.match(stdout, /^\| activates grants/m)
   assert.match(stdout, /the policy engine \d+ %/)
+})
+
+test('the bench of approvals works: a burst and a rate are measured', async () => {
+  const { stdout } = await run(process.execPath, [bench, 'approvals', '--miniature'], { env })
+  for (const name of ['40 pending, 16 at once', '10 a second for 2 s, whole lives'])
+    assert.match(stdout, new RegExp(`^\\| ${name} +\\| +[1-9]`, 'm'), stdout)
+})
+
+test('the bench of growth works: each size is measured fresh and analyzed', async () => {
+  const { stdout } = await run(process.execPath, [bench, 'growth', '--miniature'], { env })
+  const rows = [...stdout.matchAll(/^\| (.+?) +\| +(\d+) \| +(\d+) \| +[1-9]/gm)]
+  assert.deepEqual(
+    rows.map(([, name, requests, events]) => [name, Number(requests) >= 90, Number(events) >= 500]),
+    [
+      ['after its own lives', false, false],
+      ['3 times, fresh', true, true],
+      ['3 times, analyzed', true, true],
+    ],
+  )
+})
+
+test('the bench of the limit works: all lives of the recording come to their end in pgbench too', {
+  skip: findPgbench() === undefined && 'pgbench is not installed',
+}, async () => {
+  const { stdout } = await run(process.execPath, [bench, 'limit', '--miniature'], { env })
+  const rows = [...stdout.matchAll(/^\| (pgbench|the service) +\| +[1-9]\d* \|.*\| +100\.0 % \| +([\d.]+) \|/gm)]
+  assert.deepEqual(
+    rows.map(([, name]) => name),
+    ['pgbench', 'the service'],
+    stdout,
+  )
+  assert.equal(rows[0]?.[2], rows[1]?.[2], 'each life leaves as many rows')
 })
 
 test('the bench of policy works: all contenders give the same answers', async () => {
