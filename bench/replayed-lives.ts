@@ -57,7 +57,7 @@ function tenantOf({ pipelines }: WireTransaction): string | undefined {
 }
 
 /** What one client of pgbench sends: it prepares the statements, warms up, waits for all others, and begins. */
-export function scriptOfPart({ warm, measured }: Part, lock: number): string {
+function scriptOfPart({ warm, measured }: Part, lock: number): string {
   const names = new Map<string, string>()
   for (const { text } of [...warm, ...measured].flatMap(({ pipelines }) => pipelines.flat()))
     if (isPreparable(text) && !names.has(text)) names.set(text, `s${names.size}`)
