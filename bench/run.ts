@@ -52,7 +52,7 @@ const options = {
 const help = `npm run bench [-- [names] [options]]
 
 ${Object.entries(benches)
-  .map(([name, { summary }]) => `  ${name.padEnd(12)}${summary}`)
+  .map(([name, { summary }]) => `  ${name.padEnd(14)}${summary}`)
   .join('\n')}
 
 Without a name: all of them. The tables go to docs/benchmarks.md as well.
