@@ -13,6 +13,9 @@ const after = Type.String({
   description: 'the id of the last event of an earlier export: continues after it, in the order of the commits',
 })
 
+const notFound =
+  'is not the id of an event in this audit log; if the event was dropped, begin again with `from`, the time of that event'
+
 export const exportAuditEvents = operation({
   method: 'GET',
   path: '/v1/audit-events/export',
@@ -26,7 +29,7 @@ export const exportAuditEvents = operation({
   // Before the stream begins, so that it is a 400.
   async prepare({ tx }, { query }) {
     if (query.after === undefined || (await findPlace(tx, query.after)) !== undefined) return
-    throw invalidInput([{ pointer: 'after', why: 'is not the id of an event in this audit log' }])
+    throw invalidInput([{ pointer: 'after', why: notFound }])
   },
   run: ({ tx, actor }, { query: { after, ...filters } }) =>
     allEvents(tx, readAuditFilters(filters, actor.user_id), after),

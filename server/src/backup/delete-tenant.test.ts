@@ -179,6 +179,8 @@ suite('a deletion does not begin', () => {
     const { held } = await exported(tenant_id)
     const fewer = { ...held, events: held.events - 1 }
     await assert.rejects(beginDeletion(db.owner, fewer), /export again/)
+    const dropped = { ...held, events: held.events + 5, last_event_id: newId() }
+    await assert.rejects(beginDeletion(db.owner, dropped), /since it was made: export again/)
   })
 
   test('by a file that is cut short, holds several tenants, or is no export', async () => {

@@ -104,15 +104,19 @@ async function requireNothingHeld(client: SingleConnection, tenant_id: string): 
 }
 
 async function requireAllEvents(client: SingleConnection, held: InspectedExport): Promise<void> {
-  const { rows } = await client.query<{ events: number; last_event_id: string | null }>(
+  const { rows } = await client.query<{ events: number; last_event_id: string | null; newer: number | null }>(
     `select (select count(*)::float8 from event where tenant_id = $1) as events,
-      (select id from event where tenant_id = $1 order by seq desc limit 1) as last_event_id`,
-    [held.tenant_id],
+      (select id from event where tenant_id = $1 order by seq desc limit 1) as last_event_id,
+      (select count(*)::float8 from event e where e.tenant_id = $1 and e.seq > l.seq) as newer
+      from (values ($2::uuid)) h left join event l on l.tenant_id = $1 and l.id = h.column1`,
+    [held.tenant_id, held.last_event_id],
   )
   const [now] = rows
   if (now?.events === held.events && (now.last_event_id ?? undefined) === held.last_event_id) return
-  const more = (now?.events ?? 0) - held.events
-  throw new Error(`the file lacks what was recorded since it was made, events ${more}: export again`)
+  const newer = held.last_event_id === undefined ? now?.events : now?.newer
+  // Fewer may be left than the file holds: `events drop` drops old ones, and records that it did.
+  const since = newer ? `, events ${newer}` : ''
+  throw new Error(`the file lacks what was recorded since it was made${since}: export again`)
 }
 
 /**

@@ -1,9 +1,10 @@
 import { byId } from '../db/list-orders.ts'
 import { readListPage } from '../db/list-page.ts'
 import { oldestOpen, settledTo } from '../db/settled.ts'
-import { idDigits, sql } from '../db/sql.ts'
+import { idDigits, sql, sqlInteger } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
+import { notificationDays } from '../kernel/notification-days.ts'
 import type { PageRequest, PageRows } from '../kernel/page.ts'
 import type { Scope } from '../permissions/permission.ts'
 import { holdersOf } from '../roles/holding-store.ts'
@@ -113,7 +114,7 @@ export async function readAllNotifications(tx: Tx, user_id: string | null): Prom
   return row?.updated ?? 0
 }
 
-const keptSince = sql`statement_timestamp() - interval '180 days'`
+const keptSince = sql`statement_timestamp() - make_interval(days => ${sqlInteger(notificationDays)})`
 /** Each insert deletes at most this many. After the first cleanup, far fewer expire than are written. */
 const maxRemoved = 1_000
 
