@@ -15,6 +15,7 @@ type EventRow = Omit<AuditEvent, 'actor' | 'subject'> & {
 
 const record = {
   table: sql`event r`,
+  partitioned: true as const,
   columns: sql`r.id, r.type, r.at, r.actor_kind, r.actor_id, r.api_key_id, r.subject_type, r.subject_id, r.data,
     r.request_id`,
 }

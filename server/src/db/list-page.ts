@@ -1,6 +1,6 @@
 import type { Statement, Tx } from '../kernel/context.ts'
 import { badCursor, maxLimit, type PageRequest, type PageRows } from '../kernel/page.ts'
-import { allOf, inIndexOrder, sql, sqlInteger } from './sql.ts'
+import { allOf, inIndexOrder, inMergedOrder, sql, sqlInteger } from './sql.ts'
 
 /**
  * The order of a list: by a column of `r`, and where that is equal by `id`, which is `r.id` where absent. Where no two rows are equal,
@@ -28,6 +28,8 @@ export type WordTable = { table: Statement; id: Statement }
 export type List = {
   /** The table, as `r`. */
   table: Statement
+  /** Set where the table has partitions. */
+  partitioned?: true
   columns: Statement
   order: ListOrder
   /** Conditions on the column of the order, which every index answers. */
@@ -64,7 +66,7 @@ export async function readListPage<Row>(tx: Tx, list: List, page: PageRequest): 
   // A cursor of an earlier version had the id alone.
   if (page.after !== undefined && page.after.length !== keyLength(list)) throw badCursor()
   const statement = search?.first ? foundRows<Row>(tx, list, search, page) : orderedRows<Row>(tx, list, page)
-  const rows = await tx.read(inIndexOrder(statement))
+  const rows = await tx.read(list.partitioned ? inMergedOrder(statement) : inIndexOrder(statement))
   const passing = rows.filter(({ passes }) => passes)
   const more = passing.length > page.limit ? passing[page.limit - 1] : rows.find(({ place }) => place === maxRead(list))
   // `columns` are those of a Row; the compiler cannot know it of a statement.

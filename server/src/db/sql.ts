@@ -59,6 +59,11 @@ export function inIndexOrder<Row>(statement: Statement<Row>): Statement<Row> {
   return { ...statement, in_index_order: true }
 }
 
+/** The same for a read of a partitioned table: where it expects few rows, PostgreSQL would sort those of all partitions. */
+export function inMergedOrder<Row>(statement: Statement<Row>): Statement<Row> {
+  return { ...statement, in_index_order: 'of_partitions' }
+}
+
 /**
  * A read by keys that is planned once on each connection. By its own choice PostgreSQL may plan it for each use, because a plan for the
  * known length of a list looks cheaper; that takes longer than the read.

@@ -53,16 +53,21 @@ export const planForAllValues = sql`select ${planOnce}`
 const takeWorkRole = sql`set_config('role', ${workRole}, true)`
 const openingWork: readonly Statement[] = [sql`select ${takeWorkRole}, ${planOnce}`]
 
+const ordered = sql`set_config('enable_bitmapscan', 'off', true), ${fewestRows}`
+
 /**
  * What a read in the order of an index needs. By its usual costs PostgreSQL would read a list by another index and drop the rows that do not
- * match, since it expects some that do everywhere. And where it expects few rows, it would sort those of all partitions rather than merge them.
+ * match, since it expects some that do everywhere. `of_partitions`: without sorts, which the merge of partitions does not need, and other reads
+ * may.
  */
-export const readInIndexOrder = sql`select set_config('enable_bitmapscan', 'off', true),
-  set_config('enable_sort', 'off', true), ${fewestRows}`
+export const readInIndexOrder = {
+  true: sql`select ${ordered}`,
+  of_partitions: sql`select set_config('enable_sort', 'off', true), ${ordered}`,
+}
 
 function openUnrestricted(connections: Connections, { read, plannedOnce }: Opening): UnrestrictedTx {
   const openingOf = ({ in_index_order, planned_once }: Statement) => {
-    if (in_index_order) return [...read, readInIndexOrder]
+    if (in_index_order !== undefined) return [...read, readInIndexOrder[`${in_index_order}`]]
     return planned_once ? plannedOnce : read
   }
   return {

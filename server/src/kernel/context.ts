@@ -12,8 +12,11 @@ declare const madeBySql: unique symbol
 export type Statement<Row = unknown> = {
   readonly text: string
   readonly values: readonly unknown[]
-  /** Its rows have to be read in the order of an index, one by one, until there are enough: not collected and sorted. */
-  readonly in_index_order?: true
+  /**
+   * Its rows have to be read in the order of an index, one by one, until there are enough: not collected and sorted. `of_partitions`: those of
+   * several partitions have to be merged.
+   */
+  readonly in_index_order?: true | 'of_partitions'
   /** A read that has one good plan, whatever its values: it is planned once. Writes always are. */
   readonly planned_once?: true
   /** Never set: it tells a statement from any other object, and carries the row type. */

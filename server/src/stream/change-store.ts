@@ -1,5 +1,5 @@
 import { eventsSettledTo, oldestOpenHere } from '../db/settled.ts'
-import { inIndexOrder, sql, sqlInteger } from '../db/sql.ts'
+import { inMergedOrder, sql, sqlInteger } from '../db/sql.ts'
 import type { Tx } from '../kernel/context.ts'
 import { notifiedSince } from '../notifications/notification-store.ts'
 import { feedLength, type Place, type PlacedSubject } from './change-feed.ts'
@@ -63,5 +63,5 @@ export async function listSubjects(tx: Tx, after: Place | undefined): Promise<Pl
         and event.xid < ${eventsSettledTo(tx.tenant_id)}
       order by ${order} limit ${sqlInteger(feedLength)}) as e
     order by e.xid, e.seq`
-  return tx.read(inIndexOrder(statement))
+  return tx.read(inMergedOrder(statement))
 }

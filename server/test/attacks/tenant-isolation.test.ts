@@ -13,6 +13,8 @@ const tables = await db.asSuperuser<Table>(`
   select table_name as name, case table_name when 'tenant' then 'id' else 'tenant_id' end as key,
     array_agg(column_name::text) filter (where is_generated = 'NEVER' and is_identity = 'NO') as columns
   from information_schema.columns where table_schema = 'public'
+    -- Partitions refuse every statement: server/src/db/event-quarters.test.ts.
+    and table_name not in (select inhrelid::regclass::text from pg_inherits)
   group by table_name having table_name = 'tenant' or bool_or(column_name = 'tenant_id') order by 1`)
 
 const service = await connectAlone(db.service)

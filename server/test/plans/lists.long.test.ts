@@ -179,7 +179,7 @@ async function requireBounded(isRead: (statement: Statement) => boolean): Promis
 
 suite(`with ${count} rows of one tenant, no page of a list reads more than a fixed number of rows and pages`, () => {
   // A lookup by a key needs them, and young tables are analyzed at once; a list that is read in order does not.
-  test('without statistics', () => requireBounded(({ in_index_order }) => in_index_order === true))
+  test('without statistics', () => requireBounded(({ in_index_order }) => in_index_order !== undefined))
   test('with statistics, by which all requests and all grants are alike', async () => {
     await asSuperuser('vacuum analyze')
     await makeRare(provisioner)

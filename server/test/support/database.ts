@@ -103,7 +103,7 @@ export async function limitConnections(
 
 /**
  * While many databases are created and dropped at once, PostgreSQL can refuse to change or drop one because another session has
- * just changed its catalog: XX000, with nothing done.
+ * just changed its catalog (XX000), or changes it, too (40P01), with nothing done.
  */
 async function undisturbed(what: string, attempt: () => Promise<unknown>): Promise<void> {
   await until(what, async () => {
@@ -111,7 +111,7 @@ async function undisturbed(what: string, attempt: () => Promise<unknown>): Promi
       await attempt()
       return true
     } catch (error) {
-      if ((error as { code?: string }).code === 'XX000') return false
+      if (['XX000', '40P01'].includes((error as { code?: string }).code ?? '')) return false
       throw error
     }
   })

@@ -64,7 +64,8 @@ export async function openReader({ service }: Pick<TestDatabase, 'service'>, ten
 
   async function read(statement: Statement, generic: boolean): Promise<Reading> {
     await client.query(`set local plan_cache_mode = ${generic ? 'force_generic_plan' : 'force_custom_plan'}`)
-    if (statement.in_index_order) await client.query(readInIndexOrder.text)
+    const order = statement.in_index_order
+    if (order !== undefined) await client.query(readInIndexOrder[`${order}`].text)
     const name = await nameOf(statement)
     const values = statement.values.map(literal).join(', ')
     const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
