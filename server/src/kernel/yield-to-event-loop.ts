@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** How long one piece of work may occupy the thread. A call takes several turns of the event loop, and waits for a piece at each of them. */
-const maxPieceMs = 3
+/** How long one piece of work may occupy the thread. */
+const maxPieceMs = 10
 
 /** All callers that yield share one queue: between two of their pieces the event loop runs other work. */
 let queue: Promise<unknown> = Promise.resolve()
