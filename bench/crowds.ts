@@ -1,13 +1,11 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import type { Bench, Measured } from './bench.ts'
 import { type Busy, findIdle, startCrowds } from './crowds-busy.ts'
 import { startPeers } from './crowds-peers.ts'
 import type { Samples, SamplesOrder } from './crowds-process.ts'
 import { type CrowdsHouse, type CrowdsSize, openCrowdsHouse, type Peers } from './crowds-stage.ts'
 import type { Running } from './crowds-tenant.ts'
+import { askProcess } from './elsewhere.ts'
 import { type Database, quantile } from './ends.ts'
 import { byRule } from './houses.ts'
 
@@ -93,18 +91,8 @@ async function measure({ tenants }: CrowdsHouse, { port, database }: Running, { 
   return { ...reads, asks: asked.map(({ request_id, asked }) => (active.get(request_id) ?? Number.NaN) - asked) }
 }
 
-async function sampleElsewhere(order: SamplesOrder): Promise<Samples> {
-  const child = fork(fileURLToPath(new URL('crowds-process.ts', import.meta.url)), {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  })
-  const failed = once(child, 'exit').then(([code]) => {
-    throw new Error(`the process that asks ended with ${code}`)
-  })
-  child.send(order)
-  const [samples] = (await Promise.race([once(child, 'message'), failed])) as [Samples]
-  failed.catch(() => undefined)
-  child.disconnect()
-  return samples
+function sampleElsewhere(order: SamplesOrder): Promise<Samples> {
+  return askProcess(new URL('crowds-process.ts', import.meta.url), order)
 }
 
 /** When the grant of each request became active, in milliseconds since 1970; waits until all are. */

@@ -1,10 +1,8 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { type ConnectionTarget, connectAlone } from '../server/src/db/client/connect.ts'
+import { askProcess } from './elsewhere.ts'
 import { embeddedTarget } from './embedded.ts'
 import type { Database } from './ends.ts'
 import { type Asker, openHouses } from './houses.ts'
@@ -169,16 +167,6 @@ async function findDatabase(data_dir: string): Promise<{ target: ConnectionTarge
 }
 
 /** Lives in a process of its own. */
-export async function liveElsewhere(order: LivesOrder): Promise<Lived> {
-  const child = fork(fileURLToPath(new URL('lives-process.ts', import.meta.url)), {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  })
-  const failed = once(child, 'exit').then(([code]) => {
-    throw new Error(`the process that asks ended with ${code}`)
-  })
-  child.send(order)
-  const [lived] = (await Promise.race([once(child, 'message'), failed])) as [Lived]
-  failed.catch(() => undefined)
-  child.disconnect()
-  return lived
+export function liveElsewhere(order: LivesOrder): Promise<Lived> {
+  return askProcess(new URL('lives-process.ts', import.meta.url), order)
 }
