@@ -163,13 +163,20 @@ export async function findScimKeyStatus(tx: Tx, id: string): Promise<ScimKeyStat
   return status
 }
 
-/** Records the use of a key, and for a SCIM key that its directory is in touch, at most once a minute. */
+/**
+ * Records the use of a key, and for a SCIM key that its directory is in touch, at most once a minute. It locks the provider before the key, as a
+ * deletion of the provider does.
+ */
 export async function touchKey(tx: Tx, id: string): Promise<void> {
+  const isDue = sql`tenant_id = ${tx.tenant_id} and id = ${id}
+    and (last_used_at is null or last_used_at < clock_timestamp() - interval '1 minute')`
   await tx.write([
-    sql`with used as (
+    sql`with locked as (
+        select i.id from identity_provider i where i.tenant_id = ${tx.tenant_id}
+          and i.id = (select identity_provider_id from api_key where ${isDue}) for no key update of i),
+      used as (
         update api_key set last_used_at = clock_timestamp()
-        where tenant_id = ${tx.tenant_id} and id = ${id}
-          and (last_used_at is null or last_used_at < clock_timestamp() - interval '1 minute')
+        where ${isDue} and (select count(*) from locked) is not null
         returning identity_provider_id)
       update identity_provider i set last_synced_at = clock_timestamp(), sync_status = 'synced', sync_error = null
       from used where i.tenant_id = ${tx.tenant_id} and i.id = used.identity_provider_id`,
