@@ -2,13 +2,9 @@ import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import { crc32 } from 'node:zlib'
 import { openHouse, type Reply, type TestTenant } from '../../test/support/house.ts'
-import { aLockIsWaitedFor } from '../../test/support/lock.ts'
-import { sql } from '../db/sql.ts'
 import { findDirectoryScopes } from '../groups/group-member-store.ts'
-import { lockProvider } from '../identity-providers/identity-provider-store.ts'
-import { systemActor } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
-import { insertScimKey, revokeKeysOfProvider, touchKey } from './api-key-store.ts'
+import { insertScimKey } from './api-key-store.ts'
 
 const house = await openHouse()
 const acme = await house.tenant('Acme')
@@ -80,24 +76,6 @@ suite('a SCIM key', () => {
       }
     }
   })
-})
-
-test('the use of a SCIM key is noted while its provider is deleted, without a deadlock', async () => {
-  const id = await makeProvider(acme)
-  const key_id = String((await create(acme, { identity_provider_id: id })).body.id)
-  const tx = house.database.tenant(acme.tenant_id)
-  const { noted } = await tx.interactive(async (inside) => {
-    // A slow machine must not end a wait: only the deadlock detection of the database may.
-    await inside.read(sql`select set_config('lock_timeout', '0', true), set_config('statement_timeout', '0', true)`)
-    await lockProvider(inside, id)
-    const noted = touchKey(tx, key_id)
-    await aLockIsWaitedFor(house, inside)
-    await revokeKeysOfProvider({ tx: inside, actor: systemActor, request_id: newId() }, id)
-    return { noted }
-  })
-  await noted
-  const [key] = (await list(acme, `?identity_provider_id=${id}`)).data as { revoked_at: unknown }[]
-  assert.notEqual(key?.revoked_at, null)
 })
 
 suite('a caller who creates a SCIM key', () => {
