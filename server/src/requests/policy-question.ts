@@ -104,16 +104,25 @@ export function approveQuestion(
   when: Circumstances,
   known: FullyKnown,
 ): ApproveQuestion {
+  return approveQuestions(requester, requested, when, known)(approver)
+}
+
+/** `approveQuestion` for many approvers of one request: what they have in common is made once. */
+export function approveQuestions(
+  requester: Weighed,
+  requested: RequestedAccess,
+  when: Circumstances,
+  known: FullyKnown,
+): (approver: Weighed) => ApproveQuestion {
   const { id, action, duration_seconds, break_glass } = requested
   const { resources, ...beyond } = resourcesOf(requested, known)
-  return {
-    principal: approver.counting,
-    ...wholePeople(approver, requester),
+  const common = {
     request: { id, requester: requester.counting, action, duration_seconds, break_glass },
     targets: toldApart(resources, known.facts.literals),
     context: contextOf(requested, when, known.settings),
     ...beyond,
   }
+  return (approver) => ({ principal: approver.counting, ...wholePeople(approver, requester), ...common })
 }
 
 /**

@@ -35,6 +35,10 @@ export type StatementReading = Reading & {
   reads_managers: boolean
   /** It may read facts (department, title, manager) of others than `principal` and `resource.requester`. */
   reads_others_facts: boolean
+  /** The ids of users, groups and roles that it names. */
+  people_ids: readonly string[]
+  /** The names of the attributes that it may read, of whatever. */
+  attributes: readonly string[]
 }
 
 /** A rule set may name and read at most this many entities: each of them is part of every question. */
@@ -42,6 +46,8 @@ export const maxLiterals = 50
 
 /** The types of entities that have attributes, tags or ancestors. A group or a role has none. */
 const readableTypes: readonly string[] = ['User', ...askedTypes, 'access_request']
+
+const peopleTypes: readonly string[] = ['User', 'Group', 'Role']
 
 /** `type::"id"`, as Cedar writes it. */
 export function entityKey({ type, id }: EntityReference): string {
@@ -56,6 +62,7 @@ export function readingOf(statement: PolicyJson): StatementReading {
     named: new Map(),
     tags: new Set(),
     computesTags: false,
+    attributes: new Set(),
     ofManagers: false,
     ofOthers: false,
     ofScopes: false,
@@ -78,6 +85,8 @@ export function readingOf(statement: PolicyJson): StatementReading {
     reads_scopes: found.ofScopes,
     reads_managers: found.ofManagers,
     reads_others_facts: found.ofOthers,
+    people_ids: [...found.named.values()].flatMap(({ type, id }) => (peopleTypes.includes(type) ? id : [])),
+    attributes: [...found.attributes],
   }
 }
 
@@ -106,6 +115,7 @@ type Found = {
   named: Map<string, EntityReference>
   tags: Set<string>
   computesTags: boolean
+  attributes: Set<string>
   ofManagers: boolean
   ofOthers: boolean
   ofScopes: boolean
@@ -170,6 +180,7 @@ function noteFacts({ left, attr }: Operands, isTest: boolean, found: Found): voi
   let of = left
   for (const [index, name] of [attr ?? []].flat().entries()) {
     if (of === undefined) return
+    found.attributes.add(name)
     if (name === 'scopes') found.ofScopes = true
     if (isTest && index > 0 && formOf(of).operands.attr === 'manager') found.ofManagers = true
     const isOfQuestion = isVariable(of, 'principal') || attributeOf(of, 'resource') === 'requester'
