@@ -70,10 +70,13 @@ async function untilDelivered(database: Database): Promise<void> {
   }
 }
 
-/** Deletes what followed from the events of a tenant: they are delivered again as if they never had been. */
+/** Deletes what followed from the events of a tenant: they are delivered again as if they never had been. The service waits meanwhile. */
 async function forgetDelivered(database: Database, tenant_id: string): Promise<void> {
-  for (const table of ['notification', 'delivery', 'delivery_lane'])
-    await database.query(`delete from ${table} where tenant_id = $1`, [tenant_id])
+  const tables = ['notification', 'delivery', 'delivery_lane']
+  await database.query('begin')
+  await database.query(`lock table ${tables.join(', ')} in share row exclusive mode`)
+  for (const table of tables) await database.query(`delete from ${table} where tenant_id = $1`, [tenant_id])
+  await database.query('commit')
 }
 
 async function lastPlace(database: Database): Promise<Place> {

@@ -26,6 +26,9 @@ export type NeighbourRule = { [Field in keyof ScopeFields]: ScopeFields[Field] |
   approval_mode?: ApprovalMode | null
 }
 
+/** Another rule with its scope. */
+export type Neighbour = Sided & { id: string; scope: Scope }
+
 /** A principal that a rule names and the tenant does not have; `is_name`: one of that type has this id as its name. */
 export type MissingPrincipal = { type: string; id: string; is_name: boolean }
 
@@ -33,8 +36,8 @@ export type WarningFacts = {
   rule: StatementFields
   /** The engine's warnings, from `RuleStatement`. */
   engine_warnings: readonly string[]
-  /** The other rules, without the one that is replaced. */
-  others: readonly NeighbourRule[]
+  /** The other rules, without the one that is replaced: as stored, or as `neighboursOf` made them for many rules. */
+  others: readonly NeighbourRule[] | readonly Neighbour[]
   /** Action ids that a rule, a request or a cached permission set has used. */
   known_actions: readonly string[]
   /** The principal of the scope, where the tenant does not have it. */
@@ -43,7 +46,8 @@ export type WarningFacts = {
 
 /** The warnings of a rule, the most serious first. */
 export function warningsFor(facts: WarningFacts): string[] {
-  const { rule, others } = facts
+  const { rule } = facts
+  const others = facts.others.map(neighbourOf)
   const scope = scopeFromFields(rule)
   const clauses = rule.conditions === undefined ? [] : parseStatement(rule.policy_text).conditions
   return [
@@ -59,6 +63,17 @@ export function warningsFor(facts: WarningFacts): string[] {
     ...overlaps(rule, scope, others),
     ...unknownActions(scope, facts.known_actions),
   ]
+}
+
+/** The rules as `warningsFor` compares others with them. */
+export function neighboursOf(rules: readonly NeighbourRule[]): Neighbour[] {
+  return rules.map(neighbourOf)
+}
+
+function neighbourOf(rule: NeighbourRule | Neighbour): Neighbour {
+  if ('scope' in rule) return rule
+  const { id, effect, conditions = null, approval_mode = null } = rule
+  return { id, effect, conditions, approval_mode, scope: scopeFromFields(plain(rule)) }
 }
 
 type Sided = { effect: Effect; conditions?: string | null; approval_mode?: ApprovalMode | null }
@@ -84,10 +99,10 @@ function emergencyOnly(rule: Sided): string[] {
 }
 
 /** What remains of a permit under a forbid without conditions whose scope covers the permit's. */
-function shadowed(rule: Sided, scope: Scope, others: readonly NeighbourRule[]): string[] {
+function shadowed(rule: Sided, scope: Scope, others: readonly Neighbour[]): string[] {
   if (rule.effect !== 'permit') return []
   const forbids = others.filter(
-    (other) => other.effect === 'forbid' && unconditional(other) && covers(scopeFromFields(plain(other)), scope),
+    (other) => other.effect === 'forbid' && unconditional(other) && covers(other.scope, scope),
   )
   const closes = (mode: ApprovalMode) => forbids.find((other) => other.approval_mode === mode)
   const wholly =
@@ -104,14 +119,14 @@ function shadowed(rule: Sided, scope: Scope, others: readonly NeighbourRule[]): 
  * A rule that is covered by another of its kind, and has no notice or session audit of its own, decides nothing. An `auto` permit is
  * an exception: it still counts for the user who saved the other rule.
  */
-function repeats(rule: StatementFields, scope: Scope, others: readonly NeighbourRule[]): string[] {
+function repeats(rule: StatementFields, scope: Scope, others: readonly Neighbour[]): string[] {
   if (isAuto(rule) || rule.audit_session || rule.notice !== undefined) return []
   const same = others.find(
     (other) =>
       other.effect === rule.effect &&
       (other.approval_mode ?? undefined) === rule.approval_mode &&
       unconditional(other) &&
-      covers(scopeFromFields(plain(other)), scope),
+      covers(other.scope, scope),
   )
   return same === undefined ? [] : [`this rule decides nothing: rule \`${same.id}\` already covers it`]
 }
@@ -183,16 +198,15 @@ function missingPrincipals(missing: MissingPrincipal | undefined): string[] {
   return [`this rule matches no user: no ${kind} of the tenant has the id \`${id}\`${advice}`]
 }
 
-function overlaps(rule: Sided, scope: Scope, others: readonly NeighbourRule[]): string[] {
+function overlaps(rule: Sided, scope: Scope, others: readonly Neighbour[]): string[] {
   if (ruleSetsOf(scope.action).includes('approve')) return []
   const rival = isAuto(rule) ? needsApproval : needsApproval(rule) ? isAuto : () => false
   const found: string[] = []
   for (const other of others.filter(rival)) {
-    const otherScope = scopeFromFields(plain(other))
-    if (ruleSetsOf(otherScope.action).includes('approve')) continue
+    if (ruleSetsOf(other.scope.action).includes('approve')) continue
     const [here, there] = [
       { rule, scope },
-      { rule: other, scope: otherScope },
+      { rule: other, scope: other.scope },
     ]
     if (isAuto(rule) ? isNarrower(there, here) : isNarrower(here, there)) found.push(other.id)
   }
