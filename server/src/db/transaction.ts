@@ -27,8 +27,8 @@ export function openDatabase(target: ConnectionTarget, limits: ConnectionLimits)
   const connections = new Connections(target, limits)
   return {
     tenant: (tenant_id) => openTenant(connections, tenant_id),
-    work: openUnrestricted(connections, { read: openingWork, plannedOnce: openingWork }),
-    service: openUnrestricted(connections, { read: [], plannedOnce: [planForAllValues] }),
+    work: openUnrestricted(connections, '', { read: openingWork, plannedOnce: openingWork }),
+    service: openUnrestricted(connections, '', { read: [], plannedOnce: [planForAllValues] }),
     load: () => connections.load(),
     close: () => connections.close(),
   }
@@ -65,16 +65,17 @@ export const readInIndexOrder = {
   of_partitions: sql`select set_config('enable_sort', 'off', true), ${ordered}`,
 }
 
-function openUnrestricted(connections: Connections, { read, plannedOnce }: Opening): UnrestrictedTx {
+/** `key`: whose turns for a connection it takes. */
+function openUnrestricted(connections: Connections, key: string, { read, plannedOnce }: Opening): UnrestrictedTx {
   const openingOf = ({ in_index_order, planned_once }: Statement) => {
     if (in_index_order !== undefined) return [...read, readInIndexOrder[`${in_index_order}`]]
     return planned_once ? plannedOnce : read
   }
   return {
     read: <Row>(statement: Statement<Row>) =>
-      connections.read(openingOf(statement), statement).catch(translateDatabaseError) as Promise<Row[]>,
+      connections.read(openingOf(statement), statement, key).catch(translateDatabaseError) as Promise<Row[]>,
     write: <const Statements extends readonly Statement[]>(statements: Statements) =>
-      connections.write(plannedOnce, statements).catch(translateDatabaseError) as Promise<RowsOf<Statements>>,
+      connections.write(plannedOnce, statements, key).catch(translateDatabaseError) as Promise<RowsOf<Statements>>,
   }
 }
 
@@ -83,8 +84,12 @@ function openTenant(connections: Connections, tenant_id: string): Tx {
   const setTenant = sql`select ${tenant}`
   return {
     tenant_id,
-    ...openUnrestricted(connections, { read: [setTenant], plannedOnce: [sql`select ${tenant}, ${planOnce}`] }),
-    interactive: (work) => connections.hold((connection) => interactively(connection, setTenant, tenant_id, work)),
+    ...openUnrestricted(connections, tenant_id, {
+      read: [setTenant],
+      plannedOnce: [sql`select ${tenant}, ${planOnce}`],
+    }),
+    interactive: (work) =>
+      connections.hold((connection) => interactively(connection, setTenant, tenant_id, work), tenant_id),
   }
 }
 

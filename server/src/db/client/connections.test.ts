@@ -48,6 +48,21 @@ async function codeOf(outcome: Promise<unknown>): Promise<unknown> {
   )
 }
 
+test('tenants take turns for a connection, however many callers of one wait', async () => {
+  const database = openOwn({ writes: 1, long: 1 })
+  const order: string[] = []
+  const call = (name: string, id: string) =>
+    database
+      .tenant(id)
+      .write([sql`select 1`])
+      .then(() => order.push(name))
+  const many = Array.from({ length: 10 }, () => call('many', tenant_id))
+  await Promise.all([...many, call('one', newId()), call('another', newId())])
+  // After the work that runs, and one work of each other tenant.
+  assert.deepEqual(order.slice(0, 4).sort(), ['another', 'many', 'many', 'one'])
+  assert.equal(order.length, 12)
+})
+
 test('no connection is made before the first statement', () => {
   assert.deepEqual(openOwn({ writes: 4, long: 3 }).load(), {
     open: 0,

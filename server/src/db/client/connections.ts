@@ -34,24 +34,24 @@ export class Connections {
     this.#long = new ConnectionPool(target, limits.long)
   }
 
-  /** Runs one statement after those that open its transaction; returns its rows. */
-  async read(opening: readonly WireStatement[], statement: WireStatement): Promise<unknown[]> {
+  /** Runs one statement after those that open its transaction; returns its rows. `key`: the tenant, or '' for none; tenants take turns. */
+  async read(opening: readonly WireStatement[], statement: WireStatement, key: string): Promise<unknown[]> {
     const { isQuick, isDue } = this.#latency.use(statement)
     const run = (connection: PgConnection) =>
       isDue ? this.#measure(connection, opening, statement) : runLast(connection, [...opening, statement])
-    return isQuick ? run(this.#shared.current ?? (await this.#shared.connect())) : this.#long.use(run)
+    return isQuick ? run(this.#shared.current ?? (await this.#shared.connect())) : this.#long.use(run, key)
   }
 
   /** Runs the statements after those that open their transaction, as one batch; returns the rows of each. */
-  write(opening: readonly WireStatement[], statements: readonly WireStatement[]): Promise<unknown[][]> {
-    return this.#writes.use(async (connection) =>
-      (await connection.run([...opening, ...statements])).slice(opening.length),
-    )
+  write(opening: readonly WireStatement[], statements: readonly WireStatement[], key: string): Promise<unknown[][]> {
+    const run = async (connection: PgConnection) =>
+      (await connection.run([...opening, ...statements])).slice(opening.length)
+    return this.#writes.use(run, key)
   }
 
   /** Lends a connection for a transaction of several round trips. */
-  hold<Result>(work: (connection: PgConnection) => Promise<Result>): Promise<Result> {
-    return this.#long.use(work)
+  hold<Result>(work: (connection: PgConnection) => Promise<Result>, key: string): Promise<Result> {
+    return this.#long.use(work, key)
   }
 
   load(): Load {

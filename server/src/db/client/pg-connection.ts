@@ -9,7 +9,7 @@ const maxSilentTicks = 8
 /** The interval at which `tick` must be called. */
 export const tickMs = 1_000
 /** Opening a connection, and waiting for a free one, times out after this. */
-const maxConnectMs = 5_000
+export const maxConnectMs = 5_000
 
 /** The connection is gone. Whether a write on it was committed is unknown. */
 class ConnectionLost extends Error {
