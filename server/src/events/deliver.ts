@@ -3,6 +3,7 @@ import type { WorkItem } from '../jobs/claim.ts'
 import type { DueWork } from '../jobs/work-list.ts'
 import { backoffDelays } from '../kernel/backoff.ts'
 import type { Actor, Statement, Tx, WorkCtx } from '../kernel/context.ts'
+import { giveWay } from '../kernel/give-way.ts'
 import type { EventType } from './catalogue.ts'
 
 /** An event as a subscriber receives it. */
@@ -90,6 +91,7 @@ async function takeTurn(
     const now = performance.now()
     if (isAll || now - began > maxTurnMs) break
     if (now - since < runLength.quickMs) length = runLength.max
+    await giveWay(now - since)
     const next = readRun(ctx.tx, subscriber, position, until, length)
     const [isHeldStill, nextRun] = await Promise.all([saveProgress(ctx.tx, item, position), next])
     if (!isHeldStill) return

@@ -2,6 +2,7 @@ import type { WorkItem } from '../jobs/claim.ts'
 import type { Bounds } from '../jobs/in-flight.ts'
 import type { DueWork } from '../jobs/work-list.ts'
 import type { WorkCtx } from '../kernel/context.ts'
+import { noteUrgentWork } from '../kernel/give-way.ts'
 import { type Driver, type Held, NotNow, type Progress, TargetError } from '../provisioners/driver.ts'
 import type { Drivers } from '../provisioners/drivers.ts'
 import { inTime, maxCallMs } from '../provisioners/in-time.ts'
@@ -62,6 +63,7 @@ export function convergeEntitlement(
   options: Partial<Pick<Dependencies, 'random' | 'maxCallMs'>> = {},
 ): DueWork[] {
   const run = async (ctx: WorkCtx, item: WorkItem) => {
+    noteUrgentWork()
     const row = await openEntitlement(ctx.tx, item)
     if (row === undefined) return
     const deps = { reauthorize, random: Math.random, maxCallMs, ...options }

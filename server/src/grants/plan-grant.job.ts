@@ -1,5 +1,6 @@
 import type { Bounds } from '../jobs/in-flight.ts'
 import type { DueWork } from '../jobs/work-list.ts'
+import { noteUrgentWork } from '../kernel/give-way.ts'
 import { NotNow, type PlanInput, TargetError } from '../provisioners/driver.ts'
 import type { Drivers, ProvisionerRef } from '../provisioners/drivers.ts'
 import { inTime, maxCallMs } from '../provisioners/in-time.ts'
@@ -18,6 +19,7 @@ export function planGrant(drivers: Drivers): DueWork {
     isPrompt: true,
     bounds,
     async run(ctx, item) {
+      noteUrgentWork()
       const found = await findGrantToPlan(ctx.tx, item)
       if (found === undefined || !found.live) return
       if (found.late) return giveUpPlan(ctx, item, 'miss_deadline', 'access could not be given in time')

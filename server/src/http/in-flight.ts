@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../kernel/errors.ts'
+import { noteUrgentWork } from '../kernel/give-way.ts'
 import { bodyLimit } from './body.ts'
 import { callerAddress, sourceOf } from './source.ts'
 
@@ -19,7 +20,7 @@ type Stage = 'arriving' | 'in flight'
 
 /**
  * Counts the requests that the server has to answer, in `underWay`. One whose body is still to come is none of them: for the price of a byte,
- * its sender could take the place of somebody else's. Those are counted by source.
+ * its sender could take the place of somebody else's. Those are counted by source. Long work gives way while requests come and go.
  */
 export function countInFlight(server: FastifyInstance): void {
   const stages = new WeakMap<FastifyRequest, Stage>()
@@ -38,8 +39,10 @@ export function countInFlight(server: FastifyInstance): void {
   server.addHook('onRequest', async (request, reply) => {
     server.underWay += 1
     stages.set(request, 'in flight')
+    noteUrgentWork()
     // A caller may disconnect before the answer, and between any two steps: the steps that follow then count nothing.
     reply.raw.once('close', () => {
+      noteUrgentWork()
       if (stages.get(request) === 'arriving') count(request, -1)
       else server.underWay -= 1
       stages.delete(request)

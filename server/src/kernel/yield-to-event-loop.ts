@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { giveWay } from './give-way.ts'
 
 /** How long one piece of work may occupy the thread. */
 const maxPieceMs = 10
@@ -11,11 +12,22 @@ let queue: Promise<unknown> = Promise.resolve()
  * loop once the work has occupied the thread for `pieceMs`.
  */
 export function periodicYield(pieceMs = maxPieceMs): () => Promise<void> {
+  return periodically(pieceMs, async () => undefined)
+}
+
+/** The same for long work that nobody waits for piece by piece: it gives way to urgent work, too. */
+export function periodicGiveWay(pieceMs = maxPieceMs): () => Promise<void> {
+  return periodically(pieceMs, giveWay)
+}
+
+function periodically(pieceMs: number, rest: (workedMs: number) => Promise<void>): () => Promise<void> {
   let began = performance.now()
   return async () => {
-    if (performance.now() - began < pieceMs) return
+    const workedMs = performance.now() - began
+    if (workedMs < pieceMs) return
     queue = queue.then(() => nextTurn())
     await queue
+    await rest(workedMs)
     began = performance.now()
   }
 }

@@ -1,13 +1,14 @@
 import type { Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
-import { periodicYield } from '../kernel/yield-to-event-loop.ts'
+import { periodicGiveWay, periodicYield } from '../kernel/yield-to-event-loop.ts'
 import type { ApproveQuestion, Weighed } from '../policy-engine/cedar/question.ts'
+import { alikeApprovers } from '../policy-engine/deciding/alike.ts'
 import { decideApproveInPieces, evaluationsOf } from '../policy-engine/deciding/decide.ts'
 import type { RuleSet } from '../policy-engine/deciding/rule-set.ts'
 import { readWithRules } from '../policy-engine/deciding/rule-set-store.ts'
 import type { PolicyFacts } from '../policy-facts/policy-facts.flow.ts'
 import type { EvaluatedRequest } from './evaluate-request.flow.ts'
-import { allFactsCount, approveQuestion, asTheyAre, type Circumstances } from './policy-question.ts'
+import { allFactsCount, approveQuestion, approveQuestions, asTheyAre, type Circumstances } from './policy-question.ts'
 import { findFactsFor } from './reauthorize-request.flow.ts'
 import type { AccessRequest, Deciders } from './request.ts'
 import { type Batch, type Deciding, readApprovers, readManyWithApprovers, readWithApprovers } from './request-store.ts'
@@ -52,17 +53,37 @@ async function* whoMayDecideFrom(tx: Tx, { request_id, at }: AskedDecision, from
 }
 
 /** Of the questions about one request, batch by batch, the users who may decide, or could not be evaluated within the limit. */
-function permittedAmong(yieldToEventLoop = periodicYield()) {
+function permittedAmong(yieldToEventLoop = periodicGiveWay()) {
   let evaluations = 0
   return async (ruleSet: RuleSet, questions: Iterable<ApproveQuestion>): Promise<string[]> => {
+    const isAllowed = allowedAlike(ruleSet)
     const may: string[] = []
     for (const question of questions) {
-      evaluations += evaluationsOf(question)
-      if (evaluations > maxEvaluations || (await decideApproveInPieces(ruleSet, question)).allowed)
-        may.push(question.principal.id)
+      const isPermitted = await isAllowed(question, () => {
+        evaluations += evaluationsOf(question)
+        return evaluations <= maxEvaluations
+      })
+      if (isPermitted !== false) may.push(question.principal.id)
       await yieldToEventLoop()
     }
     return may
+  }
+}
+
+/**
+ * Whether policy allows each of these questions, which differ in their approvers alone; approvers who are alike are evaluated once. Undefined
+ * where it had to be evaluated and was not, because `mayEvaluate` said so.
+ */
+function allowedAlike(ruleSet: RuleSet) {
+  const profileOf = alikeApprovers(ruleSet)
+  const answers = new Map<string, boolean>()
+  return async (question: ApproveQuestion, mayEvaluate: () => boolean): Promise<boolean | undefined> => {
+    const profile = profileOf(question)
+    const known = profile === undefined ? undefined : answers.get(profile)
+    if (known !== undefined || !mayEvaluate()) return known
+    const { allowed } = await decideApproveInPieces(ruleSet, question)
+    if (profile !== undefined) answers.set(profile, allowed)
+    return allowed
   }
 }
 
@@ -71,7 +92,7 @@ function permittedAmong(yieldToEventLoop = periodicYield()) {
  * for a request whose requester gave or wrote anything since. One round trip for each batch, with the exceptions named there.
  */
 export async function* whoMayDecideEach(tx: Tx, asked: readonly AskedDecision[]): AsyncGenerator<string[][]> {
-  const yieldToEventLoop = periodicYield()
+  const yieldToEventLoop = periodicGiveWay()
   let left: (AskedDecision & { index: number; permitted: ReturnType<typeof permittedAmong> })[] = asked.map(
     (one, index) => ({ ...one, index, permitted: permittedAmong(yieldToEventLoop) }),
   )
@@ -108,10 +129,8 @@ function* questionsOf(
   at: Date,
 ): Generator<ApproveQuestion> {
   const when = approvalCircumstances(known.when, at)
-  for (const approver of approvers) {
-    if (approver.whole.id === known.requester.id) continue
-    yield approveQuestion(approver, known.weighed_requester, known.requested, when, known)
-  }
+  const questionFor = approveQuestions(known.weighed_requester, known.requested, when, known)
+  for (const approver of approvers) if (approver.whole.id !== known.requester.id) yield questionFor(approver)
 }
 
 /** Who may decide a request that is not made yet. One round trip. */
@@ -119,16 +138,9 @@ export async function findDeciders(tx: Tx, evaluated: EvaluatedRequest): Promise
   const { requester, requester_id, ruleSet, when } = evaluated
   const request = { ...evaluated.requested, id: newId() }
   const { approvers } = await readApprovers(tx, requester_id, { after: null, limit: maxShown.examined + 1 })
-  const questions = approvers.map((approver) =>
-    approveQuestion(
-      asTheyAre(approver),
-      asTheyAre(requester),
-      request,
-      approvalCircumstances(when, when.now),
-      evaluated,
-    ),
-  )
-  return decidersAmong(requester_id, ruleSet, questions)
+  const at = approvalCircumstances(when, when.now)
+  const questionFor = approveQuestions(asTheyAre(requester), request, at, evaluated)
+  return decidersAmong(requester_id, ruleSet, approvers.map(asTheyAre).map(questionFor))
 }
 
 /**
@@ -146,11 +158,8 @@ export async function findDecidersOf(
   const { ruleSet, weighed_requester, requested } = found
   const known = { ...found, facts: await findFactsFor(tx, ruleSet, [found]) }
   const when = approvalCircumstances(found.when, at)
-  return decidersAmong(
-    caller,
-    ruleSet,
-    found.approvers.map((approver) => approveQuestion(approver, weighed_requester, requested, when, known)),
-  )
+  const questionFor = approveQuestions(weighed_requester, requested, when, known)
+  return decidersAmong(caller, ruleSet, found.approvers.map(questionFor))
 }
 
 /** Of more questions than are examined, the last says only that there are more people. */
@@ -163,11 +172,15 @@ async function decidersAmong(
   let [examined, evaluations] = [0, 0]
   await previewTurns({ tenant_id: ruleSet.tenant_id, user_id }, async () => {
     const yieldToEventLoop = periodicYield()
+    const isAllowed = allowedAlike(ruleSet)
     for (const question of questions.slice(0, maxShown.examined)) {
-      evaluations += evaluationsOf(question)
-      if (evaluations > maxShown.evaluations) break
+      const isPermitted = await isAllowed(question, () => {
+        evaluations += evaluationsOf(question)
+        return evaluations <= maxShown.evaluations
+      })
+      if (isPermitted === undefined) break
       examined += 1
-      if ((await decideApproveInPieces(ruleSet, question)).allowed) names.push(question.principal.name)
+      if (isPermitted) names.push(question.principal.name)
       await yieldToEventLoop()
     }
   })

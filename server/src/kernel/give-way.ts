@@ -1,0 +1,57 @@
+/**
+ * Long work of which nobody waits for each part, such as the delivery of many events, gives way to urgent work: calls, and access that is given
+ * or taken. Both share one thread, and one database.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+
+/** What gives way needs of the thread; a test brings its own. */
+export type Thread = {
+  /** Milliseconds of a monotonic clock. */
+  now(): number
+  pause(ms: number): Promise<unknown>
+  /** Begins to measure; the returned function gives the share of the time since then in which the thread was busy, from 0 to 1. */
+  measureBusy(): () => number
+}
+
+/** Urgent work is noted when it begins or ends, and counts for so many milliseconds, since its next step comes soon. */
+const countsForMs = 200
+/** Above this share of busy time, others wait for the thread. */
+const maxBusyShare = 0.6
+/** A rest, in milliseconds: as long as the part before it, within these. */
+const restMs = { min: 5, max: 50 }
+/** Rests in all, as a multiple of the part before them: work that gives way still gets a fifth of the time. */
+const maxRests = 4
+
+/**
+ * `noteUrgentWork`: it begins or ends. `giveWay` is called between two parts of long work, of which the last took so many milliseconds: it returns
+ * at once where nothing is urgent, and otherwise once the thread has time, or the rest was long enough.
+ */
+export function openWays(thread: Thread): { noteUrgentWork(): void; giveWay(workedMs: number): Promise<void> } {
+  let urgentAt = Number.NEGATIVE_INFINITY
+  return {
+    noteUrgentWork() {
+      urgentAt = thread.now()
+    },
+    async giveWay(workedMs) {
+      const until = thread.now() + maxRests * workedMs
+      const rest = Math.min(restMs.max, Math.max(restMs.min, workedMs))
+      while (thread.now() < until && thread.now() - urgentAt < countsForMs) {
+        const busyShare = thread.measureBusy()
+        await thread.pause(rest)
+        if (busyShare() < maxBusyShare) return
+      }
+    },
+  }
+}
+
+const ownThread: Thread = {
+  now: () => performance.now(),
+  pause,
+  measureBusy() {
+    const began = performance.eventLoopUtilization()
+    return () => performance.eventLoopUtilization(began).utilization
+  },
+}
+
+/** Those of this process. */
+export const { noteUrgentWork, giveWay } = openWays(ownThread)
