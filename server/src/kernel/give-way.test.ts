@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openWays } from './give-way.ts'
+import { openWays, restWhereCrowded } from './give-way.ts'
 
 /** A thread with a clock that only pauses move. `shares`: how busy it is during each pause; the last one holds on. */
 function openThread(shares: readonly number[]) {
@@ -45,3 +45,19 @@ for (const { what, shares, noted, workedMs, rests } of rows)
     await thread.giveWay(workedMs)
     assert.deepEqual(thread.rests, rests)
   })
+
+test('a thread beside others rests as long as a piece in which it lacked a processor', async () => {
+  const rests: number[] = []
+  let used = 100
+  const rest = restWhereCrowded({ processorMs: () => used, pause: async (ms) => rests.push(ms) })
+  for (const [processorMs, workedMs] of [
+    [10, 10],
+    [5, 12],
+    [9, 11],
+    [2, 10],
+  ] as const) {
+    used += processorMs
+    await rest(workedMs)
+  }
+  assert.deepEqual(rests, [12, 10])
+})

@@ -53,5 +53,28 @@ const ownThread: Thread = {
   },
 }
 
+/** Of a piece of work, the share in which it had a processor, if no other thread wanted one. */
+const undisturbedShare = 0.8
+
+/**
+ * For long work in a thread of its own, which disturbs others where processors are few, whatever its priority: call the returned function between
+ * two pieces, of which the last took so many milliseconds. Where the thread had no processor for a part of it, others want one: it rests as long.
+ */
+export function restWhereCrowded(
+  thread: Pick<Thread, 'pause'> & { processorMs(): number } = { pause, processorMs: threadProcessorMs },
+): (workedMs: number) => Promise<void> {
+  let before = thread.processorMs()
+  return async (workedMs) => {
+    const used = thread.processorMs() - before
+    if (used < undisturbedShare * workedMs) await thread.pause(workedMs)
+    before = thread.processorMs()
+  }
+}
+
+function threadProcessorMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}
+
 /** Those of this process. */
 export const { noteUrgentWork, giveWay } = openWays(ownThread)

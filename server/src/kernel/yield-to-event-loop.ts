@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { giveWay } from './give-way.ts'
+import { isMainThread } from 'node:worker_threads'
+import { giveWay, restWhereCrowded } from './give-way.ts'
 
 /** How long one piece of work may occupy the thread. */
 const maxPieceMs = 10
@@ -9,16 +10,18 @@ let queue: Promise<unknown> = Promise.resolve()
 
 /**
  * For long work on the one shared thread: call the returned function between two pieces of the work. It yields to the event
- * loop once the work has occupied the thread for `pieceMs`.
+ * loop once the work has occupied the thread for `pieceMs`. In a thread beside it, it also rests where others want the processor.
  */
 export function periodicYield(pieceMs = maxPieceMs): () => Promise<void> {
-  return periodically(pieceMs, async () => undefined)
+  return periodically(pieceMs, isMainThread ? noRest : restWhereCrowded())
 }
 
 /** The same for long work that nobody waits for piece by piece: it gives way to urgent work, too. */
 export function periodicGiveWay(pieceMs = maxPieceMs): () => Promise<void> {
   return periodically(pieceMs, giveWay)
 }
+
+const noRest = async () => undefined
 
 function periodically(pieceMs: number, rest: (workedMs: number) => Promise<void>): () => Promise<void> {
   let began = performance.now()

@@ -202,15 +202,18 @@ const maxComparisons = 2_000
 /** A known name longer than this is never suggested. */
 const maxProposalLength = 64
 
+/** What new rules stand beside. `except`: the rule, or the policy with all of its rules, that they replace. */
+type Place = { except: { rule_id: string } | { policy_id: string }; action_ids: readonly string[] }
+
 /**
- * The other rules of the tenant's enabled policies; and, of the actions that other rules or requests have used, those that `rule`
- * names and some more as suggestions. Only the beginning of each condition is read.
+ * The other rules of the tenant's enabled policies; and, of the actions that other rules or requests have used, those of `action_ids` and
+ * some more as suggestions. Only the beginning of each condition is read.
  */
-export async function findNeighbourhood(
-  tx: Tx,
-  rule: { id: string; action_ids: readonly string[] },
-): Promise<Neighbourhood> {
-  const named = rule.action_ids.filter((id) => id !== approveAction)
+export async function findNeighbourhood(tx: Tx, { except, action_ids }: Place): Promise<Neighbourhood> {
+  const isOther = 'rule_id' in except ? sql`r.id <> ${except.rule_id}` : sql`r.policy_id <> ${except.policy_id}`
+  const named = action_ids.filter((id) => id !== approveAction)
+  // An action that an earlier version of the policy names is known.
+  const known = knownActions(tx, 'rule_id' in except ? isOther : sql`true`, named)
   const [row] = await tx.read(sql<Neighbourhood>`select
       (select coalesce(json_agg(json_build_object('id', r.id, 'effect', r.effect,
           'principal_scope_type', r.principal_scope_type, 'principal_entity_type', r.principal_entity_type,
@@ -220,15 +223,16 @@ export async function findNeighbourhood(
           'resource_entity_id', r.resource_entity_id,
           'conditions', left(r.conditions, 1), 'approval_mode', r.approval_mode) order by r.id), '[]')
         from policy_rule r join policy p on p.tenant_id = r.tenant_id and p.id = r.policy_id
-        where r.tenant_id = ${tx.tenant_id} and p.enabled and r.id <> ${rule.id}) as others,
-      ${named.length === 0 ? sql`'{}'::text[]` : knownActions(tx, rule.id, named)} as known_actions`)
+        where r.tenant_id = ${tx.tenant_id} and p.enabled and ${isOther}) as others,
+      ${named.length === 0 ? sql`'{}'::text[]` : known} as known_actions`)
   return row ?? { others: [], known_actions: [] }
 }
 
-function knownActions(tx: Tx, rule_id: string, named: readonly string[]): Statement {
+/** `isOther`: which rules `r` count. */
+function knownActions(tx: Tx, isOther: Statement, named: readonly string[]): Statement {
   const proposals = Math.floor(maxComparisons / named.length)
   return sql`(with used as (
-        select unnest(action_ids) as id from policy_rule where tenant_id = ${tx.tenant_id} and id <> ${rule_id}
+        select unnest(r.action_ids) as id from policy_rule r where r.tenant_id = ${tx.tenant_id} and ${isOther}
         union
         select action from access_request where tenant_id = ${tx.tenant_id})
       select array(select id from used where id = any(${[...named]}::text[]))

@@ -32,7 +32,8 @@ async function findWarnings(
 ): Promise<readonly string[]> {
   const principal = namedPrincipal(scopeFromFields(rule))
   const missing = principal === undefined ? undefined : await findMissingPrincipal(tx, principal, actor.scopes)
-  const facts = { rule, engine_warnings, missing, ...(await findNeighbourhood(tx, rule)) }
+  const around = { except: { rule_id: rule.id }, action_ids: rule.action_ids }
+  const facts = { rule, engine_warnings, missing, ...(await findNeighbourhood(tx, around)) }
   return workOnText(tx.tenant_id, rule.policy_text, warningsModule, warningsFor, [facts])
 }
 

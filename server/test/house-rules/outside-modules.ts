@@ -36,7 +36,10 @@ export const outsideModules: Readonly<Record<string, Listed>> = {
       'server/src/console/build-console.ts': 'builds the console beside the service, which must not wait for it',
     },
   },
-  worker_threads: { at: { 'server/src/kernel/beside': 'long computations run in a thread of their own' } },
+  worker_threads: {
+    harmless: ['isMainThread'],
+    at: { 'server/src/kernel/beside': 'long computations run in a thread of their own' },
+  },
   // Imported nowhere: `process` would hide a read of the environment, and the others would call out past egress/.
   ...Object.fromEntries(['process', 'dns', 'http2', 'dgram', 'cluster'].map((name) => [name, {}])),
 }

@@ -31,19 +31,14 @@ export async function findImportWarnings(
     const facts = literals.length === 0 ? new Map() : (await readPolicyFacts(tx, literals, undefined)).literals
     const named = listed.flatMap(({ statement }) => statement.fields.action_ids)
     const action_ids = named.length > maxNames ? [] : named
-    const { others, known_actions } = await findNeighbourhood(tx, { id: policy.id, action_ids })
+    const { others, known_actions } = await findNeighbourhood(tx, { except: { policy_id: policy.id }, action_ids })
     const known = action_ids.length === 0 ? named : known_actions
-    const rules = [...others.filter(notOf(policy)), ...(policy.enabled ? rulesAfter(policy, plan) : [])]
+    const rules = [...others, ...(policy.enabled ? rulesAfter(policy, plan) : [])]
     const about = { listed, rules, known_actions: known, unknown: unknownTo(actor.scopes, literals, facts) }
     return await beside.run(tx.tenant_id, importWarningsModule, warningsOfAll, [about])
   } catch {
     return new Map(listed.map(({ id, statement }) => [id, statement.warnings]))
   }
-}
-
-function notOf(policy: Policy): (rule: NeighbourRule) => boolean {
-  const own = new Set(policy.rules.map(({ id }) => id))
-  return ({ id }) => !own.has(id)
 }
 
 /** The rules of the policy after the plan. */

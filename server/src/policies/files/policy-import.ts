@@ -144,9 +144,11 @@ async function pairAlike(
   const open = [...read].filter(([statement]) => !pairs.has(statement))
   if (open.length === 0) return
   const taken = new Set(pairs.values())
+  const scopes = new Set(open.map(([, { fields }]) => scopeKeyOf(fields)))
   const rules: [RuleText, string][] = []
   for (const one of stored) {
-    if (taken.has(one)) continue
+    // Its text is read only if a statement could mean the same: reading takes a tenth of a millisecond.
+    if (taken.has(one) || !scopes.has(scopeKeyOf(one.rule))) continue
     await yieldToEventLoop()
     rules.push([one, meaningOfRule(one.rule)])
   }
@@ -155,6 +157,15 @@ async function pairAlike(
     rules,
     pairs,
   )
+}
+
+/** The effect and the scope, which a rule has beside its text. */
+function scopeKeyOf(of: Rule | StatementFields): string {
+  const { effect, principal_scope_type, principal_entity_type, principal_entity_id } = of
+  const { action_scope_type, action_ids, resource_scope_type, resource_entity_type, resource_entity_id } = of
+  const sides = [principal_scope_type, principal_entity_type, principal_entity_id]
+  const others = [resource_scope_type, resource_entity_type, resource_entity_id]
+  return JSON.stringify([effect, action_scope_type, action_ids, ...[...sides, ...others].map((one) => one ?? null)])
 }
 
 /** The meaning of a statement, independent of its formatting. */
