@@ -9,7 +9,10 @@ export type Lane = { call(request: string): Promise<Reply>; close(): void }
 /** The message of the error where the service closed the connection before it answered. */
 export const connectionClosed = 'the service closed the connection'
 
-/** The service closes a connection that was idle for a while: the next request opens another. */
+/** A request that was sent in the moment in which the service closed an idle connection is closed within so many milliseconds. */
+const crossedMs = 500
+
+/** The service closes a connection that was idle for a while: the next request opens another, also if it crossed the close. */
 export async function openLane(port: number): Promise<Lane> {
   let held = ''
   let settle: { resolve(reply: Reply): void; reject(error: Error): void } | undefined
@@ -30,13 +33,22 @@ export async function openLane(port: number): Promise<Lane> {
     return socket
   }
   let socket = listen(await open(port))
+  const send = (request: string) => {
+    const { promise, resolve, reject } = Promise.withResolvers<Reply>()
+    settle = { resolve, reject }
+    socket.write(request, 'latin1')
+    return promise
+  }
   return {
     async call(request) {
-      if (!socket.writable) socket = listen(await open(port))
-      const { promise, resolve, reject } = Promise.withResolvers<Reply>()
-      settle = { resolve, reject }
-      socket.write(request, 'latin1')
-      return promise
+      const isFresh = !socket.writable
+      if (isFresh) socket = listen(await open(port))
+      const sentAt = performance.now()
+      return send(request).catch(async (error: Error) => {
+        if (isFresh || error.message !== connectionClosed || performance.now() - sentAt > crossedMs) throw error
+        socket = listen(await open(port))
+        return send(request)
+      })
     },
     close: () => socket.destroy(),
   }
