@@ -121,9 +121,9 @@ const names: readonly [RegExp, string][] = [
   [/from event_queue/, 'opens a queue of events'],
   [/from event where tenant_id/, 'reads queued events'],
   [/insert into event_cursor/, 'makes the cursor of a subscriber'],
+  [/k\.secret_hash/, 'reads a key and the rights of its user'],
   [/last_used_at/, 'notes the use of a key'],
   [/^select \(select jsonb_build_object\('id', u\.id/, 'reads a user for a call'],
-  [/k\.secret_hash/, 'reads a key and the rights of its user'],
 ]
 
 function nameOf(query: string): string {
