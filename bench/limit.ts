@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { type ConnectionTarget, connectAlone } from '../server/src/db/client/connect.ts'
 import { appRole, ownerRole } from '../server/src/db/roles.ts'
 import { startEmbedded } from '../server/src/embedded-postgres/start.ts'
+import { newId } from '../server/src/kernel/id.ts'
 import { growingTables } from '../server/test/support/multiply-lives.ts'
 import type { Bench, Effort } from './bench.ts'
 import type { Database } from './ends.ts'
@@ -89,12 +90,17 @@ async function prepare(folder: string, counts: Counts): Promise<Asker[]> {
   return askers
 }
 
-/** PostgreSQL makes random ids for some events. A replay must make the same ones, because notifications refer to them. */
+/**
+ * PostgreSQL makes random ids for some events. A replay must make the same ones, because notifications refer to them. Their first digits are those
+ * of now, as events are partitioned by time.
+ */
 const nameEvents = `
   create function named_event() returns trigger language plpgsql as $$
-    begin new.id := md5(new.type || new.subject_id || new.request_id)::uuid; return new; end $$;
-  create trigger named_event before insert on event for each row
-    when (uuid_extract_version(new.id) = 4) execute function named_event();`
+    begin
+      new.id := ('${newId().slice(0, 8)}' || substr(md5(new.type || new.subject_id || new.request_id), 9))::uuid;
+      return new;
+    end $$;
+  create trigger named_event before insert on event for each row execute function named_event();`
 
 /** One tenant after another, as `askers` are: many lives of one tenant share the statements of workers. */
 const together = ({ lives }: Counts) => ({ lives, perSecond: null, revoke: 'each' }) as const
