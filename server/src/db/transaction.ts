@@ -27,8 +27,8 @@ export function openDatabase(target: ConnectionTarget, limits: ConnectionLimits)
   const connections = new Connections(target, limits)
   return {
     tenant: (tenant_id) => openTenant(connections, tenant_id),
-    work: openUnrestricted(connections, '', { read: openingWork, plannedOnce: openingWork }),
-    service: openUnrestricted(connections, '', { read: [], plannedOnce: [planForAllValues] }),
+    work: openUnrestricted(connections, ownTurn, { read: openingWork, plannedOnce: openingWork }),
+    service: openUnrestricted(connections, ownTurn, { read: [], plannedOnce: [planForAllValues] }),
     load: () => connections.load(),
     close: () => connections.close(),
   }
@@ -65,17 +65,29 @@ export const readInIndexOrder = {
   of_partitions: sql`select set_config('enable_sort', 'off', true), ${ordered}`,
 }
 
-/** `key`: whose turns for a connection it takes. */
-function openUnrestricted(connections: Connections, key: string, { read, plannedOnce }: Opening): UnrestrictedTx {
+let turns = 0
+
+/** Work without a tenant, such as the search for due rows, waits for none of its own kind. */
+function ownTurn(): string {
+  turns += 1
+  return `without a tenant ${turns}`
+}
+
+/** `turn`: whose turn for a connection a statement takes. */
+function openUnrestricted(
+  connections: Connections,
+  turn: () => string,
+  { read, plannedOnce }: Opening,
+): UnrestrictedTx {
   const openingOf = ({ in_index_order, planned_once }: Statement) => {
     if (in_index_order !== undefined) return [...read, readInIndexOrder[`${in_index_order}`]]
     return planned_once ? plannedOnce : read
   }
   return {
     read: <Row>(statement: Statement<Row>) =>
-      connections.read(openingOf(statement), statement, key).catch(translateDatabaseError) as Promise<Row[]>,
+      connections.read(openingOf(statement), statement, turn()).catch(translateDatabaseError) as Promise<Row[]>,
     write: <const Statements extends readonly Statement[]>(statements: Statements) =>
-      connections.write(plannedOnce, statements, key).catch(translateDatabaseError) as Promise<RowsOf<Statements>>,
+      connections.write(plannedOnce, statements, turn()).catch(translateDatabaseError) as Promise<RowsOf<Statements>>,
   }
 }
 
@@ -84,7 +96,7 @@ function openTenant(connections: Connections, tenant_id: string): Tx {
   const setTenant = sql`select ${tenant}`
   return {
     tenant_id,
-    ...openUnrestricted(connections, tenant_id, {
+    ...openUnrestricted(connections, () => tenant_id, {
       read: [setTenant],
       plannedOnce: [sql`select ${tenant}, ${planOnce}`],
     }),

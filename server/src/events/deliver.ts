@@ -91,10 +91,10 @@ async function takeTurn(
     const now = performance.now()
     if (isAll || now - began > maxTurnMs) break
     if (now - since < runLength.quickMs) length = runLength.max
-    await giveWay(now - since)
     const next = readRun(ctx.tx, subscriber, position, until, length)
     const [isHeldStill, nextRun] = await Promise.all([saveProgress(ctx.tx, item, position), next])
     if (!isHeldStill) return
+    await giveWay(now - since)
     run = nextRun
   }
   await releaseQueue(ctx.tx, item, subscriber, position)

@@ -32,6 +32,7 @@ const rows: { what: string; shares: number[]; noted?: number; workedMs: number; 
   { what: 'until nothing is urgent', shares: [1], noted: 185, workedMs: 10, rests: [10, 10] },
   { what: 'a short part: rests of 5 ms', shares: [1], noted: 0, workedMs: 1, rests: [5] },
   { what: 'a long part: rests of 50 ms', shares: [1, 1, 0], noted: 0, workedMs: 400, rests: [50, 50, 50] },
+  { what: 'a very long part: 400 ms', shares: [1], noted: 0, workedMs: 3_000, rests: Array(4).fill(50) },
   { what: 'a part of no time: no rest', shares: [1], noted: 0, workedMs: 0, rests: [] },
 ]
 
@@ -55,9 +56,10 @@ test('a thread beside others rests as long as a piece in which it lacked a proce
     [5, 12],
     [9, 11],
     [2, 10],
+    [20, 400],
   ] as const) {
     used += processorMs
     await rest(workedMs)
   }
-  assert.deepEqual(rests, [12, 10])
+  assert.deepEqual(rests, [12, 10, 50])
 })

@@ -19,8 +19,10 @@ const countsForMs = 200
 const maxBusyShare = 0.6
 /** A rest, in milliseconds: as long as the part before it, within these. */
 const restMs = { min: 5, max: 50 }
-/** Rests in all, as a multiple of the part before them: work that gives way still gets a fifth of the time. */
+/** Rests in all, as a multiple of the part before them: work that gives way still gets about a fifth of the time. */
 const maxRests = 4
+/** A part counts for at most so many milliseconds: most of a longer one was a wait for something else. */
+const maxPartMs = 100
 
 /**
  * `noteUrgentWork`: it begins or ends. `giveWay` is called between two parts of long work, of which the last took so many milliseconds: it returns
@@ -33,8 +35,9 @@ export function openWays(thread: Thread): { noteUrgentWork(): void; giveWay(work
       urgentAt = thread.now()
     },
     async giveWay(workedMs) {
-      const until = thread.now() + maxRests * workedMs
-      const rest = Math.min(restMs.max, Math.max(restMs.min, workedMs))
+      const part = Math.min(maxPartMs, workedMs)
+      const until = thread.now() + maxRests * part
+      const rest = Math.min(restMs.max, Math.max(restMs.min, part))
       while (thread.now() < until && thread.now() - urgentAt < countsForMs) {
         const busyShare = thread.measureBusy()
         await thread.pause(rest)
@@ -58,7 +61,8 @@ const undisturbedShare = 0.8
 
 /**
  * For long work in a thread of its own, which disturbs others where processors are few, whatever its priority: call the returned function between
- * two pieces, of which the last took so many milliseconds. Where the thread had no processor for a part of it, others want one: it rests as long.
+ * two pieces, of which the last took so many milliseconds. Where the thread had no processor for a part of it, others want one, or the container
+ * may use no more: it rests as long, at most 50 ms.
  */
 export function restWhereCrowded(
   thread: Pick<Thread, 'pause'> & { processorMs(): number } = { pause, processorMs: threadProcessorMs },
@@ -66,7 +70,7 @@ export function restWhereCrowded(
   let before = thread.processorMs()
   return async (workedMs) => {
     const used = thread.processorMs() - before
-    if (used < undisturbedShare * workedMs) await thread.pause(workedMs)
+    if (used < undisturbedShare * workedMs) await thread.pause(Math.min(restMs.max, workedMs))
     before = thread.processorMs()
   }
 }

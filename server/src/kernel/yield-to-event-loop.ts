@@ -13,7 +13,9 @@ let queue: Promise<unknown> = Promise.resolve()
  * loop once the work has occupied the thread for `pieceMs`. In a thread beside it, it also rests where others want the processor.
  */
 export function periodicYield(pieceMs = maxPieceMs): () => Promise<void> {
-  return periodically(pieceMs, isMainThread ? noRest : restWhereCrowded())
+  // Elsewhere, the time of a thread is not told, or in steps that are too long.
+  const mayBeCrowded = !isMainThread && process.platform === 'linux'
+  return periodically(pieceMs, mayBeCrowded ? restWhereCrowded() : noRest)
 }
 
 /** The same for long work that nobody waits for piece by piece: it gives way to urgent work, too. */

@@ -26,8 +26,8 @@ export type NeighbourRule = { [Field in keyof ScopeFields]: ScopeFields[Field] |
   approval_mode?: ApprovalMode | null
 }
 
-/** Another rule with its scope. */
-export type Neighbour = Sided & { id: string; scope: Scope }
+/** Another rule. Its scope is read when it is first compared, since most rules are not. */
+export type Neighbour = Sided & { id: string; readonly scope: Scope }
 
 /** A principal that a rule names and the tenant does not have; `is_name`: one of that type has this id as its name. */
 export type MissingPrincipal = { type: string; id: string; is_name: boolean }
@@ -73,7 +73,14 @@ export function neighboursOf(rules: readonly NeighbourRule[]): Neighbour[] {
 function neighbourOf(rule: NeighbourRule | Neighbour): Neighbour {
   if ('scope' in rule) return rule
   const { id, effect, conditions = null, approval_mode = null } = rule
-  return { id, effect, conditions, approval_mode, scope: scopeFromFields(plain(rule)) }
+  let read: Scope | undefined
+  return {
+    ...{ id, effect, conditions, approval_mode },
+    get scope() {
+      read ??= scopeFromFields(plain(rule))
+      return read
+    },
+  }
 }
 
 type Sided = { effect: Effect; conditions?: string | null; approval_mode?: ApprovalMode | null }

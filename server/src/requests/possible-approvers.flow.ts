@@ -53,9 +53,13 @@ async function* whoMayDecideFrom(tx: Tx, { request_id, at }: AskedDecision, from
 }
 
 /** Of the questions about one request, batch by batch, the users who may decide, or could not be evaluated within the limit. */
-function permittedAmong(yieldToEventLoop = periodicGiveWay()) {
+function permittedAmong() {
   let evaluations = 0
-  return async (ruleSet: RuleSet, questions: Iterable<ApproveQuestion>): Promise<string[]> => {
+  return async (
+    ruleSet: RuleSet,
+    questions: Iterable<ApproveQuestion>,
+    yieldToEventLoop = periodicGiveWay(),
+  ): Promise<string[]> => {
     const isAllowed = allowedAlike(ruleSet)
     const may: string[] = []
     for (const question of questions) {
@@ -81,8 +85,9 @@ function allowedAlike(ruleSet: RuleSet) {
     const profile = profileOf(question)
     const known = profile === undefined ? undefined : answers.get(profile)
     if (known !== undefined || !mayEvaluate()) return known
-    const { allowed } = await decideApproveInPieces(ruleSet, question)
-    if (profile !== undefined) answers.set(profile, allowed)
+    const { allowed, errors } = await decideApproveInPieces(ruleSet, question)
+    // A failure of the engine itself is nobody else's answer.
+    if (profile !== undefined && errors.every(({ rule_id }) => rule_id !== null)) answers.set(profile, allowed)
     return allowed
   }
 }
@@ -92,9 +97,8 @@ function allowedAlike(ruleSet: RuleSet) {
  * for a request whose requester gave or wrote anything since. One round trip for each batch, with the exceptions named there.
  */
 export async function* whoMayDecideEach(tx: Tx, asked: readonly AskedDecision[]): AsyncGenerator<string[][]> {
-  const yieldToEventLoop = periodicGiveWay()
   let left: (AskedDecision & { index: number; permitted: ReturnType<typeof permittedAmong> })[] = asked.map(
-    (one, index) => ({ ...one, index, permitted: permittedAmong(yieldToEventLoop) }),
+    (one, index) => ({ ...one, index, permitted: permittedAmong() }),
   )
   let after: string | null = null
   for (let count = 0; count < maxExamined && left.length > 0; count += batchSize) {
@@ -109,8 +113,10 @@ export async function* whoMayDecideEach(tx: Tx, asked: readonly AskedDecision[])
     })
     const shared = approvers.every(allFactsCount) ? existing.filter(({ known }) => !known.differs) : []
     const may = asked.map((): string[] => [])
+    // Here, since the time of the reads is none of the evaluations'.
+    const yieldToEventLoop = periodicGiveWay()
     for (const { index, known, at, permitted } of shared)
-      may[index] = await permitted(ruleSet, questionsOf(known, approvers, at))
+      may[index] = await permitted(ruleSet, questionsOf(known, approvers, at), yieldToEventLoop)
     yield may
     for (const one of existing.filter((one) => !shared.includes(one))) {
       for await (const ids of whoMayDecideFrom(tx, one, { after, count }))

@@ -10,8 +10,8 @@ const maxIdleMs = 60_000
 type Lent = PgConnection & Pick<pg.PoolClient, 'release'>
 
 /**
- * The pool of `pg`, with connections that run batches. Each serves one caller at a time and is opened on demand. Tenants take turns: one caller
- * waits for the work that runs, and for one work of each other tenant, however much of theirs waits.
+ * The pool of `pg`, with connections that run batches. Each serves one caller at a time and is opened on demand. Tenants take turns: the first
+ * caller of one waits for the work that runs, and for one work of each other tenant, however much of theirs waits.
  */
 export class ConnectionPool {
   readonly #pool: pg.Pool
@@ -56,7 +56,7 @@ export class ConnectionPool {
 
   /**
    * Lends a connection for the duration of the work. `key`: the tenant whose turn it takes.
-   * @throws `unavailable` if none is free within 5 s, or none can be opened
+   * @throws `unavailable` if it has no turn within 5 s, or no connection opens within 5 s after that
    */
   async use<Result>(work: (connection: PgConnection) => Promise<Result>, key: string): Promise<Result> {
     if (this.#closing !== undefined)

@@ -34,7 +34,7 @@ export class Connections {
     this.#long = new ConnectionPool(target, limits.long)
   }
 
-  /** Runs one statement after those that open its transaction; returns its rows. `key`: the tenant, or '' for none; tenants take turns. */
+  /** Runs one statement after those that open its transaction; returns its rows. `key`: whose turn for a connection it takes. */
   async read(opening: readonly WireStatement[], statement: WireStatement, key: string): Promise<unknown[]> {
     const { isQuick, isDue } = this.#latency.use(statement)
     const run = (connection: PgConnection) =>

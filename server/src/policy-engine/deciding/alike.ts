@@ -66,8 +66,8 @@ function peopleReading(sorted: SortedRules): PeopleReading {
 function profileOf(principal: Principal, { ids, traits }: PeopleReading): string | undefined {
   const { id, manager, active, group_ids, role_ids } = principal
   if (ids.has(id) || manager === id) return undefined
-  const within = [...group_ids, ...role_ids].filter((one) => ids.has(one)).sort()
-  return JSON.stringify([active, within, ...traits.map((name) => principal[name] ?? null)])
+  const named = (of: readonly string[]) => of.filter((one) => ids.has(one)).sort()
+  return JSON.stringify([active, named(group_ids), named(role_ids), ...traits.map((name) => principal[name] ?? null)])
 }
 
 /** Whether the question names the person in another part than the approver. */
@@ -75,10 +75,10 @@ function namesOtherwise({ request: { requester }, literals }: ApproveQuestion, i
   return requester.id === id || requester.manager === id || (literals !== undefined && namedIn(literals).has(id))
 }
 
-const named = new WeakMap<LiteralFacts, ReadonlySet<string>>()
+const idsOf = new WeakMap<LiteralFacts, ReadonlySet<string>>()
 
 function namedIn(literals: LiteralFacts): ReadonlySet<string> {
-  const known = named.get(literals)
+  const known = idsOf.get(literals)
   if (known !== undefined) return known
   const ids = new Set<string>()
   for (const fact of literals.values()) {
@@ -86,6 +86,6 @@ function namedIn(literals: LiteralFacts): ReadonlySet<string> {
     ids.add(fact.user.id)
     if (fact.user.manager !== undefined) ids.add(fact.user.manager)
   }
-  named.set(literals, ids)
+  idsOf.set(literals, ids)
   return ids
 }
