@@ -26,9 +26,6 @@ export type NeighbourRule = { [Field in keyof ScopeFields]: ScopeFields[Field] |
   approval_mode?: ApprovalMode | null
 }
 
-/** Another rule. Its scope is read when it is first compared, since most rules are not. */
-export type Neighbour = Sided & { id: string; readonly scope: Scope }
-
 /** A principal that a rule names and the tenant does not have; `is_name`: one of that type has this id as its name. */
 export type MissingPrincipal = { type: string; id: string; is_name: boolean }
 
@@ -36,8 +33,8 @@ export type WarningFacts = {
   rule: StatementFields
   /** The engine's warnings, from `RuleStatement`. */
   engine_warnings: readonly string[]
-  /** The other rules, without the one that is replaced: as stored, or as `neighboursOf` made them for many rules. */
-  others: readonly NeighbourRule[] | readonly Neighbour[]
+  /** The other rules, without the one that is replaced. */
+  others: readonly NeighbourRule[]
   /** Action ids that a rule, a request or a cached permission set has used. */
   known_actions: readonly string[]
   /** The principal of the scope, where the tenant does not have it. */
@@ -46,8 +43,7 @@ export type WarningFacts = {
 
 /** The warnings of a rule, the most serious first. */
 export function warningsFor(facts: WarningFacts): string[] {
-  const { rule } = facts
-  const others = facts.others.map(neighbourOf)
+  const { rule, others } = facts
   const scope = scopeFromFields(rule)
   const clauses = rule.conditions === undefined ? [] : parseStatement(rule.policy_text).conditions
   return [
@@ -65,22 +61,15 @@ export function warningsFor(facts: WarningFacts): string[] {
   ]
 }
 
-/** The rules as `warningsFor` compares others with them. */
-export function neighboursOf(rules: readonly NeighbourRule[]): Neighbour[] {
-  return rules.map(neighbourOf)
-}
+/** By rule, since each of many imported rules is compared with the same others. */
+const scopes = new WeakMap<NeighbourRule, Scope>()
 
-function neighbourOf(rule: NeighbourRule | Neighbour): Neighbour {
-  if ('scope' in rule) return rule
-  const { id, effect, conditions = null, approval_mode = null } = rule
-  let read: Scope | undefined
-  return {
-    ...{ id, effect, conditions, approval_mode },
-    get scope() {
-      read ??= scopeFromFields(plain(rule))
-      return read
-    },
-  }
+function scopeOf(rule: NeighbourRule): Scope {
+  const known = scopes.get(rule)
+  if (known !== undefined) return known
+  const scope = scopeFromFields(plain(rule))
+  scopes.set(rule, scope)
+  return scope
 }
 
 type Sided = { effect: Effect; conditions?: string | null; approval_mode?: ApprovalMode | null }
@@ -106,10 +95,10 @@ function emergencyOnly(rule: Sided): string[] {
 }
 
 /** What remains of a permit under a forbid without conditions whose scope covers the permit's. */
-function shadowed(rule: Sided, scope: Scope, others: readonly Neighbour[]): string[] {
+function shadowed(rule: Sided, scope: Scope, others: readonly NeighbourRule[]): string[] {
   if (rule.effect !== 'permit') return []
   const forbids = others.filter(
-    (other) => other.effect === 'forbid' && unconditional(other) && covers(other.scope, scope),
+    (other) => other.effect === 'forbid' && unconditional(other) && covers(scopeOf(other), scope),
   )
   const closes = (mode: ApprovalMode) => forbids.find((other) => other.approval_mode === mode)
   const wholly =
@@ -126,14 +115,14 @@ function shadowed(rule: Sided, scope: Scope, others: readonly Neighbour[]): stri
  * A rule that is covered by another of its kind, and has no notice or session audit of its own, decides nothing. An `auto` permit is
  * an exception: it still counts for the user who saved the other rule.
  */
-function repeats(rule: StatementFields, scope: Scope, others: readonly Neighbour[]): string[] {
+function repeats(rule: StatementFields, scope: Scope, others: readonly NeighbourRule[]): string[] {
   if (isAuto(rule) || rule.audit_session || rule.notice !== undefined) return []
   const same = others.find(
     (other) =>
       other.effect === rule.effect &&
       (other.approval_mode ?? undefined) === rule.approval_mode &&
       unconditional(other) &&
-      covers(other.scope, scope),
+      covers(scopeOf(other), scope),
   )
   return same === undefined ? [] : [`this rule decides nothing: rule \`${same.id}\` already covers it`]
 }
@@ -205,15 +194,16 @@ function missingPrincipals(missing: MissingPrincipal | undefined): string[] {
   return [`this rule matches no user: no ${kind} of the tenant has the id \`${id}\`${advice}`]
 }
 
-function overlaps(rule: Sided, scope: Scope, others: readonly Neighbour[]): string[] {
+function overlaps(rule: Sided, scope: Scope, others: readonly NeighbourRule[]): string[] {
   if (ruleSetsOf(scope.action).includes('approve')) return []
   const rival = isAuto(rule) ? needsApproval : needsApproval(rule) ? isAuto : () => false
   const found: string[] = []
   for (const other of others.filter(rival)) {
-    if (ruleSetsOf(other.scope.action).includes('approve')) continue
+    const otherScope = scopeOf(other)
+    if (ruleSetsOf(otherScope.action).includes('approve')) continue
     const [here, there] = [
       { rule, scope },
-      { rule: other, scope: other.scope },
+      { rule: other, scope: otherScope },
     ]
     if (isAuto(rule) ? isNarrower(there, here) : isNarrower(here, there)) found.push(other.id)
   }

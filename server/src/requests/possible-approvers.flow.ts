@@ -235,14 +235,14 @@ export type Unapprovable = 'by_nobody' | 'not_joined'
 export async function whyUnapprovable(tx: Tx, evaluated: EvaluatedRequest): Promise<Unapprovable | undefined> {
   const { requester, requester_id, ruleSet } = evaluated
   const when = approvalCircumstances(evaluated.when, evaluated.when.now)
-  const request = { ...evaluated.requested, id: newId() }
+  const questionFor = approveQuestions(asTheyAre(requester), { ...evaluated.requested, id: newId() }, when, evaluated)
   const yieldToEventLoop = periodicYield()
   let [count, evaluations] = [0, 0]
   let after: string | null = null
   for (const limit of warningBatchSizes) {
     const { approvers, awaits } = await readApprovers(tx, requester_id, { after, limit })
     for (const approver of approvers) {
-      const question = approveQuestion(asTheyAre(approver), asTheyAre(requester), request, when, evaluated)
+      const question = questionFor(asTheyAre(approver))
       evaluations += evaluationsOf(question)
       if (evaluations > maxEvaluations) return undefined
       const { allowed, errors } = await decideApproveInPieces(ruleSet, question)

@@ -1,7 +1,7 @@
 import { periodicYield } from '../../kernel/yield-to-event-loop.ts'
 import type { RuleStatement } from '../../policy-engine/cedar/statement.ts'
 import { literalWarnings } from '../../policy-facts/literals.ts'
-import { type NeighbourRule, neighboursOf, warningsFor } from '../warnings.ts'
+import { type NeighbourRule, warningsFor } from '../warnings.ts'
 
 /** For calls of these functions beside the main thread. */
 export const importWarningsModule = import.meta.url
@@ -19,10 +19,9 @@ export async function warningsOfAll(facts: Facts): Promise<Map<string, readonly 
   const { listed, rules, known_actions, unknown } = facts
   const yieldToEventLoop = periodicYield()
   const warnings = new Map<string, readonly string[]>()
-  const neighbours = neighboursOf(rules)
   for (const { id, statement } of listed) {
     await yieldToEventLoop()
-    const others = neighbours.filter((other) => other.id !== id)
+    const others = rules.filter((other) => other.id !== id)
     const about = { rule: statement.fields, engine_warnings: statement.warnings, known_actions, others }
     warnings.set(id, [...warningsFor(about), ...literalWarnings(statement.literals, unknown)])
   }

@@ -47,8 +47,6 @@ export const maxLiterals = 50
 /** The types of entities that have attributes, tags or ancestors. A group or a role has none. */
 const readableTypes: readonly string[] = ['User', ...askedTypes, 'access_request']
 
-const peopleTypes: readonly string[] = ['User', 'Group', 'Role']
-
 /** `type::"id"`, as Cedar writes it. */
 export function entityKey({ type, id }: EntityReference): string {
   return `${type}::${JSON.stringify(id)}`
@@ -65,7 +63,6 @@ export function readingOf(statement: PolicyJson): StatementReading {
     attributes: new Set(),
     ofManagers: false,
     ofOthers: false,
-    ofScopes: false,
   }
   for (const scope of [principal, resource]) {
     if (scope.scope === 'eq' || scope.scope === 'in') noteNamed(found, scope)
@@ -82,10 +79,10 @@ export function readingOf(statement: PolicyJson): StatementReading {
       tags: found.computesTags ? 'all' : [...found.tags],
     },
     database_ids: idsOf('cloud_db_instance'),
-    reads_scopes: found.ofScopes,
+    reads_scopes: found.attributes.has('scopes'),
     reads_managers: found.ofManagers,
     reads_others_facts: found.ofOthers,
-    people_ids: [...found.named.values()].flatMap(({ type, id }) => (peopleTypes.includes(type) ? id : [])),
+    people_ids: ['User', 'Group', 'Role'].flatMap(idsOf),
     attributes: [...found.attributes],
   }
 }
@@ -118,7 +115,6 @@ type Found = {
   attributes: Set<string>
   ofManagers: boolean
   ofOthers: boolean
-  ofScopes: boolean
 }
 
 function noteNamed({ named }: Found, entity: EntityReference): void {
@@ -175,13 +171,12 @@ function identify(expression: Expr, found: Found): void {
 
 const facts: readonly (string | undefined)[] = ['department', 'title', 'manager']
 
-/** Whose facts an attribute reads, and whether it is a person’s scopes. `has` may test a path, such as `resource has requester.manager`, of which all but the end is read. */
+/** Which attributes are read, and whose facts. `has` may test a path, such as `resource has requester.manager`, of which all but the end is read. */
 function noteFacts({ left, attr }: Operands, isTest: boolean, found: Found): void {
   let of = left
   for (const [index, name] of [attr ?? []].flat().entries()) {
     if (of === undefined) return
     found.attributes.add(name)
-    if (name === 'scopes') found.ofScopes = true
     if (isTest && index > 0 && formOf(of).operands.attr === 'manager') found.ofManagers = true
     const isOfQuestion = isVariable(of, 'principal') || attributeOf(of, 'resource') === 'requester'
     if (facts.includes(name) && !isOfQuestion) found.ofOthers = true

@@ -7,16 +7,18 @@ import type { ApproveQuestion, LiteralFacts, Principal } from '../cedar/question
 import { type PolicyEvaluator, policyEvaluator } from './evaluate.ts'
 import type { RuleSet, SortedRules } from './rule-set.ts'
 
-/** All that a question says of a person, but for ids. */
-const traits = [
-  ...(['email', 'email_verified', 'name', 'auth_provider', 'is_owner', 'scopes'] as const),
-  ...(['department', 'title', 'manager'] as const),
-]
+type Trait = Exclude<keyof Principal, 'id' | 'active' | 'group_ids' | 'role_ids'>
+
+/** All that a question says of a person, but for ids: what is missing here does not compile. */
+const traits = Object.keys({
+  ...{ email: true, email_verified: true, name: true, auth_provider: true, is_owner: true, scopes: true },
+  ...{ department: true, title: true, manager: true },
+} satisfies Record<Trait, true>) as Trait[]
 
 /** What the rules about decisions read of people. `profiles`: of people who were asked about before. */
 type PeopleReading = {
   ids: ReadonlySet<string>
-  traits: readonly (typeof traits)[number][]
+  traits: readonly Trait[]
   profiles: WeakMap<Principal, string | undefined>
 }
 
