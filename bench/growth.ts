@@ -44,7 +44,7 @@ async function measureGrown(size: Size, times: number, add: (row: string[]) => v
     await stage.live({ lives: size.own, perSecond: null, revoke: 'each', askers: living })
     await untilNotified(database)
     // What the service or PostgreSQL would analyze meanwhile, and when, would decide what is measured.
-    for (const table of growingTables) await database.query(`alter table ${table} set (autovacuum_enabled = off)`)
+    await keepFromAutovacuum(database)
     await analyze(database)
     const small = await measure(stage, living, size.measured)
     add(await rowOf('after its own lives', database, small, small))
@@ -63,6 +63,15 @@ async function measureGrown(size: Size, times: number, add: (row: string[]) => v
 function oneOfEach(askers: readonly Asker[], { tenants }: Size): readonly Asker[] {
   if (tenants === 1) return askers
   return [...new Map(askers.map((one) => [one.tenant_id, one])).values()].slice(0, maxLiving)
+}
+
+async function keepFromAutovacuum(database: Database): Promise<void> {
+  const { rows } = await database.query<{ name: string }>(
+    `select leaf.relid::regclass::text as name
+      from unnest($1::text[]) tables (name), pg_partition_tree(tables.name::regclass) leaf where leaf.isleaf`,
+    [growingTables],
+  )
+  for (const { name } of rows) await database.query(`alter table ${name} set (autovacuum_enabled = off)`)
 }
 
 type Speed = { lives_a_second: number; active_ms: number; postgres_ms: number | undefined }
@@ -86,6 +95,8 @@ const analyze = (database: Database) => database.query(`vacuum analyze ${growing
 async function grow(database: Database, askers: readonly Asker[], { own, events }: Size, times: number) {
   const tenant_ids = [...new Set(askers.map(({ tenant_id }) => tenant_id))]
   const query = (text: string, values?: unknown[]) => database.query(text, values).then(({ rows }) => rows)
+  // As in a service that has run for a year.
+  await database.query(`select add_event_quarters((now() - interval '1 year')::date, 5)`)
   // Events of lives are delivered beyond that of the last transaction, and so would be their copies if it were of a life.
   await addEvents(database, tenant_ids, 1, 'pg_current_xact_id()')
   await untilNotified(database)
@@ -103,15 +114,17 @@ async function grow(database: Database, askers: readonly Asker[], { own, events 
   if (missing > 0) await addEvents(database, tenant_ids, missing)
 }
 
-/** Events that nobody is notified of, each of another subject, and older than all others. */
+/** Events of the last year that nobody is notified of, each of another subject, and before all others in the order of events. */
 async function addEvents(database: Database, tenant_ids: readonly string[], count: number, xid = `'3'`): Promise<void> {
   const part = 100_000
   for (let from = 0; from < count; from += part) {
     await database.query(
       `insert into event (tenant_id, id, xid, type, at, actor_kind, subject_type, subject_id, request_id)
-        select ($1::uuid[])[1 + n % cardinality($1::uuid[])], gen_random_uuid(), ${xid}, 'role.created',
-          now() - interval '1 year' + make_interval(secs => n), 'system', 'role', gen_random_uuid()::text, 'bench'
-        from generate_series($2::integer, $3::integer - 1) n`,
+        select ($1::uuid[])[1 + n % cardinality($1::uuid[])],
+          (left(event_id_at(moment.at)::text, 24) || right(gen_random_uuid()::text, 12))::uuid, ${xid}, 'role.created',
+          moment.at, 'system', 'role', gen_random_uuid()::text, 'bench'
+        from generate_series($2::integer, $3::integer - 1) n,
+          lateral (select now() - interval '1 year' + make_interval(secs => n) as at) moment`,
       [tenant_ids, from, Math.min(count, from + part)],
     )
   }

@@ -56,7 +56,6 @@ export async function multiplyLives(
 
 /** The value of a column in a copy. */
 function valueIn(table: string, name: string): string {
-  if (ofEvents.includes(`${table}.${name}`)) return `md5(${name}::text || n)::uuid`
   if (lifeTables[table]?.includes(name)) return isText(table, name) ? `${copyOf(`${name}::uuid`)}::text` : copyOf(name)
   if (name === 'target_key' || (table === 'sandbox_operation' && name === 'key')) return `${name} || ' ' || n`
   return table === 'entitlement' && name === 'target'
@@ -70,9 +69,6 @@ const ofLife: Record<string, string> = {
   notification: `resource_type in ('access_request', 'access_grant')`,
   sandbox_operation: 'true',
 }
-
-/** Ids of events that the database made are random. */
-const ofEvents = ['event.id', 'notification.event_id']
 
 const isText = (table: string, column: string) => table === 'event' && column === 'subject_id'
 
