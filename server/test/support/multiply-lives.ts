@@ -20,38 +20,47 @@ export const growingTables = Object.keys(lifeTables)
  * Copies the lives of a tenant that are there, with all that belongs to them, `times` times, each copy a minute older than the one before.
  * Copies of events count as delivered. `of_events`: every so many copies have their events, with what follows from them.
  */
-export async function multiplyLives(
+export async function multiplyLives(query: Query, tenant_id: string, times: number, options = {}): Promise<void> {
+  const copy = await keepLives(query, tenant_id, options)
+  await copy(1, times)
+}
+
+/** The same in several times: the returned function makes the copies with these numbers of the lives that are there now. */
+export async function keepLives(
   query: Query,
   tenant_id: string,
-  times: number,
   { of_events = 1 } = {},
-): Promise<void> {
-  // Copies need no check of what they refer to.
-  await query('set session_replication_role = replica')
+): Promise<(first: number, last: number) => Promise<void>> {
   for (const table of growingTables) {
-    const columns = (await query(
-      `select attname::text as name, atttypid = 'timestamptz'::regtype as "isMoment"
-        from pg_attribute where attrelid = $1::text::regclass and attnum > 0
-        and not attisdropped and attgenerated = '' and pg_get_serial_sequence($1::text, attname::text) is null`,
-      [table],
-    )) as { name: string; isMoment: boolean }[]
-    const names = columns.map(({ name }) => name)
-    const values = columns.map(({ name, isMoment }) =>
-      isMoment ? `${name} - make_interval(mins => n)` : valueIn(table, name),
-    )
-    await query(`drop table if exists pg_temp.life`)
-    await query(`create temp table life as select * from ${table} where tenant_id = $1`, [tenant_id])
-    await inParts(times, (from, until) =>
-      query(
-        `insert into ${table} (${names.join(', ')})
-          select ${values.join(', ')} from life, generate_series($1::integer, $2::integer) n
-          where ${table in ofLife ? `${ofLife[table]} and n % ${of_events} = 0` : 'true'} order by n desc`,
-        [from, until],
-      ),
-    )
+    await query(`drop table if exists pg_temp.life_${table}`)
+    await query(`create temp table life_${table} as select * from ${table} where tenant_id = $1`, [tenant_id])
   }
-  await query('drop table pg_temp.life')
-  await query('reset session_replication_role')
+  return async (first, last) => {
+    // Copies need no check of what they refer to.
+    await query('set session_replication_role = replica')
+    for (const table of growingTables) {
+      const columns = (await query(
+        `select attname::text as name, atttypid = 'timestamptz'::regtype as "isMoment"
+          from pg_attribute where attrelid = $1::text::regclass and attnum > 0
+          and not attisdropped and attgenerated = '' and pg_get_serial_sequence($1::text, attname::text) is null`,
+        [table],
+      )) as { name: string; isMoment: boolean }[]
+      const names = columns.map(({ name }) => name)
+      const values = columns.map(({ name, isMoment }) =>
+        isMoment ? `${name} - make_interval(mins => n)` : valueIn(table, name),
+      )
+      const isCopied = table in ofLife ? `${ofLife[table]} and n % ${of_events} = 0` : 'true'
+      await inParts(last - first + 1, (from, until) =>
+        query(
+          `insert into ${table} (${names.join(', ')})
+            select ${values.join(', ')} from life_${table}, generate_series($1::integer, $2::integer) n
+            where ${isCopied} order by n desc`,
+          [from + first - 1, until + first - 1],
+        ),
+      )
+    }
+    await query('reset session_replication_role')
+  }
 }
 
 /** The value of a column in a copy. */

@@ -87,7 +87,8 @@ export function saveRules(
         returning r.id, r.policy_text),
       added as (
         insert into policy_rule (tenant_id, id, policy_id, ordinal, saved_by, ${statementColumns})
-        select ${tx.tenant_id}::uuid, s.id, ${policy_id}::uuid, s.ordinal, ${ctx.actor.user_id}::uuid, ${statementColumns}
+        select ${tx.tenant_id}::uuid, s.id, ${policy_id}::uuid, s.ordinal, ${ctx.actor.user_id}::uuid,
+          ${statementColumns}
         from ${statementRows(added)}
         returning id, policy_text),
       ${recordTexts(ctx, policy_id, texts)}
