@@ -3,7 +3,7 @@ import { emit, type NewEvent } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { isUuid, newId } from '../kernel/id.ts'
 import { approveAction } from '../policy-engine/cedar/schema.ts'
-import type { RuleStatement } from '../policy-engine/cedar/statement.ts'
+import type { RuleStatement, StatementFields } from '../policy-engine/cedar/statement.ts'
 import {
   bumpRuleSet,
   listedIds,
@@ -36,6 +36,19 @@ export function rulesOf(tx: Tx): Statement {
   return sql`(select coalesce(json_agg(${ruleAsJson} order by r.ordinal, r.id), '[]')
     from policy_rule r where r.tenant_id = ${tx.tenant_id}::uuid and r.policy_id = p.id)`
 }
+
+/** The fields of a rule's statement, in the order of their columns. */
+export const statementFields: readonly (keyof StatementFields)[] = [
+  ...(['effect', 'principal_scope_type', 'principal_entity_type', 'principal_entity_id'] as const),
+  ...([
+    'action_scope_type',
+    'action_ids',
+    'resource_scope_type',
+    'resource_entity_type',
+    'resource_entity_id',
+  ] as const),
+  ...(['conditions', 'policy_text', 'notice', 'audit_session', 'approval_mode'] as const),
+]
 
 /** The columns that hold a rule's statement. */
 export const statementColumns = sql`effect, principal_scope_type, principal_entity_type, principal_entity_id,

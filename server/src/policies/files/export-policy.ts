@@ -2,8 +2,8 @@ import { recordTag } from '../../http/if-match.ts'
 import { operation } from '../../http/operation.ts'
 import { IdParams } from '../../http/schema.ts'
 import { notFound } from '../../kernel/errors.ts'
-import { findPolicy } from '../policy-store.ts'
 import { PolicyFile, writePolicyFile } from './policy-file.ts'
+import { findPolicyAt } from './policy-file-store.ts'
 
 export const exportPolicy = operation({
   method: 'GET',
@@ -17,8 +17,8 @@ export const exportPolicy = operation({
   etag: recordTag,
   replyText: ({ cedar }) => cedar,
   async run(ctx, { params }) {
-    const policy = await findPolicy(ctx.tx, params.id)
-    if (policy === undefined) throw notFound('policy')
-    return { cedar: writePolicyFile(policy) }
+    const found = await findPolicyAt(ctx.tx, params.id)
+    if (found === undefined) throw notFound('policy')
+    return { cedar: writePolicyFile(found.policy) }
   },
 })

@@ -3,11 +3,11 @@ import type { Ctx } from '../../kernel/context.ts'
 import type { StatementFields } from '../../policy-engine/cedar/statement.ts'
 import { unknownTo } from '../../policy-facts/literals.ts'
 import { readPolicyFacts } from '../../policy-facts/policy-facts-store.ts'
-import type { Policy } from '../policy.ts'
 import { findNeighbourhood } from '../rule-store.ts'
 import type { NeighbourRule } from '../warnings.ts'
 import { listedChanges } from './import-result.ts'
 import { importWarningsModule, warningsOfAll } from './import-warnings.ts'
+import type { FiledPolicy } from './policy-file.ts'
 import type { ImportPlan } from './policy-import.ts'
 
 /** Above this many names in one reply none is compared with the known names, because that costs the square of their number. */
@@ -19,7 +19,7 @@ const maxNames = 500
  */
 export async function findImportWarnings(
   { tx, actor }: Pick<Ctx, 'tx' | 'actor'>,
-  policy: Policy,
+  policy: FiledPolicy,
   plan: ImportPlan,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const listed = listedChanges(plan).flatMap(({ id, statement }) =>
@@ -41,10 +41,14 @@ export async function findImportWarnings(
   }
 }
 
-/** The rules of the policy after the plan. */
-function rulesAfter(policy: Policy, { added, changed, removed }: ImportPlan): NeighbourRule[] {
+/** The rules of the policy after the plan, without what is copied to the other thread in vain. */
+function rulesAfter(policy: FiledPolicy, { added, changed, removed }: ImportPlan): NeighbourRule[] {
   const rules = new Map<string, StatementFields>(policy.rules.map((rule) => [rule.id, rule]))
   for (const id of removed) rules.delete(id)
   for (const { id, statement } of [...added, ...changed]) if (statement !== undefined) rules.set(id, statement.fields)
-  return [...rules].map(([id, fields]) => ({ ...fields, id }))
+  return [...rules].map(([id, { policy_text, notice, conditions = '', ...fields }]) => ({
+    ...fields,
+    id,
+    conditions: conditions.slice(0, 1),
+  }))
 }

@@ -3,24 +3,32 @@ import { emit } from '../../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../../kernel/context.ts'
 import { bumpRuleSet, listedIds } from '../../policy-engine/deciding/rule-set-change-store.ts'
 import { ruleSetVersion } from '../../policy-engine/deciding/rule-set-store.ts'
-import type { Policy } from '../policy.ts'
-import { policyWithRules } from '../policy-store.ts'
-import { statementColumns, statementRows } from '../rule-store.ts'
+import { statementColumns, statementFields, statementRows } from '../rule-store.ts'
 import { recordTexts } from '../rule-texts-store.ts'
+import type { FiledPolicy, FiledRule } from './policy-file.ts'
 import type { ImportPlan } from './policy-import.ts'
 
 /** A policy at a version of the tenant's rules, and the number of rules in all policies of the tenant. */
-type PolicyAt = { policy: Policy; version: string; rule_count: number }
+type PolicyAt = { policy: FiledPolicy; version: string; rule_count: number }
 
-/** One round trip, under one snapshot. */
+/** One round trip, under one snapshot. The rules come as arrays: that takes PostgreSQL a third of the time of objects as the API returns them. */
 export async function findPolicyAt(tx: Tx, id: string): Promise<PolicyAt | undefined> {
-  const [found] = await tx.read(sql<Policy & Omit<PolicyAt, 'policy'>>`select ${policyWithRules(tx)},
+  type Row = Omit<FiledPolicy, 'rules'> & Omit<PolicyAt, 'policy'> & { rules: unknown[][] }
+  const [found] = await tx.read(sql<Row>`select p.id, p.name, p.description, p.enabled,
+      (select coalesce(json_agg(json_build_array(r.id, r.ordinal, ${statementColumns}) order by r.ordinal, r.id), '[]')
+        from policy_rule r where r.tenant_id = ${tx.tenant_id} and r.policy_id = p.id) as rules,
       ${ruleSetVersion(tx)} as version,
       (select count(*)::integer from policy_rule where tenant_id = ${tx.tenant_id}) as rule_count
     from policy p where p.tenant_id = ${tx.tenant_id} and p.id = ${id}`)
   if (found === undefined) return undefined
-  const { version, rule_count, ...policy } = found
-  return { policy, version, rule_count }
+  const { version, rule_count, rules, ...policy } = found
+  return { policy: { ...policy, rules: rules.map(ruleOf) }, version, rule_count }
+}
+
+/** A rule by its columns; empty fields are absent. */
+function ruleOf(values: readonly unknown[]): FiledRule {
+  const fields = ['id', 'ordinal', ...statementFields].map((name, place) => [name, values[place]] as const)
+  return Object.fromEntries(fields.filter(([, value]) => value !== null)) as FiledRule
 }
 
 /** What is imported: the policy, the version of the rules that the plan was made for, and the plan. */

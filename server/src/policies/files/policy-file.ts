@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { Body } from '../../http/schema.ts'
 import { readUuid } from '../../kernel/id.ts'
 import { annotationsOf, cedarString, withoutId } from '../../policy-engine/cedar/file.ts'
+import type { StatementFields } from '../../policy-engine/cedar/statement.ts'
 import type { Rule } from '../../policy-engine/rule.ts'
 import type { Policy } from '../policy.ts'
 
@@ -12,8 +13,14 @@ export const maxFileBytes = 4 * 1024 * 1024
 /** A file, in either direction. */
 export const PolicyFile = Body({ cedar: Type.String({ minLength: 1, description: 'The text of the file.' }) })
 
+/** A rule as far as a file says it. */
+export type FiledRule = StatementFields & Pick<Rule, 'id' | 'ordinal'>
+
+/** A policy as far as a file says it. */
+export type FiledPolicy = Pick<Policy, 'id' | 'name' | 'description' | 'enabled'> & { rules: readonly FiledRule[] }
+
 /** The file of a policy. Importing it unchanged changes nothing. */
-export function writePolicyFile({ name, description, rules }: Policy): string {
+export function writePolicyFile({ name, description, rules }: FiledPolicy): string {
   const head = [`Policy: ${name}`, ...(description === '' ? [] : description.split(/\r\n|[\n\r]/))]
   const comment = head.map((line) => `// ${line}`.trimEnd()).join('\n')
   return [comment, ...ruleTexts(rules).map(({ rule, name: own, text }) => inFile(rule, own, text))]
@@ -21,21 +28,21 @@ export function writePolicyFile({ name, description, rules }: Policy): string {
     .concat('\n')
 }
 
-function inFile({ id, ordinal }: Rule, name: string | undefined, text: string): string {
+function inFile({ id, ordinal }: FiledRule, name: string | undefined, text: string): string {
   const id_line = name === undefined ? `@id("${id}")\n` : ''
   return `${id_line}@ordinal("${ordinal}")\n${text}`
 }
 
 /** A stored rule in the form of a file. */
 export type RuleText = {
-  rule: Rule
+  rule: FiledRule
   /** The author's name for it, where no other rule of the policy has the name. */
   name: string | undefined
   /** The statement with its annotations, without `@id` and `@ordinal`. */
   text: string
 }
 
-export function ruleTexts(rules: readonly Rule[]): RuleText[] {
+export function ruleTexts(rules: readonly FiledRule[]): RuleText[] {
   const named = rules.map((rule) => ({ rule, annotations: annotationsOf(rule.policy_text) }))
   const nameCounts = Map.groupBy(named, ({ annotations }) => annotations.get('id'))
   return named.map(({ rule, annotations }) => {
@@ -47,7 +54,7 @@ export function ruleTexts(rules: readonly Rule[]): RuleText[] {
 }
 
 /** The annotations for fields that are in the columns but not in the text. */
-function wordsBeside(rule: Rule, said: ReadonlyMap<string, string>): string {
+function wordsBeside(rule: FiledRule, said: ReadonlyMap<string, string>): string {
   const { notice, audit_session, approval_mode: mode, effect } = rule
   const words = {
     notice,

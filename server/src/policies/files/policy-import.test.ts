@@ -5,28 +5,17 @@ import { anyOf, rounds } from '../../../test/support/race.ts'
 import type { Problem } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/id.ts'
 import { statementFromInput } from '../../policy-engine/cedar/statement.ts'
-import type { Rule, RuleInput } from '../../policy-engine/rule.ts'
-import { writePolicyFile } from './policy-file.ts'
+import type { RuleInput } from '../../policy-engine/rule.ts'
+import { type FiledRule, writePolicyFile } from './policy-file.ts'
 import { planImport } from './policy-import.ts'
 
-const at = '2026-01-01T00:00:00.000Z'
-const ruleOf = (input: RuleInput, id = newId()): Rule => {
+const ruleOf = (input: RuleInput, id = newId()): FiledRule => {
   const { ordinal = 0, ...content } = input
-  return { id, policy_id: newId(), ordinal, created_at: at, updated_at: at, ...statementFromInput(content).fields }
+  return { id, ordinal, ...statementFromInput(content).fields }
 }
-const fileOf = (rules: Rule[], more = {}) =>
-  writePolicyFile({
-    id: newId(),
-    name: 'Production',
-    description: '',
-    enabled: true,
-    priority: 0,
-    rules,
-    created_at: at,
-    updated_at: at,
-    ...more,
-  })
-const countsOf = async (file: string, rules: Rule[]) => {
+const fileOf = (rules: FiledRule[], more = {}) =>
+  writePolicyFile({ id: newId(), name: 'Production', description: '', enabled: true, rules, ...more })
+const countsOf = async (file: string, rules: FiledRule[]) => {
   const { added, changed, removed, unchanged } = await planImport(file, rules)
   return [added.length, changed.length, removed.length, unchanged]
 }
@@ -76,7 +65,7 @@ permit(principal, action, resource == cloud_account::"2");
     '\u2028',
   ] as const
   const anyText = () => anyOf(texts) + anyOf(texts)
-  const anyRule = (): Rule => {
+  const anyRule = (): FiledRule => {
     const effect = anyOf(['permit', 'forbid'] as const)
     const quoted = JSON.stringify(anyText()).replaceAll('\u2028', '')
     const mode = anyOf([undefined, 'auto', 'break_glass'] as const)
@@ -103,7 +92,7 @@ permit(principal, action, resource == cloud_account::"2");
       const whole = policySetTextToParts(file)
       assert.ok(whole.type === 'success' && whole.policies.length === rules.length, file)
       const { added } = await planImport(file, [])
-      const contentOf = (fields: Partial<Rule>) => [
+      const contentOf = (fields: Partial<FiledRule>) => [
         fields.effect,
         fields.ordinal,
         fields.notice,

@@ -11,10 +11,10 @@ import {
   statementFromInput,
   statementsFromTexts,
 } from '../../policy-engine/cedar/statement.ts'
-import { maxOrdinal, type Rule } from '../../policy-engine/rule.ts'
+import { maxOrdinal } from '../../policy-engine/rule.ts'
 import { maxRules } from '../policy.ts'
 import { type FileFaults, gatherFaults } from './file-faults.ts'
-import { type RuleText, ruleTexts } from './policy-file.ts'
+import { type FiledRule, type RuleText, ruleTexts } from './policy-file.ts'
 
 /** For calls of these functions beside the main thread. */
 export const policyImportModule = import.meta.url
@@ -49,7 +49,7 @@ export function partsOf({ added, changed, removed }: ImportPlan): Omit<ImportPla
  * name; else to a rule that means the same. Long work, which yields to the event loop.
  * @throws Problem `invalid_policy` with up to 20 faults, each with its place in the file
  */
-export async function planImport(file: string, rules: readonly Rule[]): Promise<ImportPlan> {
+export async function planImport(file: string, rules: readonly FiledRule[]): Promise<ImportPlan> {
   const statements = splitFile(file, maxRules)
   if (statements.length > maxRules)
     throw new Problem('unprocessable', `the file has more than ${maxRules} statements, the tenant’s maximum of rules`)
@@ -174,7 +174,7 @@ async function pairAlike(
 }
 
 /** The effect and the scope, which a rule has beside its text. */
-function scopeKeyOf(of: Rule | StatementFields): string {
+function scopeKeyOf(of: StatementFields): string {
   const { effect, principal_scope_type, principal_entity_type, principal_entity_id } = of
   const { action_scope_type, action_ids, resource_scope_type, resource_entity_type, resource_entity_id } = of
   const sides = [principal_scope_type, principal_entity_type, principal_entity_id]
@@ -188,7 +188,7 @@ function meaningOf({ policy_text: _text, ...said }: StatementFields): string {
 }
 
 /** For the annotated fields, the columns take precedence over the text. */
-function meaningOfRule({ policy_text, notice, audit_session, approval_mode }: Rule): string {
+function meaningOfRule({ policy_text, notice, audit_session, approval_mode }: FiledRule): string {
   const { notice: _n, approval_mode: _m, ...said } = readStatement(policy_text)
   const beside = { ...(notice && { notice }), audit_session, ...(approval_mode && { approval_mode }) }
   return meaningOf({ ...said, ...beside })
