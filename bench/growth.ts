@@ -44,6 +44,8 @@ async function measureGrown(size: Size, times: number, add: (row: string[]) => v
     await stage.live({ lives: size.own, perSecond: null, revoke: 'each', askers: living })
     await untilNotified(database)
     // What the service or PostgreSQL would analyze meanwhile, and when, would decide what is measured.
+    // As in a service that has run for a year.
+    await database.query(`select add_event_quarters((now() - interval '1 year')::date, 5)`)
     await keepFromAutovacuum(database)
     await analyze(database)
     const small = await measure(stage, living, size.measured)
@@ -96,8 +98,6 @@ const analyze = (database: Database) => database.query('vacuum analyze')
 async function grow(database: Database, askers: readonly Asker[], { own, events }: Size, times: number) {
   const tenant_ids = [...new Set(askers.map(({ tenant_id }) => tenant_id))]
   const query = (text: string, values?: unknown[]) => database.query(text, values).then(({ rows }) => rows)
-  // As in a service that has run for a year.
-  await database.query(`select add_event_quarters((now() - interval '1 year')::date, 5)`)
   // Events of lives are delivered beyond that of the last transaction, and so would be their copies if it were of a life.
   await addEvents(database, tenant_ids, 1, 'pg_current_xact_id()')
   await untilNotified(database)

@@ -8,10 +8,13 @@ import type { UnrestrictedTx } from './transaction.ts'
  */
 const growth = { due: 8, beside: 2 }
 
-/** In pages of 8 kB. A smaller table costs little to scan; a larger one was analyzed before, and autovacuum follows its growth. */
-const watched = { min: 8, max: 4_000 }
+/**
+ * In pages of 8 kB. A smaller table costs little to scan; a larger one was analyzed before, and autovacuum follows its growth. Fewer rows come and
+ * go in a table of what waits, between two reports of how many there are.
+ */
+const watched = { min: 8, max: 4_000, rows: 100 }
 
-/** `quoted`: its name as part of a statement. `times`: how often it has what PostgreSQL last counted. */
+/** `quoted`: its name as part of a statement. `times`: how many times the pages or the rows that PostgreSQL last counted it has. */
 type GrownTable = { name: string; quoted: string; times: number }
 
 /**
@@ -25,10 +28,11 @@ export async function analyzeGrown(reading: UnrestrictedTx, owner: ConnectionTar
       select whole.relname::text as name, format('%I.%I', 'public', whole.relname) as quoted,
         greatest(sized.pages / greatest(part.relpages, 1),
           -- Rows of a transaction that was under way at the last count have pages, and were not counted.
-          pg_stat_get_live_tuples(part.oid) / greatest(part.reltuples, 1)) as times
+          pg_stat_get_live_tuples(part.oid) / greatest(part.reltuples, ${watched.rows})) as times
       from pg_class part left join pg_inherits i on i.inhrelid = part.oid
         join pg_class whole on whole.oid = coalesce(i.inhparent, part.oid)
-        cross join lateral (select pg_relation_size(part.oid)::float8 / current_setting('block_size')::integer as pages) sized
+        cross join lateral (
+          select pg_relation_size(part.oid)::float8 / current_setting('block_size')::integer as pages) sized
       where part.relnamespace = 'public'::regnamespace and part.relkind = 'r'
         and part.relowner = (select relowner from pg_class where oid = 'public.tenant'::regclass)
         and sized.pages between ${watched.min} and ${watched.max} offset 0) t

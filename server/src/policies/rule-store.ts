@@ -37,23 +37,13 @@ export function rulesOf(tx: Tx): Statement {
     from policy_rule r where r.tenant_id = ${tx.tenant_id}::uuid and r.policy_id = p.id)`
 }
 
-/** The fields of a rule's statement, in the order of their columns. */
-export const statementFields: readonly (keyof StatementFields)[] = [
-  ...(['effect', 'principal_scope_type', 'principal_entity_type', 'principal_entity_id'] as const),
-  ...([
-    'action_scope_type',
-    'action_ids',
-    'resource_scope_type',
-    'resource_entity_type',
-    'resource_entity_id',
-  ] as const),
-  ...(['conditions', 'policy_text', 'notice', 'audit_session', 'approval_mode'] as const),
-]
-
 /** The columns that hold a rule's statement. */
 export const statementColumns = sql`effect, principal_scope_type, principal_entity_type, principal_entity_id,
   action_scope_type, action_ids, resource_scope_type, resource_entity_type, resource_entity_id, conditions,
   policy_text, notice, audit_session, approval_mode`
+
+/** The fields of those columns, in their order. */
+export const statementFields = statementColumns.text.split(/,\s*/) as (keyof StatementFields)[]
 
 /** Those columns of a row that comes as JSON. */
 const statementTypes = sql`effect text,

@@ -168,36 +168,6 @@ suite('a policy as a file', () => {
     }
   })
 
-  test('is one change with one version where it is saved in several parts', async () => {
-    const file = (tag: string, count: number) =>
-      Array.from({ length: count }, (_, n) => account(`${tag}${n}`, n < 300 ? `@id("r${n}")` : '')).join('\n')
-    assert.equal((await send(file('1', 900))).body.added, 900)
-    const before = await versionOf(admin)
-    await changesNothing(admin, async () => {
-      const { added, changed, removed } = (await send(file('2', 900), { query: '?dry_run=true' })).body
-      assert.deepEqual([added, changed, removed], [600, 300, 600])
-    })
-    assert.equal((await send(file('2', 1000))).status, 200)
-    const rules = await rulesOf()
-    assert.deepEqual(
-      rules.map(({ resource_entity_id }) => resource_entity_id),
-      Array.from({ length: 1000 }, (_, n) => `2${n}`),
-    )
-    assert.equal(await versionOf(admin), before + 1)
-    const events = (await eventsOf(admin)).map(({ type, data }) => ({ type, data }))
-    const counts = events.flatMap(({ data }) =>
-      data.change === 'rules_imported'
-        ? [['added', 'changed', 'removed'].map((kind) => (data[kind] as { count: number }).count)]
-        : [],
-    )
-    assert.deepEqual(counts, [
-      [900, 0, 0],
-      [700, 300, 600],
-    ])
-    const told = events.flatMap(({ type, data }) => (type === 'policy.rule_texts' ? (data.rules as unknown[]) : []))
-    assert.equal(told.length, 900 + 700 + 300 + 600)
-  })
-
   test('is refused in a dry run too if it would break a required case', async () => {
     await create(onAccount('111122223333'))
     const kept = {

@@ -41,12 +41,12 @@ export async function findImportWarnings(
   }
 }
 
-/** The rules of the policy after the plan, without what is copied to the other thread in vain. */
+/** The rules of the policy after the plan, without the texts, which the other thread does not need. */
 function rulesAfter(policy: FiledPolicy, { added, changed, removed }: ImportPlan): NeighbourRule[] {
   const rules = new Map<string, StatementFields>(policy.rules.map((rule) => [rule.id, rule]))
   for (const id of removed) rules.delete(id)
   for (const { id, statement } of [...added, ...changed]) if (statement !== undefined) rules.set(id, statement.fields)
-  return [...rules].map(([id, { policy_text, notice, conditions = '', ...fields }]) => ({
+  return [...rules].map(([id, { policy_text, notice, audit_session, conditions = '', ...fields }]) => ({
     ...fields,
     id,
     conditions: conditions.slice(0, 1),

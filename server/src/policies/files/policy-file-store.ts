@@ -1,7 +1,7 @@
 import { sql } from '../../db/sql.ts'
 import { emit } from '../../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../../kernel/context.ts'
-import { bumpRuleSet, listedIds } from '../../policy-engine/deciding/rule-set-change-store.ts'
+import { bumpRuleSet, listedIds, type RuleSetChange } from '../../policy-engine/deciding/rule-set-change-store.ts'
 import { ruleSetVersion } from '../../policy-engine/deciding/rule-set-store.ts'
 import { statementColumns, statementFields, statementRows } from '../rule-store.ts'
 import { recordTexts } from '../rule-texts-store.ts'
@@ -34,73 +34,59 @@ function ruleOf(values: readonly unknown[]): FiledRule {
 /** What is imported: the policy, the version of the rules that the plan was made for, and the plan. */
 export type Import = { policy_id: string; version: string; plan: ImportPlan }
 
-/** The policy, if the tenant's rules still have the version that the import was planned for; read under the lock of the rules. */
-export function findPolicyUnchanged(tx: Tx, { policy_id, version }: Import): Statement<{ id: string }> {
-  return sql<{ id: string }>`select p.id from policy p join tenant t on t.id = p.tenant_id
-    where p.tenant_id = ${tx.tenant_id} and p.id = ${policy_id} and t.rule_set_version = ${version}::bigint`
-}
-
-/** Gives the rules their next version and emits the event, in the transaction that saves the rules of the plan. */
-export function recordImport(ctx: WorkCtx, { policy_id, plan }: Import): Statement {
+/**
+ * Applies the plan to the rules of a policy in one change, and emits the event. `saved` is false where the tenant's rules no longer
+ * have that version. `plan` must contain a change.
+ */
+export function saveImport(ctx: WorkCtx, { policy_id, version, plan }: Import): RuleSetChange<{ saved: boolean }> {
   const { tx } = ctx
+  const { added, changed, removed } = plan
+  const rewritten = changed.flatMap(({ statement, ...rule }) =>
+    statement === undefined ? [] : [{ ...rule, statement }],
+  )
+  const moved = changed.filter(({ statement }) => statement === undefined)
   const listed = (rules: readonly { id: string }[]) => listedIds(rules.map(({ id }) => id))
   const event = {
     type: 'policy.updated',
     subject_type: 'policy',
     subject_id: policy_id,
-    data: {
-      change: 'rules_imported',
-      added: listed(plan.added),
-      changed: listed(plan.changed),
-      removed: listedIds(plan.removed),
-    },
+    data: { change: 'rules_imported', added: listed(added), changed: listed(changed), removed: listedIds(removed) },
   } as const
-  return sql`with touched as (update policy set updated_at = clock_timestamp()
-        where tenant_id = ${tx.tenant_id}::uuid and id = ${policy_id} returning id),
-      bumped as (${bumpRuleSet(tx, sql`touched`)}),
-      emitted as (${emit(ctx, event, sql`touched`)})
-      select`
-}
-
-/** Saves a part of the plan, and records the texts. */
-export function saveRules(
-  ctx: WorkCtx,
-  policy_id: string,
-  { added, changed, removed }: Omit<ImportPlan, 'unchanged'>,
-): Statement {
-  const { tx } = ctx
-  const rewritten = changed.flatMap(({ statement, ...rule }) =>
-    statement === undefined ? [] : [{ ...rule, statement }],
-  )
-  const moved = changed.filter(({ statement }) => statement === undefined)
   // `policy_rule` is seen as it was before the statement.
   const texts = sql`select id as rule_id, policy_text as before, null::text as after from removed
     union all select n.id, was.policy_text, n.policy_text from rewritten n
       join policy_rule was on was.tenant_id = ${tx.tenant_id} and was.id = n.id
     union all select id, null, policy_text from added`
-  return sql`with removed as (
-        delete from policy_rule r
-        where r.tenant_id = ${tx.tenant_id} and r.policy_id = ${policy_id} and r.id = any(${removed}::uuid[])
+  return (onlyIf) => sql<{ saved: boolean }>`with target as (
+        select p.id from policy p join tenant t on t.id = p.tenant_id
+        where p.tenant_id = ${tx.tenant_id} and p.id = ${policy_id} and t.rule_set_version = ${version}::bigint
+          and ${onlyIf}),
+      removed as (
+        delete from policy_rule r using target
+        where r.tenant_id = ${tx.tenant_id} and r.policy_id = target.id and r.id = any(${removed}::uuid[])
         returning r.id, r.policy_text),
       moved as (
         update policy_rule r set ordinal = s.ordinal, updated_at = clock_timestamp()
-        from ${places(moved)}
-        where r.tenant_id = ${tx.tenant_id} and r.policy_id = ${policy_id} and r.id = s.id),
+        from target, ${places(moved)}
+        where r.tenant_id = ${tx.tenant_id} and r.policy_id = target.id and r.id = s.id),
       rewritten as (
         update policy_rule r set ordinal = s.ordinal, saved_by = ${ctx.actor.user_id}::uuid,
           updated_at = clock_timestamp(),
           (${statementColumns}) = (select ${statementColumns} from (select s.*) one)
-        from ${statementRows(rewritten)}
-        where r.tenant_id = ${tx.tenant_id} and r.policy_id = ${policy_id} and r.id = s.id
+        from target, ${statementRows(rewritten)}
+        where r.tenant_id = ${tx.tenant_id} and r.policy_id = target.id and r.id = s.id
         returning r.id, r.policy_text),
       added as (
         insert into policy_rule (tenant_id, id, policy_id, ordinal, saved_by, ${statementColumns})
-        select ${tx.tenant_id}::uuid, s.id, ${policy_id}::uuid, s.ordinal, ${ctx.actor.user_id}::uuid,
-          ${statementColumns}
-        from ${statementRows(added)}
+        select ${tx.tenant_id}::uuid, s.id, target.id, s.ordinal, ${ctx.actor.user_id}::uuid, ${statementColumns}
+        from target, ${statementRows(added)}
         returning id, policy_text),
+      touched as (update policy set updated_at = clock_timestamp()
+        where tenant_id = ${tx.tenant_id}::uuid and id = (select id from target)),
+      bumped as (${bumpRuleSet(tx, sql`target`)}),
+      emitted as (${emit(ctx, event, sql`target`)}),
       ${recordTexts(ctx, policy_id, texts)}
-      select`
+      select exists (select from target) as saved`
 }
 
 function places(rules: readonly { id: string; ordinal: number }[]): Statement {

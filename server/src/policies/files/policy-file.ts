@@ -13,10 +13,10 @@ export const maxFileBytes = 4 * 1024 * 1024
 /** A file, in either direction. */
 export const PolicyFile = Body({ cedar: Type.String({ minLength: 1, description: 'The text of the file.' }) })
 
-/** A rule as far as a file says it. */
+/** What a file says of a rule. */
 export type FiledRule = StatementFields & Pick<Rule, 'id' | 'ordinal'>
 
-/** A policy as far as a file says it. */
+/** What an export or an import of a policy reads of it. */
 export type FiledPolicy = Pick<Policy, 'id' | 'name' | 'description' | 'enabled'> & { rules: readonly FiledRule[] }
 
 /** The file of a policy. Importing it unchanged changes nothing. */

@@ -30,20 +30,6 @@ export type ImportPlan = {
   unchanged: number
 }
 
-/** Rules of each kind in a part: PostgreSQL saves it in some ten milliseconds. */
-const partSize = 250
-
-/** The changes of the plan, in parts. */
-export function partsOf({ added, changed, removed }: ImportPlan): Omit<ImportPlan, 'unchanged'>[] {
-  const count = Math.ceil(Math.max(added.length, changed.length, removed.length) / partSize)
-  const part = <One>(of: readonly One[], place: number) => of.slice(place * partSize, (place + 1) * partSize)
-  return Array.from({ length: count }, (_, place) => ({
-    added: part(added, place),
-    changed: part(changed, place),
-    removed: part(removed, place),
-  }))
-}
-
 /**
  * Compares a file with the rules of a policy. A statement is matched to the rule that its `@id` names, by uuid or by the author's
  * name; else to a rule that means the same. Long work, which yields to the event loop.
