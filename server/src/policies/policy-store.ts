@@ -13,7 +13,7 @@ import { rulesOf } from './rule-store.ts'
 import { recordTexts } from './rule-texts-store.ts'
 
 /** The columns of `p`, a policy, and its rules. */
-export function policyWithRules(tx: Tx): Statement {
+function policyWithRules(tx: Tx): Statement {
   return sql`p.id, p.name, p.description, p.enabled, p.priority, p.created_at, p.updated_at, ${rulesOf(tx)} as rules`
 }
 
