@@ -97,16 +97,20 @@ test('the bench of the limit works: all lives of the recording come to their end
 
 test('the bench of policy works: all contenders give the same answers', async () => {
   const { stdout, stderr } = await run(process.execPath, [bench, 'policy', '--miniature'], { env })
-  const rows = ['10 rules', '200 rules', '200 rules, none narrower']
-  for (const row of rows) assert.match(stderr, new RegExp(`^${row}: all answer alike$`, 'm'))
+  /** How many contenders each has; the last has rules that the libraries cannot hold. */
+  const rows: [string, number][] = [
+    ['10 rules', 5],
+    ['200 rules', 5],
+    ['200 rules, none narrower', 5],
+    ['200 rules, none narrower, no two alike', 5],
+    ['200 rules, told apart by conditions', 2],
+  ]
+  for (const [row] of rows) assert.match(stderr, new RegExp(`^${row}: all answer alike$`, 'm'))
   const measured = [...stdout.matchAll(/^\| (\d+ rules.*?) +\|(.*)\|$/gm)].map(([, row, cells = '']) => [
     row,
     cells.split('|').filter((cell) => /[1-9]/.test(cell)).length,
   ])
-  assert.deepEqual(
-    measured,
-    rows.map((row) => [row, 5]),
-  )
+  assert.deepEqual(measured, rows)
 })
 
 test('the bench of deliveries works: every mail arrives once', async () => {
