@@ -1,4 +1,4 @@
-import { growingTables, multiplyLives } from '../server/test/support/multiply-lives.ts'
+import { keepFromAutovacuum, multiplyLives } from '../server/test/support/multiply-lives.ts'
 import type { Bench } from './bench.ts'
 import { type Database, quantile } from './ends.ts'
 import type { Asker } from './houses.ts'
@@ -43,10 +43,10 @@ async function measureGrown(size: Size, times: number, add: (row: string[]) => v
     const living = oneOfEach(stage.askers, size)
     await stage.live({ lives: size.own, perSecond: null, revoke: 'each', askers: living })
     await untilNotified(database)
-    // What the service or PostgreSQL would analyze meanwhile, and when, would decide what is measured.
     // As in a service that has run for a year.
     await database.query(`select add_event_quarters((now() - interval '1 year')::date, 5)`)
-    await keepFromAutovacuum(database)
+    // What the service or PostgreSQL would analyze meanwhile, and when, would decide what is measured.
+    await keepFromAutovacuum(queryOn(database))
     await analyze(database)
     const small = await measure(stage, living, size.measured)
     add(await rowOf('after its own lives', database, small, small))
@@ -67,15 +67,6 @@ function oneOfEach(askers: readonly Asker[], { tenants }: Size): readonly Asker[
   return [...new Map(askers.map((one) => [one.tenant_id, one])).values()].slice(0, maxLiving)
 }
 
-async function keepFromAutovacuum(database: Database): Promise<void> {
-  const { rows } = await database.query<{ name: string }>(
-    `select relid::regclass::text as name from pg_partition_tree('event') where isleaf
-      union all select name from unnest($1::text[]) name where name <> 'event'`,
-    [growingTables],
-  )
-  for (const { name } of rows) await database.query(`alter table ${name} set (autovacuum_enabled = off)`)
-}
-
 type Speed = { lives_a_second: number; active_ms: number; postgres_ms: number | undefined }
 
 /** At full speed; and then at a pace, for the time from asking to active: half of the speed, or that of another measurement. */
@@ -91,13 +82,15 @@ async function measure(stage: LivesStage, askers: readonly Asker[], lives: numbe
   return { lives_a_second, active_ms: quantile(asked, 0.5), postgres_ms: full.postgres_ms }
 }
 
+const queryOn = (database: Database) => (text: string, values?: unknown[]) =>
+  database.query(text, values).then(({ rows }) => rows)
+
 /** All of them: to make the tenants has made others grow, too. */
 const analyze = (database: Database) => database.query('vacuum analyze')
 
 /** Until there are `times` as many requests as of the service's own lives, and the events that are wanted in all. */
 async function grow(database: Database, askers: readonly Asker[], { own, events }: Size, times: number) {
   const tenant_ids = [...new Set(askers.map(({ tenant_id }) => tenant_id))]
-  const query = (text: string, values?: unknown[]) => database.query(text, values).then(({ rows }) => rows)
   // Events of lives are delivered beyond that of the last transaction, and so would be their copies if it were of a life.
   await addEvents(database, tenant_ids, 1, 'pg_current_xact_id()')
   await untilNotified(database)
@@ -108,7 +101,7 @@ async function grow(database: Database, askers: readonly Asker[], { own, events 
     )
     const { requests = 0 } = rows[0] ?? {}
     const copies = Math.round((own * times) / tenant_ids.length / Math.max(1, requests)) - 1
-    if (copies > 0 && requests > 0) await multiplyLives(query, tenant_id, copies)
+    if (copies > 0 && requests > 0) await multiplyLives(queryOn(database), tenant_id, copies)
   }
   const { rows } = await database.query<{ count: number }>('select count(*)::float8 as count from event')
   const missing = (events ?? 0) - (rows[0]?.count ?? 0)

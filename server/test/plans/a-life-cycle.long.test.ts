@@ -4,7 +4,7 @@ import { connectAlone } from '../../src/db/client/connect.ts'
 import { workRole } from '../../src/db/roles.ts'
 import { planForAllValues } from '../../src/db/transaction.ts'
 import { openHouse } from '../support/house.ts'
-import { growingTables, keepLives } from '../support/multiply-lives.ts'
+import { growingTables, keepFromAutovacuum, keepLives } from '../support/multiply-lives.ts'
 import { notifyAll } from '../support/notify-all.ts'
 import { recordingOf, type Sent } from '../support/recorded-database.ts'
 import { requestStage } from '../support/request-stage.ts'
@@ -20,7 +20,7 @@ async function openLives() {
   await on.rule('@approval_mode("auto") permit (principal, action == Action::"ReadOnly", resource);')
   await on.rule('permit (principal, action == Action::"Administrator", resource);')
   await on.rule('permit (principal in Role::"approver", action == Action::"approve", resource);')
-  for (const table of growingTables) await leaveToUs(house, table)
+  await keepFromAutovacuum(house.asSuperuser)
   await live(house, on)
   sent.clear()
   await live(house, on)
@@ -47,16 +47,6 @@ async function openLives() {
       assert.deepEqual(scans, [])
     },
   }
-}
-
-/** Its statistics are as this test makes them. */
-async function leaveToUs({ asSuperuser }: House, table: string): Promise<void> {
-  const leaves = await asSuperuser<{ name: string }>(
-    `select inhrelid::regclass::text as name from pg_inherits where inhparent = $1::text::regclass
-      union all select $1 where not exists (select from pg_inherits where inhparent = $1::text::regclass)`,
-    [table],
-  )
-  for (const { name } of leaves) await asSuperuser(`alter table ${name} set (autovacuum_enabled = off)`)
 }
 
 type House = Awaited<ReturnType<typeof openHouse>>

@@ -16,11 +16,29 @@ const lifeTables: Record<string, readonly string[]> = {
 /** The tables that grow with every life cycle. */
 export const growingTables = Object.keys(lifeTables)
 
+/** Then statistics of these tables are only what the caller has PostgreSQL gather. */
+export async function keepFromAutovacuum(query: Query): Promise<void> {
+  // A partitioned table has no storage parameters: its partitions have them.
+  const tables = (await query(
+    `select coalesce(inhrelid, name::regclass)::regclass::text as name
+      from unnest($1::text[]) name left join pg_inherits on inhparent = name::regclass`,
+    [growingTables],
+  )) as { name: string }[]
+  for (const { name } of tables) await query(`alter table ${name} set (autovacuum_enabled = off)`)
+}
+
+type CopyOptions = { of_events?: number }
+
 /**
  * Copies the lives of a tenant that are there, with all that belongs to them, `times` times, each copy a minute older than the one before.
  * Copies of events count as delivered. `of_events`: every so many copies have their events, with what follows from them.
  */
-export async function multiplyLives(query: Query, tenant_id: string, times: number, options = {}): Promise<void> {
+export async function multiplyLives(
+  query: Query,
+  tenant_id: string,
+  times: number,
+  options?: CopyOptions,
+): Promise<void> {
   const copy = await keepLives(query, tenant_id, options)
   await copy(1, times)
 }
@@ -29,7 +47,7 @@ export async function multiplyLives(query: Query, tenant_id: string, times: numb
 export async function keepLives(
   query: Query,
   tenant_id: string,
-  { of_events = 1 } = {},
+  { of_events = 1 }: CopyOptions = {},
 ): Promise<(first: number, last: number) => Promise<void>> {
   for (const table of growingTables) {
     await query(`drop table if exists pg_temp.life_${table}`)

@@ -3,7 +3,7 @@ import { operation } from '../../http/operation.ts'
 import { IdParams } from '../../http/schema.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { PolicyFile, writePolicyFile } from './policy-file.ts'
-import { findPolicyAt } from './policy-file-store.ts'
+import { findFiledPolicy } from './policy-file-store.ts'
 
 export const exportPolicy = operation({
   method: 'GET',
@@ -17,8 +17,8 @@ export const exportPolicy = operation({
   etag: recordTag,
   replyText: ({ cedar }) => cedar,
   async run(ctx, { params }) {
-    const found = await findPolicyAt(ctx.tx, params.id)
-    if (found === undefined) throw notFound('policy')
-    return { cedar: writePolicyFile(found.policy) }
+    const policy = await findFiledPolicy(ctx.tx, params.id)
+    if (policy === undefined) throw notFound('policy')
+    return { cedar: writePolicyFile(policy) }
   },
 })
