@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { skipChromium } from '../support/chromium.ts'
 import { openConsoleStage } from '../support/console-stage.ts'
+import { until } from '../support/wait.ts'
 
 /** An administrator adds accounts to those that can be requested, and none of the others changes. */
 suite('the accounts in the console', { skip: skipChromium }, async () => {
@@ -46,7 +47,8 @@ suite('the accounts in the console', { skip: skipChromium }, async () => {
       rank: 0,
     }
     assert.deepEqual(await stored(), [...before, added])
-    assert.equal(await form.getByLabel('Account number').inputValue(), '')
+    // The list may show the account before the form is empty.
+    await until('the form is empty', async () => (await form.getByLabel('Account number').inputValue()) === '')
     await fill('sandbox', '987654321099', 'Other')
     await form.getByLabel('Name of the environment').fill('play')
     await send.click()
