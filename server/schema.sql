@@ -951,6 +951,24 @@ grant select, insert, delete on identity_provider to sallyport_app;
 grant update (name, config, sealed_secrets, enabled, last_synced_at, sync_status, sync_error, updated_at, mass_removal_at, configured_by, config_version, read_at) on identity_provider to sallyport_app;
 CREATE TRIGGER identity_provider_authority AFTER UPDATE ON identity_provider FOR EACH ROW WHEN (old.enabled IS DISTINCT FROM new.enabled) EXECUTE FUNCTION authority_changed();
 
+create table installation (
+  is_only boolean not null default true,
+  id uuid not null default gen_random_uuid(),
+  epoch bigint not null default EXTRACT(epoch FROM clock_timestamp()),
+  adopted_epoch bigint,
+  read_only_since timestamp with time zone,
+  read_only_reason text,
+  system_identifier text,
+  database_oid bigint,
+  timeline text,
+  constraint installation_pk PRIMARY KEY (is_only),
+  constraint installation_is_only_ck CHECK (is_only),
+  constraint installation_read_only_ck CHECK ((read_only_since IS NULL) = (read_only_reason IS NULL)),
+  constraint installation_read_only_reason_ck CHECK (read_only_reason = ANY (ARRAY['restored'::text, 'moved'::text]))
+);
+grant select, update on installation to sallyport_app;
+grant select on installation to sallyport_work;
+
 create table inventory_group (
   tenant_id uuid not null,
   provisioner_id uuid not null,
@@ -2126,6 +2144,31 @@ create policy tenant_wall on sync_run
 grant select, insert, update, delete on sync_run to sallyport_app;
 grant select (tenant_id, id, next_look_at, lease_until, generation) on sync_run to sallyport_work;
 grant update (lease_until, generation) on sync_run to sallyport_work;
+
+create table target_claim (
+  tenant_id uuid not null,
+  provisioner_id uuid not null,
+  token uuid not null,
+  token_before uuid,
+  epoch bigint not null,
+  beat_at timestamp with time zone not null,
+  held_since timestamp with time zone not null default clock_timestamp(),
+  contested_at timestamp with time zone,
+  holder jsonb,
+  constraint target_claim_pk PRIMARY KEY (tenant_id, provisioner_id),
+  constraint target_claim_provisioner_id_fk FOREIGN KEY (tenant_id, provisioner_id) REFERENCES provisioner(tenant_id, id) ON DELETE CASCADE,
+  constraint target_claim_holder_ck CHECK ((contested_at IS NULL) = (holder IS NULL))
+);
+CREATE INDEX target_claim_contested_ix ON target_claim USING btree (tenant_id, provisioner_id) WHERE contested_at IS NOT NULL;
+alter table target_claim enable row level security;
+alter table target_claim force row level security;
+create policy target_claim_work on target_claim for select to sallyport_work
+  using (true);
+create policy tenant_wall on target_claim
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, update on target_claim to sallyport_app;
+grant select (tenant_id, provisioner_id, contested_at) on target_claim to sallyport_work;
 
 create table tenant (
   id uuid not null,

@@ -19,6 +19,7 @@ import { serveFormPages } from './http/form-pages.ts'
 import { serveScim } from './http/scim-server.ts'
 import { buildServer, type HttpServer } from './http/server.ts'
 import { sessionCookie } from './http/session-cookie.ts'
+import { followInstallation, openInstallation } from './installation/follow-installation.ts'
 import { type Loop, startLoop } from './jobs/loop.ts'
 import type { Limit } from './kernel/bucket.ts'
 import type { ConsoleState } from './kernel/console-state.ts'
@@ -60,6 +61,8 @@ export type AppOptions = {
   tokenKeys: TokenKeys
   /** The drivers of targets, by type. */
   driverTypes: DriverTypes
+  /** How long a process listens for another holder of a target before it writes a claim further. Undefined: for minutes. */
+  claimListenMs?: number | undefined
   /** Undefined: metrics are off. */
   metrics?: Metrics | undefined
   /** Where the console is. Undefined: there is none. */
@@ -83,15 +86,15 @@ export type App = {
 
 /** Builds the service from the lists of `app.ts`. */
 export async function createApp(options: AppOptions): Promise<App> {
-  const { config, log, version, database, background, presence, rootKeys, tokenKeys, driverTypes, metrics } = options
+  const { config, log, version, database, background, presence, rootKeys, tokenKeys, metrics } = options
   const { revocation = background } = options
   const loops: Loop[] = []
   const streamHub = openStreamHub(background)
   const sealer = openSealer(rootKeys)
   const egress = openEgress(readEgressAllow(config.egress_allow))
-  const egressPaths = openEgressPaths({ config, sealer, egress }, driverTypes, metrics)
+  const egressPaths = openEgressPaths({ config, sealer, egress }, options)
   const sends_mail = config.mail_server !== undefined
-  const acting = { works: egressPaths.works, subscribers: subscribers(sends_mail) }
+  const acting = { ...egressPaths, subscribers: subscribers(sends_mail) }
   const readiness = openReadiness({ probe: presence.beat, log: () => server.log })
   let ready = true
   let listening: Listening | undefined
@@ -189,10 +192,12 @@ function signInParts({
 type SignInOptions = AppOptions & { sealer: Sealer; egress: Egress; admissions: AdmissionCache }
 
 /** The workers' paths to outside systems: drivers of targets, and carriers of deliveries. */
-function openEgressPaths(opening: CarrierOpening, types: DriverTypes, metrics: Metrics | undefined) {
+function openEgressPaths(opening: CarrierOpening, options: AppOptions) {
+  const { background, driverTypes: types, log, metrics, claimListenMs: listenMs } = options
   const { config, sealer, egress } = opening
   const { public_url } = config
-  const drivers = openDrivers({ types, sealer, egress, public_url })
+  const installation = openInstallation(background)
+  const drivers = openDrivers({ types, sealer, egress, public_url, installation, listenMs })
   const mailer = openMailer(config)
   const carriers = openCarriers(opening, mailer)
   const leaving = new AbortController()
@@ -205,6 +210,7 @@ function openEgressPaths(opening: CarrierOpening, types: DriverTypes, metrics: M
       { carriers, mailer, sealer, public_url, leaving: leaving.signal, onOutcome, onMail },
       egress,
     ),
+    following: followInstallation(installation, log),
     /** No further delivery begins. */
     leave: () => leaving.abort(),
     close: () => Promise.all([drivers.close(), ...Object.values(carriers).map((carrier) => carrier.close())]),

@@ -2,7 +2,7 @@ import type { Database } from './db/transaction.ts'
 import { deliverQueued, type FailedDelivery, type Subscriber } from './events/deliver.ts'
 import { queueEvents, queueParked } from './events/queue-events.ts'
 import { spreadSweeps } from './grants/sweep-store.ts'
-import { type Loop, startLoop } from './jobs/loop.ts'
+import { type Loop, startLoop, type Tick } from './jobs/loop.ts'
 import { type DueWork, type FailedWork, startDueWork } from './jobs/work-list.ts'
 import { throttledLog } from './kernel/throttled-log.ts'
 import type { Log } from './log/log.ts'
@@ -14,11 +14,14 @@ const workWidth = 16
 /** While more revokes are due than are in flight, events are queued for subscribers at most once in this time. */
 const betweenBatchesMs = 1_000
 
+/** `following`: keeps what this process knows of its installation. */
+type Acting = { works: readonly DueWork[]; subscribers: readonly Subscriber[]; following: Tick }
+
 /** Starts the loops of due work and of subscribers. `onActed` is called after a subscriber has handled events. */
 export function startLoops(
   log: Log,
   { background, revocation }: { background: Database; revocation: Database },
-  { works, subscribers }: { works: readonly DueWork[]; subscribers: readonly Subscriber[] },
+  { works, subscribers, following }: Acting,
   metrics: Metrics | undefined,
   onActed: () => void,
 ): Loop[] {
@@ -61,7 +64,7 @@ export function startLoops(
     }
     return startLoop(tick, onFault)
   })
-  return [due, ...deliveries]
+  return [due, ...deliveries, startLoop(following, onFault)]
 }
 
 function notifying(subscriber: Subscriber, onActed: () => void): Subscriber {

@@ -20,6 +20,8 @@ export type BackupHeader = {
   migrations: AppliedMigration[]
   postgresql: string
   made_at: string
+  /** Whose data it is; absent in an export of one tenant, and in backups of versions without it. */
+  installation?: { id: string; epoch: string }
 }
 /** The position of a subscriber: the first `seq` that was not delivered to it yet; null: everything was delivered. */
 export type BackupSubscriber = { kind: 'subscriber'; subscriber: string; undelivered_from: string | null }

@@ -19,10 +19,11 @@ export type BackupColumn = { name: string; type: string; not_null: boolean; iden
  * Tables that a new database fills itself: its migrations, the words of its records, and the places of the delivery of events, which a
  * restore translates. And what lets somebody in for a while, with the providers' tokens that ended sessions: a restore would bring back what ended since.
  * Failed sign-ins at no tenant count for minutes only, and the processes of the service are those of one place. The record of deleted tenants
- * is that of one installation, and only the owner of the tables writes it.
+ * is that of one installation, and only the owner of the tables writes it. The installation is in the header: a restore begins a new epoch of it.
  */
 const leftOut = [
   'migration',
+  'installation',
   'event_cursor',
   'event_queue',
   'deleted_tenant',

@@ -1,6 +1,6 @@
 import { type ConnectionTarget, connectAlone, type SingleConnection } from '../db/client/connect.ts'
 import type { AppliedMigration } from '../db/past-migrations.ts'
-import { type BackupCounts, type BackupWriter, createBackupFile } from './backup-file.ts'
+import { type BackupCounts, type BackupHeader, type BackupWriter, createBackupFile } from './backup-file.ts'
 import { asWorkRole, type BackupTable, listBackupTables, prepareLongTransaction } from './backup-tables.ts'
 
 export type LongWork = {
@@ -48,7 +48,7 @@ async function write(
     // A transaction without a write has no number, so the delivery of events does not wait for it.
     await client.query('begin isolation level repeatable read, read only')
     await prepareLongTransaction(client)
-    const header = await readHeader(client)
+    const header = { ...(await readHeader(client)), ...(only === undefined && (await readInstallation(client))) }
     const all = await asWorkRole<{ id: string }>(client, 'select id from tenant order by id')
     const tenants = only === undefined ? all : all.filter(({ id }) => id === only)
     if (tenants.length === 0) {
@@ -79,6 +79,15 @@ async function readHeader(client: SingleConnection) {
     'select name, checksum from migration order by name collate "C"',
   )
   return { migrations: migrations.rows, postgresql: found.postgresql, made_at: found.made_at }
+}
+
+async function readInstallation(client: SingleConnection): Promise<Pick<BackupHeader, 'installation'>> {
+  const { rows } = await client.query<{ made: boolean }>(
+    `select to_regclass('public.installation') is not null as made`,
+  )
+  if (!rows[0]?.made) return {}
+  const found = await client.query<{ id: string; epoch: string }>('select id, epoch::text from installation')
+  return found.rows[0] === undefined ? {} : { installation: found.rows[0] }
 }
 
 async function writeAll(

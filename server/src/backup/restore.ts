@@ -36,8 +36,9 @@ export async function restoreBackup(target: RestoreTarget, file: string, work: L
   try {
     await requireEmpty(client, theirs, ours)
     await migrate(target.owner, last)
-    const counts = await fill(client, owner, file, work)
-    await migrate(target.owner)
+    const counts = await fill({ client, owner }, file, header, work)
+    const ran = await migrate(target.owner)
+    if (ran.length > 0) await beginEpoch(client, header)
     return counts
   } finally {
     await client.end()
@@ -114,9 +115,9 @@ async function requireNoRows(client: SingleConnection, tables: readonly BackupTa
 
 /** One transaction. Identity columns are advanced before it ends, so that no later write reuses a number. */
 async function fill(
-  client: SingleConnection,
-  owner: SingleConnection,
+  { client, owner }: { client: SingleConnection; owner: SingleConnection },
   file: string,
+  header: BackupHeader,
   work: LongWork,
 ): Promise<BackupCounts> {
   await client.query('begin')
@@ -135,8 +136,27 @@ async function fill(
       await owner.query('select setval(pg_get_serial_sequence($1, $2), $3::bigint)', sequence)
     }
   }
+  await beginEpoch(client, header)
   await client.query('commit')
   return counts
+}
+
+/**
+ * The restored database knows less than the one that was backed up, which may still run: a new epoch begins, and nothing is changed at targets
+ * until the operator says that this is the original. A backup from before installations had ids restores into one of its own.
+ */
+async function beginEpoch(client: SingleConnection, { installation }: BackupHeader): Promise<void> {
+  const { rows } = await client.query<{ made: boolean }>(
+    `select to_regclass('public.installation') is not null as made`,
+  )
+  if (!rows[0]?.made) return
+  await client.query(
+    `update installation set id = coalesce($1::uuid, gen_random_uuid()),
+      read_only_since = clock_timestamp(), read_only_reason = 'restored',
+      epoch = greatest(coalesce($2::bigint, epoch) + 1, floor(extract(epoch from clock_timestamp()))::bigint)
+      where read_only_since is null`,
+    [installation?.id ?? null, installation?.epoch ?? null],
+  )
 }
 
 /** For each table, the highest number in each of its identity columns. */

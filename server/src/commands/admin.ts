@@ -6,6 +6,7 @@ import { type OpenedDatabase, openForOperator } from '../embedded-postgres/open-
 import { tryMail } from '../mail/try-mail.ts'
 import { issueKey, resetOwner } from '../tenants/operator.flow.ts'
 import { readDuration, signInHint } from '../tenants/tenant.ts'
+import { addAdoptCommand } from './adopt.ts'
 import { addBootstrapCommands } from './bootstrap.ts'
 import { addEventCommands } from './events.ts'
 import { addMailDomainCommands } from './mail-domain.ts'
@@ -38,6 +39,7 @@ Examples:
   $ npm run admin -- bootstrap again anna@acme.example
   $ npm run admin -- rotate-keys --check
   $ npm run admin -- replay-upgrade --days 90
+  $ npm run admin -- adopt
 
 The commands use the database of DATABASE_URL, else the embedded one in DATA_DIR. The service may be running or not.
 If you cannot sign in any more, \`owner reset EMAIL\` gives an owner a new password.`
@@ -139,6 +141,7 @@ program
 addBootstrapCommands(program, config, answer)
 addSetupLinkCommand(program, config, answer)
 addReplayUpgradeCommand(program, answer)
+addAdoptCommand(program, answer)
 
 await program.parseAsync()
 

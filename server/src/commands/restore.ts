@@ -10,7 +10,8 @@ It fills the database of DATABASE_URL, for which it also needs DATABASE_OWNER_UR
 the embedded one in DATA_DIR, which it creates. Do not start the service on it first: a start creates a first tenant.
 
 The root key is NOT in the file: set the same SECRET_KEY, or put the same \`secret.key\` into DATA_DIR, before you start.
-Stop the old service permanently before you start the new one: both would grant and revoke on the same targets.`
+Afterwards Sallyport changes nothing at targets, since the service that was backed up may still run, and has done more since. Stop that one
+permanently, then type \`npm run admin -- adopt\`.`
 
 await runFileCommand(
   {
@@ -28,7 +29,10 @@ await runFileCommand(
         const { tenants, rows } = await restoreBackup({ service, owner }, file, work)
         const key =
           config.secret_key === undefined ? `put it into \`${config.data_dir}/secret.key\`` : 'set SECRET_KEY to it'
-        return `restored \`${file}\`: tenants ${tenants}, rows ${rows}. The root key was not in it: ${key} before you start`
+        return (
+          `restored \`${file}\`: tenants ${tenants}, rows ${rows}. The root key was not in it: ${key} before you start. ` +
+          'Nothing is changed at targets until you type `npm run admin -- adopt`'
+        )
       } finally {
         await stop()
       }

@@ -164,6 +164,15 @@ export const eventTable = {
     filterable: true,
     means: 'a directory could not be read: `error` says why; emitted once until a run succeeds',
   },
+  'provisioner.contested': {
+    filterable: true,
+    means:
+      'another Sallyport, or another copy of this one, acts at the target of a provisioner: nothing is done there; `holder_installation` names it',
+  },
+  'provisioner.claimed': {
+    filterable: true,
+    means: 'a target at which another acted is held again: access is given and ended there',
+  },
   'provisioner.created': { filterable: true, means: 'a provisioner was set up: access can be given there' },
   'provisioner.updated': { filterable: true, means: 'a provisioner, or the resources that it serves, were changed' },
   'provisioner.deleted': { filterable: true, means: 'a provisioner with no access left at its target was deleted' },

@@ -34,6 +34,7 @@ export function sweepProvisioner(drivers: Drivers): DueWork {
       const sweep = await openSweep(ctx.tx, item)
       if (sweep === undefined) return
       try {
+        await drivers.beat(ctx.tx, sweep)
         const driver = await drivers.of(ctx.tx, sweep)
         const isNeeded = await compareAll(ctx, item, sweep, driver)
         await closeSweep(ctx.tx, item, sweep.began_at, { isNeeded, wakesSweep: driver.wakesSweep === true })

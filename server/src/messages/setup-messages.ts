@@ -142,6 +142,12 @@ export const setupMessages: Record<SetupEvent, Template<RecordFacts>> = {
     facts: [['Secrets', listIn(facts.data, 'names')], ...overlap(facts).facts],
   })),
   'provisioner.drifted': drifted,
+  'provisioner.contested': contested,
+  'provisioner.claimed': (facts) => ({
+    title: `${nameOf(facts)} is held by this Sallyport again`,
+    sentence: `Access is given and ended at ${nameOf(facts)} again, where another Sallyport acted.`,
+    facts: [...recordFacts('provisioner', facts), whenFact(facts)],
+  }),
 }
 
 function eventsOf(data: RecordFacts['data']): Fact {
@@ -152,6 +158,22 @@ function overlap({ data }: RecordFacts): { facts: Fact[] } {
   const seconds = data.overlap_seconds
   const counted = typeof seconds === 'number' && seconds > 0 ? `counts for ${duration(seconds)} more` : 'counts no more'
   return { facts: [['Old secret', counted]] }
+}
+
+/** Two that act at one target would undo each other's work. */
+function contested(facts: RecordFacts): Draft {
+  const title = `Another Sallyport acts at ${nameOf(facts)}`
+  return {
+    title,
+    sentence: `${title}. Nothing is given and nothing is ended there, until an operator says which one is the original.`,
+    facts: [
+      ...recordFacts('provisioner', facts),
+      ['Its installation', textIn(facts.data, 'holder_installation')],
+      ['Last seen', textIn(facts.data, 'seen_at')],
+      whenFact(facts),
+    ],
+    next: 'Stop the other one, or this one. On the original, the operator types `npm run admin -- adopt`.',
+  }
 }
 
 /** Access at a target carries Sallyport's mark, but Sallyport did not grant it. */

@@ -131,6 +131,18 @@ export const metricTable = {
     means:
       'age of the oldest last complete sweep of any provisioner, from its start; more than 600: its target cannot be listed, or no process sweeps; 0 if there is nothing to sweep',
   },
+  sallyport_targets_read_only: {
+    kind: 'gauge',
+    labels: [],
+    means:
+      '1 while nothing is changed at any target, since the database was restored or moved and `npm run admin -- adopt` was not typed yet; else 0',
+  },
+  sallyport_targets_contested: {
+    kind: 'gauge',
+    labels: [],
+    means:
+      'provisioners at whose target another Sallyport acts, or another copy of this one, so that nothing is done there; 10000: that or more',
+  },
   sallyport_events_behind: {
     kind: 'gauge',
     labels: ['subscriber'],

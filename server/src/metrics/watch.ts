@@ -4,6 +4,7 @@ import { eventPartitions } from '../events/event-partitions.ts'
 import { unforeseenSteps } from '../grants/grant-transition-store.ts'
 import { stuckRevokes } from '../grants/stuck-revoke-store.ts'
 import { driftLoad } from '../grants/sweep-store.ts'
+import { targetsHeldBack } from '../installation/installation-store.ts'
 import { dueLoad } from '../jobs/due-load.ts'
 import { sharedCall } from '../kernel/shared-call.ts'
 import { heldUpQueues, waitingDeliveries } from '../notification-channels/delivery/waiting-store.ts'
@@ -71,7 +72,7 @@ export function countQuestions(evaluator: PolicyEvaluator, metrics: Metrics): vo
 
 /** One round trip, as the role that sees no content. */
 async function readDatabase({ metrics, database, subscribers }: Watched): Promise<void> {
-  const [lists, [revokes], [drift], [deliveries], [unforeseen], lanes, cursors, [partitions]] =
+  const [lists, [revokes], [drift], [deliveries], [unforeseen], lanes, cursors, [partitions], [targets]] =
     await database.work.write([
       dueLoad(),
       stuckRevokes(),
@@ -81,6 +82,7 @@ async function readDatabase({ metrics, database, subscribers }: Watched): Promis
       heldUpQueues(),
       deliveryLoad(subscribers),
       eventPartitions(),
+      targetsHeldBack(),
     ])
   for (const { list, due, oldest_seconds } of lists) {
     metrics.set('sallyport_due_work', { list }, due)
@@ -90,6 +92,8 @@ async function readDatabase({ metrics, database, subscribers }: Watched): Promis
   metrics.set('sallyport_stuck_revokes_oldest_seconds', {}, revokes?.oldest_seconds ?? 0)
   metrics.set('sallyport_drifted', {}, drift?.drifted ?? 0)
   metrics.set('sallyport_oldest_sweep_seconds', {}, drift?.oldest_sweep_seconds ?? 0)
+  metrics.set('sallyport_targets_read_only', {}, targets?.read_only ? 1 : 0)
+  metrics.set('sallyport_targets_contested', {}, targets?.contested ?? 0)
   metrics.set('sallyport_unforeseen_grant_steps', {}, unforeseen?.steps ?? 0)
   metrics.set('sallyport_deliveries_waiting', {}, deliveries?.waiting ?? 0)
   metrics.set('sallyport_deliveries_waiting_oldest_seconds', {}, deliveries?.oldest_seconds ?? 0)
@@ -121,6 +125,7 @@ const knownByDatabase = [
   ...(['sallyport_stuck_revokes', 'sallyport_stuck_revokes_oldest_seconds'] as const),
   'sallyport_unforeseen_grant_steps' as const,
   ...(['sallyport_drifted', 'sallyport_oldest_sweep_seconds'] as const),
+  ...(['sallyport_targets_read_only', 'sallyport_targets_contested'] as const),
   ...(['sallyport_deliveries_waiting', 'sallyport_deliveries_waiting_oldest_seconds'] as const),
   'sallyport_delivery_lanes_held_up' as const,
   ...(['sallyport_events_behind', 'sallyport_event_lag_seconds', 'sallyport_events_parked'] as const),

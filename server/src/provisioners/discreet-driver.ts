@@ -1,5 +1,5 @@
 import type { Driver } from './driver.ts'
-import { TargetError } from './driver.ts'
+import { NoPlaceForClaim, TargetError } from './driver.ts'
 import { type ProvisionerSecrets, withoutSecrets } from './provisioner-secrets.ts'
 
 /**
@@ -16,7 +16,7 @@ export function discreetDriver(driver: Driver, secrets: ProvisionerSecrets): Dri
         throw discreetError(error, secrets)
       }
     }
-  const { discover, setPassword, readInventory, readDirectory } = driver
+  const { discover, setPassword, readInventory, readDirectory, claims } = driver
   return {
     ...driver,
     plan: guarded(driver.plan),
@@ -25,6 +25,7 @@ export function discreetDriver(driver: Driver, secrets: ProvisionerSecrets): Dri
     poll: guarded(driver.poll),
     verify: guarded(driver.verify),
     health: guarded(driver.health),
+    claims: claims && { read: guarded(claims.read), write: guarded(claims.write) },
     setPassword: setPassword && guarded(setPassword),
     discover: discover && ((...args) => discreetly(discover(...args), secrets)),
     readInventory: readInventory && ((...args) => discreetly(readInventory(...args), secrets)),
@@ -42,5 +43,6 @@ export async function* discreetly<Page>(pages: AsyncIterable<Page>, secrets: Pro
 }
 
 function discreetError(error: unknown, secrets: ProvisionerSecrets): unknown {
+  if (error instanceof NoPlaceForClaim) return new NoPlaceForClaim(withoutSecrets(error.message, secrets))
   return error instanceof TargetError ? new TargetError(error.kind, withoutSecrets(error.message, secrets)) : error
 }

@@ -1,3 +1,4 @@
+import type { Mark } from '../installation/installation.ts'
 import type { Egress, Tx } from '../kernel/context.ts'
 import type { FaultyField } from '../kernel/errors.ts'
 import { storableText } from '../kernel/foreign-text.ts'
@@ -115,6 +116,8 @@ export type Driver = {
   readInventory: ReadInventory | null
   /** Reads whom the target's directory has. Null: the type has no directory. */
   readDirectory: ReadDirectory | null
+  /** Keeps a note at the target about who acts there. Null: the target has no place for one. */
+  claims: TargetClaims | null
   /** Checks everything that giving access needs, and changes nothing. */
   health(tx: Tx, signal: AbortSignal): Promise<Check[]>
   /** Milliseconds until the next poll, by the number of polls so far. */
@@ -122,6 +125,18 @@ export type Driver = {
   /** Closes connections; calls in flight may fail. */
   close(): Promise<void>
 }
+
+/**
+ * The claim of a provisioner at its target. Each provisioner has its own, also where several act at one target. @throws TargetError;
+ * `NoPlaceForClaim` where the target refuses to keep one
+ */
+export type TargetClaims = {
+  read(tx: Tx, signal: AbortSignal): Promise<Claim | undefined>
+  write(tx: Tx, claim: Claim, signal: AbortSignal): Promise<void>
+}
+
+/** What is written at the target. `token`: by which the writer recognizes it. `at`: when, by the clock of the writer's database. */
+export type Claim = Mark & { token: string; at: string }
 
 export type Config = Readonly<Record<string, unknown>>
 
@@ -135,6 +150,8 @@ export type Opening = {
   egress: Egress
   /** The public address of the service. */
   public_url: string
+  /** What is written at the target with what is given now. Left out where nothing is given. */
+  mark?: () => Promise<Mark>
 }
 
 /** A text that makes at the target what a provisioner needs. `apply`: the command that applies the file. */
@@ -191,6 +208,14 @@ export class TargetError extends Error {
     super(storableText(message))
     this.name = 'TargetError'
     this.kind = kind
+  }
+}
+
+/** The target refuses to keep a claim: it is used without one. */
+export class NoPlaceForClaim extends TargetError {
+  constructor(message: string) {
+    super('permanent', message)
+    this.name = 'NoPlaceForClaim'
   }
 }
 

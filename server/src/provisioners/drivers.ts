@@ -1,5 +1,8 @@
+import type { InstallationState } from '../installation/installation.ts'
 import type { Egress, Sealer, Tx } from '../kernel/context.ts'
 import { createLruCache } from '../kernel/lru-cache.ts'
+import { claimedDriver } from './claimed-driver.ts'
+import { openClaims } from './claims.flow.ts'
 import { discreetDriver } from './discreet-driver.ts'
 import { type Driver, type DriverType, TargetError } from './driver.ts'
 import { maxCallMs } from './in-time.ts'
@@ -23,6 +26,10 @@ export type Drivers = {
    * @throws TargetError permanent, when the provisioner was deleted
    */
   of(tx: Tx, ref: ProvisionerRef): Promise<Driver>
+  /**
+   * Writes the claim of its target further, before a sweep of it. @throws HeldBack while nothing may be done there
+   */
+  beat(tx: Tx, ref: ProvisionerRef): Promise<void>
   /** Closes all of them. */
   close(): Promise<void>
 }
@@ -35,6 +42,9 @@ type DriversOptions = {
   sealer: Sealer
   egress: Egress
   public_url: string
+  installation: InstallationState
+  /** How long a process listens for another holder of a target before it writes a claim further; left out: as in use. */
+  listenMs?: number | undefined
 }
 
 /** `until`: when it must be reopened in any case, by `performance.now()`. */
@@ -44,7 +54,12 @@ type Open = { version: number; driver: Driver; until: number }
 const maxOpen = 1_000
 
 export function openDrivers(options: DriversOptions): Drivers {
-  const { types, sealer, egress, public_url } = options
+  const { types, sealer, egress, public_url, installation } = options
+  const claims = openClaims(options)
+  const mark = async () => {
+    const { id, epoch } = await installation.now()
+    return { installation: id, epoch }
+  }
   const all = new Set<Driver>()
 
   /** Closes it once its calls in flight have ended. */
@@ -64,10 +79,11 @@ export function openDrivers(options: DriversOptions): Drivers {
   const pretend = types.sandbox.open({ tenant_id: '', provisioner_id: '', config: {}, previous: {}, ...options })
 
   const openNow = async (tx: Tx, id: string): Promise<Open> => {
-    const openable = await findOpening({ tx, sealer, egress, public_url }, id)
+    const openable = await findOpening({ tx, sealer, egress, public_url, mark }, id)
     if (openable === undefined) throw new TargetError('permanent', 'its provisioner was deleted')
     const { found, secrets, opening } = openable
-    const driver = discreetDriver(types[found.provisioner_type].open(opening), secrets)
+    const discreet = discreetDriver(types[found.provisioner_type].open(opening), secrets)
+    const driver = found.provisioner_type === 'sandbox' ? discreet : claimedDriver(discreet, id, claims)
     all.add(driver)
     const overlapMs = found.previous_ms ?? 0
     const until = overlapMs > 0 ? performance.now() + overlapMs : Number.POSITIVE_INFINITY
@@ -80,22 +96,29 @@ export function openDrivers(options: DriversOptions): Drivers {
     return openNow(tx, id)
   }
 
+  const of: Drivers['of'] = async (tx, { provisioner, provisioner_id, provisioner_version }) => {
+    if (provisioner_id === null || provisioner_version === null) {
+      if (provisioner === 'sandbox') return pretend
+      throw new TargetError('permanent', 'its provisioner was deleted')
+    }
+    const key = `${tx.tenant_id}/${provisioner_id}`
+    const before = opened.get(key)
+    const now =
+      before === undefined
+        ? openNow(tx, provisioner_id)
+        : before.then((one) => renew(tx, provisioner_id, one, provisioner_version))
+    opened.set(key, now)
+    // A driver that failed to open is not cached.
+    now.catch(() => opened.get(key) === now && opened.delete(key))
+    return (await now).driver
+  }
+
   return {
-    async of(tx, { provisioner, provisioner_id, provisioner_version }) {
-      if (provisioner_id === null || provisioner_version === null) {
-        if (provisioner === 'sandbox') return pretend
-        throw new TargetError('permanent', 'its provisioner was deleted')
-      }
-      const key = `${tx.tenant_id}/${provisioner_id}`
-      const before = opened.get(key)
-      const now =
-        before === undefined
-          ? openNow(tx, provisioner_id)
-          : before.then((one) => renew(tx, provisioner_id, one, provisioner_version))
-      opened.set(key, now)
-      // A driver that failed to open is not cached.
-      now.catch(() => opened.get(key) === now && opened.delete(key))
-      return (await now).driver
+    of,
+    async beat(tx, ref) {
+      // The sandbox is in the database itself.
+      if (ref.provisioner === 'sandbox' || ref.provisioner_id === null) return
+      await claims.beat(tx, ref.provisioner_id, (await of(tx, ref)).claims)
     },
     async close() {
       await Promise.allSettled([...all].map((driver) => driver.close()))

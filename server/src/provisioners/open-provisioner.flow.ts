@@ -4,7 +4,7 @@ import { openSecrets, type ProvisionerSecrets, wholeConfig } from './provisioner
 import { findProvisionerToOpen, type ProvisionerToOpen } from './provisioner-store.ts'
 
 /** The dependencies to open a driver, beside the provisioner itself. */
-type Dependencies = { tx: Tx; sealer: Sealer; egress: Egress; public_url: string }
+type Dependencies = { tx: Tx; sealer: Sealer; egress: Egress; public_url: string } & Pick<Opening, 'mark'>
 
 /** A provisioner's current state, its secrets, and the input to open its driver. */
 type Openable = { found: ProvisionerToOpen; secrets: ProvisionerSecrets; opening: Opening }
@@ -19,10 +19,17 @@ export async function findOpening(dependencies: Dependencies, id: string): Promi
 
 /** The input to open the driver of a provisioner with this config and these secrets. */
 export function openingOf(
-  { tx, egress, public_url }: Omit<Dependencies, 'sealer'>,
+  { tx, egress, public_url, mark }: Omit<Dependencies, 'sealer'>,
   provisioner_id: string,
   kept: Parameters<typeof wholeConfig>[0],
   secrets: ProvisionerSecrets,
 ): Opening {
-  return { tenant_id: tx.tenant_id, provisioner_id, ...wholeConfig(kept, secrets), egress, public_url }
+  return {
+    tenant_id: tx.tenant_id,
+    provisioner_id,
+    ...wholeConfig(kept, secrets),
+    egress,
+    public_url,
+    ...(mark && { mark }),
+  }
 }

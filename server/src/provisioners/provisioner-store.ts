@@ -7,6 +7,7 @@ import type { PageRequest, PageRows } from '../kernel/page.ts'
 import type { KeptConfig } from '../secrets/sealed-config.ts'
 import type { Mode } from '../tenants/mode.ts'
 import { readMode, tenantMode } from '../tenants/mode-store.ts'
+import { claimAsJson } from './claim-store.ts'
 import type { Check, Config } from './driver.ts'
 import {
   noSandboxInLive,
@@ -36,7 +37,8 @@ export async function findProvisionerToOpen(tx: Tx, id: string): Promise<Provisi
 }
 
 /** A row of the table; `asProvisioner` makes the reply from it. */
-type Row = Omit<Provisioner, 'serves' | 'health'> & {
+type Row = Omit<Provisioner, 'serves' | 'health' | 'claim'> & {
+  claim: Provisioner['claim'] | null
   served: ServedLine[]
   checked_at: string | null
   checks: Check[] | null
@@ -46,12 +48,12 @@ const record = sql`r.id, r.name, r.provisioner_type,
   (select t.mode from tenant t where t.id = r.tenant_id) as mode, r.config, r.enabled, r.corrects_drift, r.version,
   r.checked_at, r.checks, r.created_at, r.updated_at,
   case when r.previous_until > clock_timestamp() then r.previous_until end as previous_secrets_until,
-  ${servedLinesAsJson(sql`r`)} as served`
+  ${servedLinesAsJson(sql`r`)} as served, ${claimAsJson(sql`r`)} as claim`
 
-function asProvisioner({ served, checked_at, checks, ...rest }: Row): Provisioner {
+function asProvisioner({ served, checked_at, checks, claim, ...rest }: Row): Provisioner {
   const health = checked_at === null || checks === null ? null : healthOf(checked_at, checks)
   const serves = servesOf(served)
-  return { ...rest, serves, health, ...warningsOf({ ...rest, serves }) }
+  return { ...rest, serves, health, ...(claim && { claim }), ...warningsOf({ ...rest, serves }) }
 }
 
 function healthOf(checked_at: string, checks: Check[]): NonNullable<Provisioner['health']> {

@@ -67,6 +67,25 @@ export function warningsOf({
 export const noSandboxInLive =
   'the tenant is live, where nothing is simulated: a sandbox gives no access in it; delete it, and have another provisioner serve this'
 
+/** Who acts at the target, as far as Sallyport knows. */
+const TargetClaim = Type.Object(
+  {
+    status: OneOf(['held', 'contested', 'read_only'], {
+      description:
+        '`held`: this Sallyport acts there; `contested`: another one does, or another copy of this one, and nothing is done there; ' +
+        '`read_only`: its database was restored or moved, and nothing is done at any target until its operator adopts it',
+    }),
+    since: DateTime,
+    holder: Type.Optional(
+      Type.Object(
+        { installation: Type.String(), epoch: Type.Number(), seen_at: DateTime },
+        { description: 'with `contested`: what the target says of the one that acts there' },
+      ),
+    ),
+  },
+  { title: 'TargetClaim' },
+)
+
 /** A provisioner as in replies. */
 export const Provisioner = Type.Object(
   {
@@ -85,6 +104,7 @@ export const Provisioner = Type.Object(
         description: 'until when the secrets from before the last rotation are valid beside the new ones',
       }),
     ),
+    claim: Type.Optional(TargetClaim),
     warnings: Type.Optional(Type.Array(ProvisionerWarning, { description: 'absent where there are none' })),
     health: Nullable(
       Type.Object(health, {

@@ -43,6 +43,8 @@ export const changedRecords: Readonly<Record<EventType, RecordType | null>> = {
   'grant.objects_left': 'grant',
   'grant.retried': 'grant',
   'provisioner.drifted': 'provisioner',
+  'provisioner.contested': 'provisioner',
+  'provisioner.claimed': 'provisioner',
   'policy.created': 'policy',
   'policy.updated': 'policy',
   'policy.deleted': 'policy',

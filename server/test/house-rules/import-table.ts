@@ -36,6 +36,8 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   db: ['kernel', 'config', 'db/client'],
   // Whether the process can serve, and which others share its database.
   health: ['kernel', 'db', 'db/client'],
+  // Which installation this is, and whether it may act at targets.
+  installation: ['kernel', 'db', 'db/client', 'jobs'],
   'embedded-postgres': ['kernel', 'config', 'db', 'db/client'],
   // A drop of events is recorded as an event.
   backup: ['kernel', 'db', 'db/client', 'events'],
@@ -88,6 +90,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     'events',
     'jobs',
     'grants',
+    'installation',
     'notification-channels/delivery',
     'policy-engine/deciding',
   ],
@@ -109,6 +112,9 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     'rehearsal',
     'requests',
     'mail',
+    // The operator says which copy is the original, and has each target compared.
+    'installation',
+    'grants',
     // What an upgrade changes is asked before it, of the database of the former version.
     'policy-analysis/replay',
     'commands/demo',
@@ -225,6 +231,7 @@ export const listedPairs: Readonly<Record<string, string>> = {
   'policy-analysis/gains → settings': 'the time zone by which rules tell the hour, and how long access may last',
   'policy-analysis/gains → users': 'the people for whom a draft is compared',
   'policy-analysis/replay → requests': 'earlier requests are evaluated again',
+  'provisioners → installation': 'what is written at a target names the installation, which may be held back',
   'provisioners → policy-engine/cedar': 'the list of resource types',
   'requests → actions': 'what the action of a request means, beside it',
   'requests → cloud': 'the facts about an account that policy evaluates',

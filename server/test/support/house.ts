@@ -64,12 +64,14 @@ type HouseOptions = {
   rootKey: Buffer
   /** It learns of changes of rights by other processes, so it caches what credentials prove. */
   follows?: boolean
+  /** How long it listens for another holder of a target before it writes a claim further. Left out: as in use. */
+  claimListenMs?: number
 }
 
 /** The same on a database that may already contain data, sealed with this key. */
 export async function houseOn(
   db: TestDatabase,
-  { env = {}, through = itself, rootKey, follows = false }: HouseOptions,
+  { env = {}, through = itself, rootKey, follows = false, claimListenMs }: HouseOptions,
 ) {
   const database = through(db.database)
   const confirming = openDatabase(db.service, { writes: 1, long: 3 })
@@ -80,7 +82,8 @@ export async function houseOn(
   const databases = { database, confirming, background: database, ...(follows && { listenTo: db.service }) }
   // Its writes would come between those that a test counts.
   const presence = { beat: async () => undefined, others: async () => [], leave: async () => undefined }
-  const app = await createApp({ config, ...unlogged, ...databases, presence, rootKeys, tokenKeys, driverTypes })
+  const keys = { rootKeys, tokenKeys }
+  const app = await createApp({ config, ...unlogged, ...databases, presence, ...keys, driverTypes, claimListenMs })
   db.atEnd(async () => {
     await app.stop()
     await confirming.close()

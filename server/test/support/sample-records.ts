@@ -122,5 +122,14 @@ export const recordSamplesByEvent: Samples<RecordFacts> = {
     { name: 'Reports', data: { ok: false, failed: 2 } },
   ],
   'provisioner.secret_rotated': { name: 'Reports', data: { names: ['signing_secret'], overlap_seconds: 3_600 } },
+  'provisioner.contested': {
+    name: 'Reports',
+    data: {
+      holder_installation: '01890a5d-ac96-774b-bcce-b302099a8057',
+      holder_epoch: 1_767_225_600,
+      seen_at: '2026-01-31T12:00:00.000000Z',
+    },
+  },
+  'provisioner.claimed': { name: 'Reports', data: {} },
   'provisioner.drifted': { name: 'Reports', data: { drift: 'added', found: 1, keys: ['role sp_reader on reports'] } },
 }

@@ -20,7 +20,34 @@ type Behave = (received: Received, usual: () => Reply) => Reply | undefined | Pr
 /** A user that a receiver does not know. */
 export const unknownEmail = 'nobody@example.com'
 
-type Job = { kind: string; entitlement: string; until: unknown; polls: number; done: boolean }
+type Job = {
+  kind: string
+  entitlement: string
+  until: unknown
+  data: Record<string, unknown>
+  polls: number
+  done: boolean
+}
+
+/** What a receiver that lists keeps: the data of the grant of each access that it holds, and a claim for each provisioner. */
+function openLists() {
+  const kept = new Map<string, Record<string, unknown>>()
+  const claims = new Map<string, unknown>()
+  return {
+    kept,
+    claims,
+    note({ kind, entitlement, data }: Job) {
+      if (kind === 'access.grant') kept.set(entitlement, data)
+      else kept.delete(entitlement)
+    },
+    claim(data: Record<string, unknown>) {
+      const provisioner = String(data.provisioner_id)
+      const claim = claims.get(provisioner) ?? null
+      if (data.claim !== null) claims.set(provisioner, data.claim)
+      return { claim }
+    },
+  }
+}
 
 /**
  * A receiver whose signatures the library of Standard Webhooks checks. It executes each id once. With `later` it answers 202,
@@ -28,6 +55,7 @@ type Job = { kind: string; entitlement: string; until: unknown; polls: number; d
  */
 export async function startReceiver(secret: string, { later = 0 } = {}) {
   const held = new Map<string, unknown>()
+  const lists = openLists()
   const jobs = new Map<string, Job>()
   const received: Received[] = []
   const receiver = {
@@ -35,6 +63,7 @@ export async function startReceiver(secret: string, { later = 0 } = {}) {
     later,
     behave: ((_received, usual) => usual()) as Behave,
     held,
+    ...lists,
     received,
     refused: 0,
     /** Completes the act that it works on. */
@@ -44,6 +73,7 @@ export async function startReceiver(secret: string, { later = 0 } = {}) {
       job.done = true
       if (job.kind === 'access.grant') held.set(job.entitlement, job.until)
       else held.delete(job.entitlement)
+      lists.note(job)
     },
     url: '',
     stop: () =>
@@ -61,8 +91,9 @@ export async function startReceiver(secret: string, { later = 0 } = {}) {
       return { status: 422, body: { message: 'nobody is known here by that address' } }
     }
     if (type === 'access.ping') return { status: 200, body: { status: 'ok' } }
+    if (type === 'access.claim') return { status: 200, body: lists.claim(data) }
     if (type === 'access.plan' || type === 'access.verify') return { status: 200, body: currentState() }
-    const job = jobs.get(id) ?? { kind: type, entitlement, until: data.until, polls: 0, done: false }
+    const job = jobs.get(id) ?? { kind: type, entitlement, until: data.until, data, polls: 0, done: false }
     jobs.set(id, job)
     if (job.polls++ >= receiver.later) receiver.finish(id)
     return job.done ? { status: 200, body: { status: 'done' } } : { status: 202, body: { reference: `job-${id}` } }

@@ -23,7 +23,11 @@ async function centerStage(meanwhile: (provisioner_id: string) => Promise<unknow
     await meanwhile(provisioner_id)
   }
   // A sync run uses no more of a driver.
-  const drivers: Drivers = { of: async () => ({ readDirectory }) as unknown as Driver, close: async () => undefined }
+  const drivers: Drivers = {
+    of: async () => ({ readDirectory }) as unknown as Driver,
+    beat: async () => undefined,
+    close: async () => undefined,
+  }
   const provider_type = 'cloud_identity_center'
   return syncStage(house, tenant, { provider_type, config: { provisioner_id, identity_store_id }, drivers })
 }

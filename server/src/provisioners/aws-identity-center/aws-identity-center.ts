@@ -8,6 +8,7 @@ import { type Center, openCenter } from './center.ts'
 import { type CenterConfig, centerConfigOf, findFaults, foundFields, shownFields } from './center-config.ts'
 import { follow, give, seen, takeAway, takesAway } from './giving.ts'
 import { checkHealth } from './health.ts'
+import { instanceClaims } from './instance-claims.ts'
 import { Conflict } from './operations.ts'
 import { lookupOf, planAssignment } from './plan.ts'
 import type { QueueLimits } from './priority-queue.ts'
@@ -149,6 +150,7 @@ function open(center: Center): Driver {
     setPassword: null,
     readInventory: inventoryReader(center),
     readDirectory: directoryReader(center),
+    claims: instanceClaims(center, (signal) => queueLimitsOf(true, signal)),
     health: (_tx, signal) => checkHealth(center, queueLimitsOf(true, signal)),
     // A waiting call gets room only when a poll sees that an operation has ended.
     pollAfterMs: (polls) => 1_000 * (center.rateLimiter.isAwaited() ? 1 : (pollSeconds[polls] ?? maxPollSeconds)),

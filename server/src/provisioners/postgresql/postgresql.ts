@@ -35,6 +35,7 @@ import {
   shownFields,
   targetFields,
 } from './postgresql-config.ts'
+import { roleClaims } from './role-claims.ts'
 import { openServerConnection } from './server-connection.ts'
 import { disableAgainstOwner, endSessions, type SessionAccess } from './sessions.ts'
 
@@ -51,7 +52,7 @@ export const postgresql: DriverType = {
 
 const done: Progress = { done: true }
 
-function open({ config, egress }: Opening): Driver {
+function open({ config, egress, provisioner_id }: Opening): Driver {
   const settings = readSettings(config)
   const connections = openConnections((signal) => openServerConnection(settings, egress, signal))
   const endAccess = (signal: AbortSignal) => ({ connections, signal, settings, egress })
@@ -87,6 +88,7 @@ function open({ config, egress }: Opening): Driver {
       : null,
     readInventory: null,
     readDirectory: null,
+    claims: roleClaims({ connections }, provisioner_id),
     health: (_tx, signal) => checkHealth({ connections, signal }, settings),
     pollAfterMs: () => 1_000,
     close: () => Promise.resolve(connections.close()),

@@ -30,6 +30,8 @@ const driver: Driver = {
   setPassword: null,
   readInventory: null,
   readDirectory: null,
+  // It is in the database itself, and so of its installation alone.
+  claims: null,
   health: () =>
     Promise.resolve([{ what: 'the sandbox', ok: true, message: 'a simulated cloud: it gives no real access' }]),
   pollAfterMs: () => 50,

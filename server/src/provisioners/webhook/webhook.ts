@@ -22,6 +22,7 @@ import {
 } from '../webhook-act-store.ts'
 import { readConnect } from './answered-connect.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
+import { receiverClaims } from './receiver-claims.ts'
 import { findFaults, shownFields, type WebhookConfig } from './webhook-config.ts'
 
 /**
@@ -63,6 +64,7 @@ function openWebhook(opening: Opening): Driver {
     setPassword: null,
     readInventory: null,
     readDirectory: null,
+    claims: config.lists === true ? receiverClaims(it.receiver, opening) : null,
     health: (tx, signal) => health(it, tx, signal),
     pollAfterMs: (polls) => pollDelaysMs[polls] ?? maxPauseMs,
     close: () => Promise.resolve(),

@@ -1,0 +1,55 @@
+import { type Claim, NoPlaceForClaim, type TargetClaims } from '../driver.ts'
+import { AwsRefusal, type Center } from './center.ts'
+import { pagesOf } from './pages.ts'
+import type { QueueLimits } from './priority-queue.ts'
+
+/** The claim is a tag of the instance itself, one for each provisioner. */
+const tagOf = ({ provisioner_id }: Center) => `sallyport:claim:${provisioner_id}`
+
+/** Only characters that AWS allows in the value of a tag. */
+const textOf = ({ installation, epoch, token, at }: Claim) => [installation, epoch, token, at].join(' ')
+
+/** Keeps the claim of a provisioner as a tag of its instance. */
+export function instanceClaims(center: Center, queueLimitsOf: (signal: AbortSignal) => QueueLimits): TargetClaims {
+  const InstanceArn = center.config.instance_arn
+  return {
+    read: (_tx, signal) =>
+      whereAllowed(async () => {
+        for await (const { Tags = [] } of pagesOf((NextToken) =>
+          center.sso('ListTagsForResource', queueLimitsOf(signal), (client, options) =>
+            client.listTagsForResource({ InstanceArn, ResourceArn: InstanceArn, NextToken }, options),
+          ),
+        )) {
+          const tag = Tags.find(({ Key }) => Key === tagOf(center))
+          if (tag !== undefined) return readClaim(tag.Value ?? '')
+        }
+        return undefined
+      }),
+    write: (_tx, claim, signal) =>
+      whereAllowed(async () => {
+        const Tags = [{ Key: tagOf(center), Value: textOf(claim) }]
+        await center.sso('TagResource', queueLimitsOf(signal), (client, options) =>
+          client.tagResource({ InstanceArn, ResourceArn: InstanceArn, Tags }, options),
+        )
+      }),
+  }
+}
+
+/** Undefined: it is not a claim of Sallyport, and is written over. */
+function readClaim(text: string): Claim | undefined {
+  const [installation = '', epoch = '', token = '', at = ''] = text.split(' ')
+  if (!/^\d+$/.test(epoch) || Number.isNaN(Date.parse(at))) return undefined
+  return { installation, epoch: Number(epoch), token, at }
+}
+
+/** A role without the right keeps no claim, nor does an instance that takes no tags. */
+async function whereAllowed<Answer>(call: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await call()
+  } catch (error) {
+    const isRefused =
+      error instanceof AwsRefusal &&
+      ['AccessDeniedException', 'ValidationException', 'ServiceQuotaExceededException'].includes(error.code)
+    throw isRefused ? new NoPlaceForClaim(error.message) : error
+  }
+}

@@ -1,0 +1,7 @@
+import type { Installation, InstallationState } from '../../src/installation/installation.ts'
+import { newId } from '../../src/kernel/id.ts'
+
+const state: Installation = { id: newId(), epoch: 1, adopted_epoch: null, read_only: null }
+
+/** An installation that may act at targets, for tests without a service. */
+export const original: InstallationState = { now: async () => state, check: async () => state }
