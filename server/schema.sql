@@ -954,7 +954,7 @@ CREATE TRIGGER identity_provider_authority AFTER UPDATE ON identity_provider FOR
 create table installation (
   is_only boolean not null default true,
   id uuid not null default gen_random_uuid(),
-  epoch bigint not null default EXTRACT(epoch FROM clock_timestamp()),
+  epoch bigint not null default 0,
   adopted_epoch bigint,
   read_only_since timestamp with time zone,
   read_only_reason text,
@@ -1324,6 +1324,35 @@ grant select, insert, update on notification_mail_queue to sallyport_app;
 grant select (tenant_id, id, next_look_at, lease_until, generation) on notification_mail_queue to sallyport_work;
 grant update (lease_until, generation) on notification_mail_queue to sallyport_work;
 
+create table orphan (
+  tenant_id uuid not null,
+  id uuid not null,
+  provisioner_id uuid not null,
+  target_key text not null,
+  target jsonb not null,
+  origin text not null,
+  epoch bigint,
+  grant_id uuid,
+  exclusive boolean not null default false,
+  first_seen_at timestamp with time zone not null,
+  listed_at timestamp with time zone not null,
+  held_back boolean not null default false,
+  ending_since timestamp with time zone,
+  constraint orphan_pk PRIMARY KEY (tenant_id, id),
+  constraint orphan_target_key_uq UNIQUE (tenant_id, provisioner_id, target_key),
+  constraint orphan_provisioner_id_fk FOREIGN KEY (tenant_id, provisioner_id) REFERENCES provisioner(tenant_id, id) ON DELETE CASCADE,
+  constraint orphan_origin_ck CHECK (origin = ANY (ARRAY['ours'::text, 'unproven'::text, 'foreign_set'::text])),
+  constraint orphan_ours_ck CHECK (origin = 'ours'::text OR epoch IS NULL AND ending_since IS NULL AND NOT held_back)
+);
+CREATE INDEX orphan_listed_ix ON orphan USING btree (tenant_id, provisioner_id, (NOT exclusive), id);
+alter table orphan enable row level security;
+alter table orphan force row level security;
+create policy tenant_wall on orphan
+  using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
+  with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
+grant select, insert, delete on orphan to sallyport_app;
+grant update (target, origin, epoch, grant_id, exclusive, listed_at, held_back, ending_since) on orphan to sallyport_app;
+
 create table past_gift (
   tenant_id uuid not null,
   id uuid not null default gen_random_uuid(),
@@ -1535,11 +1564,14 @@ create table provisioner (
 );
 alter table provisioner enable row level security;
 alter table provisioner force row level security;
+create policy provisioner_work on provisioner for select to sallyport_work
+  using (true);
 create policy tenant_wall on provisioner
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, delete on provisioner to sallyport_app;
 grant update (name, config, sealed_secrets, enabled, corrects_drift, version, updated_at, checked_at, checks, previous_until) on provisioner to sallyport_app;
+grant select (tenant_id, id, provisioner_type, enabled, created_at) on provisioner to sallyport_work;
 
 create table recovery_code (
   tenant_id uuid not null,
@@ -2002,6 +2034,7 @@ create table sweep (
   next_look_at timestamp with time zone,
   lease_until timestamp with time zone,
   generation bigint not null default 0,
+  listed_epoch bigint not null default 0,
   constraint sweep_pk PRIMARY KEY (tenant_id, id),
   constraint sweep_provisioner_id_uq UNIQUE NULLS NOT DISTINCT (tenant_id, provisioner_id),
   constraint sweep_provisioner_id_fk FOREIGN KEY (tenant_id, provisioner_id) REFERENCES provisioner(tenant_id, id) ON DELETE CASCADE,
@@ -2018,8 +2051,9 @@ create policy tenant_wall on sweep
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update on sweep to sallyport_app;
-grant select (tenant_id, id, swept_at, next_look_at, lease_until, generation) on sweep to sallyport_work;
-grant update (next_look_at, lease_until, generation) on sweep to sallyport_work;
+grant select (tenant_id, id, provisioner, provisioner_id, swept_at, next_look_at, lease_until, generation, listed_epoch) on sweep to sallyport_work;
+grant insert (tenant_id, id, provisioner, provisioner_id, next_look_at) on sweep to sallyport_work;
+grant update (idle, next_look_at, lease_until, generation) on sweep to sallyport_work;
 
 create table sync_group (
   tenant_id uuid not null,

@@ -2312,6 +2312,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/provisioners/{id}/orphans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List access at the target of a provisioner that no grant gave, as the last sweep found it
+         * @description Needs the scope `provisioners:read`.
+         */
+        get: operations["listOrphans"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/provisioners/{id}/orphans/{orphan_id}/end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End access at a target that this installation gave and whose grant is lost; also needs grants:revoke
+         * @description Needs the scope `provisioners:write`.
+         */
+        post: operations["endOrphan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/provisioners/{id}/results": {
         parameters: {
             query?: never;
@@ -2660,7 +2700,7 @@ export interface webhooks {
                 content: {
                     "application/json": {
                         /** @enum {string} */
-                        type: "request.created" | "request.approved" | "request.denied" | "request.expired" | "request.cancelled" | "request.commented" | "request.reminded" | "request.unapprovable" | "request.break_glass" | "grant.activated" | "grant.expiring" | "grant.expired" | "grant.revoked" | "grant.failed" | "grant.drifted" | "grant.credentials_issued" | "grant.objects_left" | "provisioner.drifted" | "policy.created" | "policy.updated" | "policy.deleted" | "policy.rule_texts" | "policy.reordered" | "policy.cases_changed" | "action.described" | "action.description_removed" | "role.created" | "role.updated" | "role.deleted" | "role.assigned" | "group.created" | "group.updated" | "group.deleted" | "group.member_added" | "group.member_removed" | "group.role_mappings_changed" | "user.created" | "user.invited" | "user.invitation_revoked" | "user.joined" | "user.linked" | "user.updated" | "user.deactivated" | "user.reactivated" | "user.suspended" | "user.unsuspended" | "user.access_ended" | "user.refresh_token_reused" | "user.removal_refused" | "user.deleted" | "api_key.created" | "api_key.revoked" | "setting.updated" | "cloud_accounts.updated" | "cloud_accounts.discovered" | "notification_channel.created" | "notification_channel.updated" | "notification_channel.deleted" | "notification_channel.disabled" | "notification_channel.secret_rotated" | "identity_provider.created" | "identity_provider.updated" | "identity_provider.deleted" | "identity_provider.conflict_found" | "identity_provider.conflict_settled" | "identity_provider.mass_removal" | "identity_provider.sync_requested" | "identity_provider.synced" | "identity_provider.sync_failed" | "provisioner.contested" | "provisioner.claimed" | "provisioner.created" | "provisioner.updated" | "provisioner.deleted" | "provisioner.tested" | "provisioner.secret_rotated" | "notification_channel.tested" | "notification_channel.resent" | "policy.replayed" | "tenant.created" | "tenant.renamed" | "tenant.went_live" | "tenant.rehearsal_created" | "user.rehearsal_token_created" | "tenant.suspended" | "tenant.resumed" | "tenant.slug_set" | "tenant.slug_removed" | "tenant.events_dropped" | "tenant.mail_domain_added" | "tenant.mail_domain_removed" | "user.setup_link_created" | "user.set_up" | "user.password_reset" | "user.password_changed" | "user.second_factor_added" | "user.second_factor_removed" | "user.recovery_codes_replaced" | "user.second_factors_reset" | "grant.retried" | "request.refused" | "access.refused" | "auth.signed_in" | "auth.second_factor_required" | "auth.refused" | "auth.session_started" | "auth.refreshed" | "auth.signed_out";
+                        type: "request.created" | "request.approved" | "request.denied" | "request.expired" | "request.cancelled" | "request.commented" | "request.reminded" | "request.unapprovable" | "request.break_glass" | "grant.activated" | "grant.expiring" | "grant.expired" | "grant.revoked" | "grant.failed" | "grant.drifted" | "grant.credentials_issued" | "grant.objects_left" | "provisioner.drifted" | "provisioner.orphans_held_back" | "provisioner.orphan_ending" | "provisioner.orphan_ended" | "policy.created" | "policy.updated" | "policy.deleted" | "policy.rule_texts" | "policy.reordered" | "policy.cases_changed" | "action.described" | "action.description_removed" | "role.created" | "role.updated" | "role.deleted" | "role.assigned" | "group.created" | "group.updated" | "group.deleted" | "group.member_added" | "group.member_removed" | "group.role_mappings_changed" | "user.created" | "user.invited" | "user.invitation_revoked" | "user.joined" | "user.linked" | "user.updated" | "user.deactivated" | "user.reactivated" | "user.suspended" | "user.unsuspended" | "user.access_ended" | "user.refresh_token_reused" | "user.removal_refused" | "user.deleted" | "api_key.created" | "api_key.revoked" | "setting.updated" | "cloud_accounts.updated" | "cloud_accounts.discovered" | "notification_channel.created" | "notification_channel.updated" | "notification_channel.deleted" | "notification_channel.disabled" | "notification_channel.secret_rotated" | "identity_provider.created" | "identity_provider.updated" | "identity_provider.deleted" | "identity_provider.conflict_found" | "identity_provider.conflict_settled" | "identity_provider.mass_removal" | "identity_provider.sync_requested" | "identity_provider.synced" | "identity_provider.sync_failed" | "provisioner.contested" | "provisioner.claimed" | "provisioner.created" | "provisioner.updated" | "provisioner.deleted" | "provisioner.tested" | "provisioner.secret_rotated" | "notification_channel.tested" | "notification_channel.resent" | "policy.replayed" | "tenant.created" | "tenant.renamed" | "tenant.went_live" | "tenant.rehearsal_created" | "user.rehearsal_token_created" | "tenant.suspended" | "tenant.resumed" | "tenant.slug_set" | "tenant.slug_removed" | "tenant.events_dropped" | "tenant.mail_domain_added" | "tenant.mail_domain_removed" | "user.setup_link_created" | "user.set_up" | "user.password_reset" | "user.password_changed" | "user.second_factor_added" | "user.second_factor_removed" | "user.recovery_codes_replaced" | "user.second_factors_reset" | "grant.retried" | "request.refused" | "access.refused" | "auth.signed_in" | "auth.second_factor_required" | "auth.refused" | "auth.session_started" | "auth.refreshed" | "auth.signed_out";
                         /**
                          * Format: date-time
                          * @description the time of the event, not of the sending
@@ -2864,7 +2904,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
-            type: "request.created" | "request.approved" | "request.denied" | "request.expired" | "request.cancelled" | "request.commented" | "request.reminded" | "request.unapprovable" | "request.break_glass" | "grant.activated" | "grant.expiring" | "grant.expired" | "grant.revoked" | "grant.failed" | "grant.drifted" | "grant.credentials_issued" | "grant.objects_left" | "provisioner.drifted" | "policy.created" | "policy.updated" | "policy.deleted" | "policy.rule_texts" | "policy.reordered" | "policy.cases_changed" | "action.described" | "action.description_removed" | "role.created" | "role.updated" | "role.deleted" | "role.assigned" | "group.created" | "group.updated" | "group.deleted" | "group.member_added" | "group.member_removed" | "group.role_mappings_changed" | "user.created" | "user.invited" | "user.invitation_revoked" | "user.joined" | "user.linked" | "user.updated" | "user.deactivated" | "user.reactivated" | "user.suspended" | "user.unsuspended" | "user.access_ended" | "user.refresh_token_reused" | "user.removal_refused" | "user.deleted" | "api_key.created" | "api_key.revoked" | "setting.updated" | "cloud_accounts.updated" | "cloud_accounts.discovered" | "notification_channel.created" | "notification_channel.updated" | "notification_channel.deleted" | "notification_channel.disabled" | "notification_channel.secret_rotated" | "identity_provider.created" | "identity_provider.updated" | "identity_provider.deleted" | "identity_provider.conflict_found" | "identity_provider.conflict_settled" | "identity_provider.mass_removal" | "identity_provider.sync_requested" | "identity_provider.synced" | "identity_provider.sync_failed" | "provisioner.contested" | "provisioner.claimed" | "provisioner.created" | "provisioner.updated" | "provisioner.deleted" | "provisioner.tested" | "provisioner.secret_rotated" | "notification_channel.tested" | "notification_channel.resent" | "policy.replayed" | "tenant.created" | "tenant.renamed" | "tenant.went_live" | "tenant.rehearsal_created" | "user.rehearsal_token_created" | "tenant.suspended" | "tenant.resumed" | "tenant.slug_set" | "tenant.slug_removed" | "tenant.events_dropped" | "tenant.mail_domain_added" | "tenant.mail_domain_removed" | "user.setup_link_created" | "user.set_up" | "user.password_reset" | "user.password_changed" | "user.second_factor_added" | "user.second_factor_removed" | "user.recovery_codes_replaced" | "user.second_factors_reset" | "grant.retried" | "request.refused" | "access.refused" | "auth.signed_in" | "auth.second_factor_required" | "auth.refused" | "auth.session_started" | "auth.refreshed" | "auth.signed_out";
+            type: "request.created" | "request.approved" | "request.denied" | "request.expired" | "request.cancelled" | "request.commented" | "request.reminded" | "request.unapprovable" | "request.break_glass" | "grant.activated" | "grant.expiring" | "grant.expired" | "grant.revoked" | "grant.failed" | "grant.drifted" | "grant.credentials_issued" | "grant.objects_left" | "provisioner.drifted" | "provisioner.orphans_held_back" | "provisioner.orphan_ending" | "provisioner.orphan_ended" | "policy.created" | "policy.updated" | "policy.deleted" | "policy.rule_texts" | "policy.reordered" | "policy.cases_changed" | "action.described" | "action.description_removed" | "role.created" | "role.updated" | "role.deleted" | "role.assigned" | "group.created" | "group.updated" | "group.deleted" | "group.member_added" | "group.member_removed" | "group.role_mappings_changed" | "user.created" | "user.invited" | "user.invitation_revoked" | "user.joined" | "user.linked" | "user.updated" | "user.deactivated" | "user.reactivated" | "user.suspended" | "user.unsuspended" | "user.access_ended" | "user.refresh_token_reused" | "user.removal_refused" | "user.deleted" | "api_key.created" | "api_key.revoked" | "setting.updated" | "cloud_accounts.updated" | "cloud_accounts.discovered" | "notification_channel.created" | "notification_channel.updated" | "notification_channel.deleted" | "notification_channel.disabled" | "notification_channel.secret_rotated" | "identity_provider.created" | "identity_provider.updated" | "identity_provider.deleted" | "identity_provider.conflict_found" | "identity_provider.conflict_settled" | "identity_provider.mass_removal" | "identity_provider.sync_requested" | "identity_provider.synced" | "identity_provider.sync_failed" | "provisioner.contested" | "provisioner.claimed" | "provisioner.created" | "provisioner.updated" | "provisioner.deleted" | "provisioner.tested" | "provisioner.secret_rotated" | "notification_channel.tested" | "notification_channel.resent" | "policy.replayed" | "tenant.created" | "tenant.renamed" | "tenant.went_live" | "tenant.rehearsal_created" | "user.rehearsal_token_created" | "tenant.suspended" | "tenant.resumed" | "tenant.slug_set" | "tenant.slug_removed" | "tenant.events_dropped" | "tenant.mail_domain_added" | "tenant.mail_domain_removed" | "user.setup_link_created" | "user.set_up" | "user.password_reset" | "user.password_changed" | "user.second_factor_added" | "user.second_factor_removed" | "user.recovery_codes_replaced" | "user.second_factors_reset" | "grant.retried" | "request.refused" | "access.refused" | "auth.signed_in" | "auth.second_factor_required" | "auth.refused" | "auth.session_started" | "auth.refreshed" | "auth.signed_out";
             /** Format: date-time */
             at: string;
             actor: {
@@ -3262,7 +3302,7 @@ export interface components {
              * @description for programs
              * @enum {string}
              */
-            code: "ambiguous_credentials" | "invalid_input" | "invalid_policy" | "unauthenticated" | "second_factor_required" | "invalid_authorization_code" | "forbidden" | "sign_in_again" | "tenant_mismatch" | "tenant_suspended" | "policy_denied" | "not_found" | "method_not_allowed" | "already_extended" | "already_joined" | "already_member" | "case_broken" | "channel_disabled" | "delivery_pending" | "idempotency_in_progress" | "last_owner" | "request_not_cancellable" | "not_in_rehearsal" | "priority_taken" | "provisioner_in_use" | "resource_already_served" | "role_in_use" | "replay_in_progress" | "sync_in_progress" | "request_not_pending" | "grant_not_retryable" | "credentials_not_available" | "grant_not_live" | "too_early_to_extend" | "user_exists" | "version_conflict" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "misdirected_request" | "unprocessable" | "idempotency_key_reused" | "rate_limited" | "headers_too_large" | "internal" | "unavailable";
+            code: "ambiguous_credentials" | "invalid_input" | "invalid_policy" | "unauthenticated" | "second_factor_required" | "invalid_authorization_code" | "forbidden" | "sign_in_again" | "tenant_mismatch" | "tenant_suspended" | "policy_denied" | "not_found" | "method_not_allowed" | "already_extended" | "already_joined" | "already_member" | "case_broken" | "channel_disabled" | "delivery_pending" | "idempotency_in_progress" | "last_owner" | "request_not_cancellable" | "not_in_rehearsal" | "priority_taken" | "provisioner_in_use" | "orphan_not_endable" | "resource_already_served" | "role_in_use" | "replay_in_progress" | "sync_in_progress" | "request_not_pending" | "grant_not_retryable" | "credentials_not_available" | "grant_not_live" | "too_early_to_extend" | "user_exists" | "version_conflict" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "misdirected_request" | "unprocessable" | "idempotency_key_reused" | "rate_limited" | "headers_too_large" | "internal" | "unavailable";
             /** @description for people */
             message: string;
             /** @description more about it */
@@ -4195,6 +4235,35 @@ export interface components {
                  */
                 obstacle?: "no_mail_server" | "address_not_verified" | "unreachable_address";
             };
+        };
+        Orphan: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description `ours`: this installation gave it, as its mark proves, before a restore or a failover lost the grant; `unproven`: it has a mark of this tenant that does not prove that; `foreign_set`: by a permission set that Sallyport did not make, which carries no mark
+             * @enum {string}
+             */
+            origin: "ours" | "unproven" | "foreign_set";
+            /**
+             * @description `listed`: a person decides, at the target; `second_look`: it is ended if a later sweep sees it again; `held_back`: a sweep found more than it ends by itself, so a person ends each; `ending`: it is being ended
+             * @enum {string}
+             */
+            status: "listed" | "second_look" | "held_back" | "ending";
+            /** @description its identity at the target */
+            key: string;
+            target: {
+                [key: string]: unknown;
+            };
+            /** @description with `ours`: the grant that it was given for, which is lost; null where the target does not say */
+            grant_id: string | null;
+            /** @description with `ours`: when it was given or before, in seconds since 1970 */
+            epoch: number | null;
+            /** @description with `foreign_set`: the set has the tag `sallyport:exclusive`, so nobody else should assign it; these come first */
+            exclusive: boolean;
+            /** Format: date-time */
+            first_seen_at: string;
+            /** Format: date-time */
+            listed_at: string;
         };
         OwnProfile: {
             /** Format: uuid */
@@ -11961,7 +12030,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description a key from the list of settings */
-                setting_key: "auth.allow_unverified_email" | "auth.claimed_groups_seconds" | "auth.password_min_length" | "auth.refresh_idle_seconds" | "auth.refresh_max_seconds" | "auth.second_factor_required" | "auth.session_idle_seconds" | "auth.session_max_seconds" | "locale.default" | "notifications.expiring_seconds" | "notifications.from_address" | "notifications.reminder_seconds" | "policies.trust_named_accounts" | "requests.default_duration_seconds" | "requests.max_duration_seconds" | "requests.pending_ttl_seconds" | "requests.require_reason" | "timezone.default";
+                setting_key: "auth.allow_unverified_email" | "auth.claimed_groups_seconds" | "auth.password_min_length" | "auth.refresh_idle_seconds" | "auth.refresh_max_seconds" | "auth.second_factor_required" | "auth.session_idle_seconds" | "auth.session_max_seconds" | "locale.default" | "notifications.expiring_seconds" | "notifications.from_address" | "notifications.reminder_seconds" | "orphans.second_look_seconds" | "policies.trust_named_accounts" | "requests.default_duration_seconds" | "requests.max_duration_seconds" | "requests.pending_ttl_seconds" | "requests.require_reason" | "timezone.default";
             };
             cookie?: never;
         };
@@ -12004,7 +12073,7 @@ export interface operations {
                  * @description a key from the list of settings
                  * @example requests.max_duration_seconds
                  */
-                setting_key: "auth.allow_unverified_email" | "auth.claimed_groups_seconds" | "auth.password_min_length" | "auth.refresh_idle_seconds" | "auth.refresh_max_seconds" | "auth.second_factor_required" | "auth.session_idle_seconds" | "auth.session_max_seconds" | "locale.default" | "notifications.expiring_seconds" | "notifications.from_address" | "notifications.reminder_seconds" | "policies.trust_named_accounts" | "requests.default_duration_seconds" | "requests.max_duration_seconds" | "requests.pending_ttl_seconds" | "requests.require_reason" | "timezone.default";
+                setting_key: "auth.allow_unverified_email" | "auth.claimed_groups_seconds" | "auth.password_min_length" | "auth.refresh_idle_seconds" | "auth.refresh_max_seconds" | "auth.second_factor_required" | "auth.session_idle_seconds" | "auth.session_max_seconds" | "locale.default" | "notifications.expiring_seconds" | "notifications.from_address" | "notifications.reminder_seconds" | "orphans.second_look_seconds" | "policies.trust_named_accounts" | "requests.default_duration_seconds" | "requests.max_duration_seconds" | "requests.pending_ttl_seconds" | "requests.require_reason" | "timezone.default";
             };
             cookie?: never;
         };
@@ -12587,7 +12656,7 @@ export interface operations {
                     /** @description true when absent */
                     enabled?: boolean;
                     /** @description empty: every event */
-                    event_filters?: ("request.created" | "request.approved" | "request.denied" | "request.expired" | "request.cancelled" | "request.commented" | "request.reminded" | "request.unapprovable" | "request.break_glass" | "grant.activated" | "grant.expiring" | "grant.expired" | "grant.revoked" | "grant.failed" | "grant.drifted" | "grant.credentials_issued" | "grant.objects_left" | "provisioner.drifted" | "policy.created" | "policy.updated" | "policy.deleted" | "policy.reordered" | "policy.cases_changed" | "action.described" | "action.description_removed" | "role.created" | "role.updated" | "role.deleted" | "role.assigned" | "group.created" | "group.updated" | "group.deleted" | "group.member_added" | "group.member_removed" | "group.role_mappings_changed" | "user.created" | "user.invited" | "user.invitation_revoked" | "user.joined" | "user.linked" | "user.updated" | "user.deactivated" | "user.reactivated" | "user.suspended" | "user.unsuspended" | "user.access_ended" | "user.refresh_token_reused" | "user.removal_refused" | "user.deleted" | "api_key.created" | "api_key.revoked" | "setting.updated" | "cloud_accounts.updated" | "cloud_accounts.discovered" | "notification_channel.created" | "notification_channel.updated" | "notification_channel.deleted" | "notification_channel.disabled" | "notification_channel.secret_rotated" | "identity_provider.created" | "identity_provider.updated" | "identity_provider.deleted" | "identity_provider.conflict_found" | "identity_provider.conflict_settled" | "identity_provider.mass_removal" | "identity_provider.sync_requested" | "identity_provider.synced" | "identity_provider.sync_failed" | "provisioner.contested" | "provisioner.claimed" | "provisioner.created" | "provisioner.updated" | "provisioner.deleted" | "provisioner.tested" | "provisioner.secret_rotated")[];
+                    event_filters?: ("request.created" | "request.approved" | "request.denied" | "request.expired" | "request.cancelled" | "request.commented" | "request.reminded" | "request.unapprovable" | "request.break_glass" | "grant.activated" | "grant.expiring" | "grant.expired" | "grant.revoked" | "grant.failed" | "grant.drifted" | "grant.credentials_issued" | "grant.objects_left" | "provisioner.drifted" | "provisioner.orphans_held_back" | "provisioner.orphan_ending" | "provisioner.orphan_ended" | "policy.created" | "policy.updated" | "policy.deleted" | "policy.reordered" | "policy.cases_changed" | "action.described" | "action.description_removed" | "role.created" | "role.updated" | "role.deleted" | "role.assigned" | "group.created" | "group.updated" | "group.deleted" | "group.member_added" | "group.member_removed" | "group.role_mappings_changed" | "user.created" | "user.invited" | "user.invitation_revoked" | "user.joined" | "user.linked" | "user.updated" | "user.deactivated" | "user.reactivated" | "user.suspended" | "user.unsuspended" | "user.access_ended" | "user.refresh_token_reused" | "user.removal_refused" | "user.deleted" | "api_key.created" | "api_key.revoked" | "setting.updated" | "cloud_accounts.updated" | "cloud_accounts.discovered" | "notification_channel.created" | "notification_channel.updated" | "notification_channel.deleted" | "notification_channel.disabled" | "notification_channel.secret_rotated" | "identity_provider.created" | "identity_provider.updated" | "identity_provider.deleted" | "identity_provider.conflict_found" | "identity_provider.conflict_settled" | "identity_provider.mass_removal" | "identity_provider.sync_requested" | "identity_provider.synced" | "identity_provider.sync_failed" | "provisioner.contested" | "provisioner.claimed" | "provisioner.created" | "provisioner.updated" | "provisioner.deleted" | "provisioner.tested" | "provisioner.secret_rotated")[];
                     /** @description each entry is one plain address; no address twice, in no spelling */
                     to_addresses: string[];
                     /** @description one address, in place of the tenant's `notifications.from_address` */
@@ -12658,7 +12727,7 @@ export interface operations {
                     /** @description true when absent */
                     enabled?: boolean;
                     /** @description empty: every event */
-                    event_filters?: ("request.created" | "request.approved" | "request.denied" | "request.expired" | "request.cancelled" | "request.commented" | "request.reminded" | "request.unapprovable" | "request.break_glass" | "grant.activated" | "grant.expiring" | "grant.expired" | "grant.revoked" | "grant.failed" | "grant.drifted" | "grant.credentials_issued" | "grant.objects_left" | "provisioner.drifted" | "policy.created" | "policy.updated" | "policy.deleted" | "policy.reordered" | "policy.cases_changed" | "action.described" | "action.description_removed" | "role.created" | "role.updated" | "role.deleted" | "role.assigned" | "group.created" | "group.updated" | "group.deleted" | "group.member_added" | "group.member_removed" | "group.role_mappings_changed" | "user.created" | "user.invited" | "user.invitation_revoked" | "user.joined" | "user.linked" | "user.updated" | "user.deactivated" | "user.reactivated" | "user.suspended" | "user.unsuspended" | "user.access_ended" | "user.refresh_token_reused" | "user.removal_refused" | "user.deleted" | "api_key.created" | "api_key.revoked" | "setting.updated" | "cloud_accounts.updated" | "cloud_accounts.discovered" | "notification_channel.created" | "notification_channel.updated" | "notification_channel.deleted" | "notification_channel.disabled" | "notification_channel.secret_rotated" | "identity_provider.created" | "identity_provider.updated" | "identity_provider.deleted" | "identity_provider.conflict_found" | "identity_provider.conflict_settled" | "identity_provider.mass_removal" | "identity_provider.sync_requested" | "identity_provider.synced" | "identity_provider.sync_failed" | "provisioner.contested" | "provisioner.claimed" | "provisioner.created" | "provisioner.updated" | "provisioner.deleted" | "provisioner.tested" | "provisioner.secret_rotated")[];
+                    event_filters?: ("request.created" | "request.approved" | "request.denied" | "request.expired" | "request.cancelled" | "request.commented" | "request.reminded" | "request.unapprovable" | "request.break_glass" | "grant.activated" | "grant.expiring" | "grant.expired" | "grant.revoked" | "grant.failed" | "grant.drifted" | "grant.credentials_issued" | "grant.objects_left" | "provisioner.drifted" | "provisioner.orphans_held_back" | "provisioner.orphan_ending" | "provisioner.orphan_ended" | "policy.created" | "policy.updated" | "policy.deleted" | "policy.reordered" | "policy.cases_changed" | "action.described" | "action.description_removed" | "role.created" | "role.updated" | "role.deleted" | "role.assigned" | "group.created" | "group.updated" | "group.deleted" | "group.member_added" | "group.member_removed" | "group.role_mappings_changed" | "user.created" | "user.invited" | "user.invitation_revoked" | "user.joined" | "user.linked" | "user.updated" | "user.deactivated" | "user.reactivated" | "user.suspended" | "user.unsuspended" | "user.access_ended" | "user.refresh_token_reused" | "user.removal_refused" | "user.deleted" | "api_key.created" | "api_key.revoked" | "setting.updated" | "cloud_accounts.updated" | "cloud_accounts.discovered" | "notification_channel.created" | "notification_channel.updated" | "notification_channel.deleted" | "notification_channel.disabled" | "notification_channel.secret_rotated" | "identity_provider.created" | "identity_provider.updated" | "identity_provider.deleted" | "identity_provider.conflict_found" | "identity_provider.conflict_settled" | "identity_provider.mass_removal" | "identity_provider.sync_requested" | "identity_provider.synced" | "identity_provider.sync_failed" | "provisioner.contested" | "provisioner.claimed" | "provisioner.created" | "provisioner.updated" | "provisioner.deleted" | "provisioner.tested" | "provisioner.secret_rotated")[];
                     /** @description the https address of your receiver, without a query; http and internal addresses only when `EGRESS_ALLOW` lists them */
                     url: string;
                     /** @description additional headers of each message, such as a gateway’s key, but none that Sallyport sets itself; write-only, and replaced as a whole */
@@ -12839,7 +12908,7 @@ export interface operations {
                     name?: string;
                     enabled?: boolean;
                     /** @description empty: every event */
-                    event_filters?: ("request.created" | "request.approved" | "request.denied" | "request.expired" | "request.cancelled" | "request.commented" | "request.reminded" | "request.unapprovable" | "request.break_glass" | "grant.activated" | "grant.expiring" | "grant.expired" | "grant.revoked" | "grant.failed" | "grant.drifted" | "grant.credentials_issued" | "grant.objects_left" | "provisioner.drifted" | "policy.created" | "policy.updated" | "policy.deleted" | "policy.reordered" | "policy.cases_changed" | "action.described" | "action.description_removed" | "role.created" | "role.updated" | "role.deleted" | "role.assigned" | "group.created" | "group.updated" | "group.deleted" | "group.member_added" | "group.member_removed" | "group.role_mappings_changed" | "user.created" | "user.invited" | "user.invitation_revoked" | "user.joined" | "user.linked" | "user.updated" | "user.deactivated" | "user.reactivated" | "user.suspended" | "user.unsuspended" | "user.access_ended" | "user.refresh_token_reused" | "user.removal_refused" | "user.deleted" | "api_key.created" | "api_key.revoked" | "setting.updated" | "cloud_accounts.updated" | "cloud_accounts.discovered" | "notification_channel.created" | "notification_channel.updated" | "notification_channel.deleted" | "notification_channel.disabled" | "notification_channel.secret_rotated" | "identity_provider.created" | "identity_provider.updated" | "identity_provider.deleted" | "identity_provider.conflict_found" | "identity_provider.conflict_settled" | "identity_provider.mass_removal" | "identity_provider.sync_requested" | "identity_provider.synced" | "identity_provider.sync_failed" | "provisioner.contested" | "provisioner.claimed" | "provisioner.created" | "provisioner.updated" | "provisioner.deleted" | "provisioner.tested" | "provisioner.secret_rotated")[];
+                    event_filters?: ("request.created" | "request.approved" | "request.denied" | "request.expired" | "request.cancelled" | "request.commented" | "request.reminded" | "request.unapprovable" | "request.break_glass" | "grant.activated" | "grant.expiring" | "grant.expired" | "grant.revoked" | "grant.failed" | "grant.drifted" | "grant.credentials_issued" | "grant.objects_left" | "provisioner.drifted" | "provisioner.orphans_held_back" | "provisioner.orphan_ending" | "provisioner.orphan_ended" | "policy.created" | "policy.updated" | "policy.deleted" | "policy.reordered" | "policy.cases_changed" | "action.described" | "action.description_removed" | "role.created" | "role.updated" | "role.deleted" | "role.assigned" | "group.created" | "group.updated" | "group.deleted" | "group.member_added" | "group.member_removed" | "group.role_mappings_changed" | "user.created" | "user.invited" | "user.invitation_revoked" | "user.joined" | "user.linked" | "user.updated" | "user.deactivated" | "user.reactivated" | "user.suspended" | "user.unsuspended" | "user.access_ended" | "user.refresh_token_reused" | "user.removal_refused" | "user.deleted" | "api_key.created" | "api_key.revoked" | "setting.updated" | "cloud_accounts.updated" | "cloud_accounts.discovered" | "notification_channel.created" | "notification_channel.updated" | "notification_channel.deleted" | "notification_channel.disabled" | "notification_channel.secret_rotated" | "identity_provider.created" | "identity_provider.updated" | "identity_provider.deleted" | "identity_provider.conflict_found" | "identity_provider.conflict_settled" | "identity_provider.mass_removal" | "identity_provider.sync_requested" | "identity_provider.synced" | "identity_provider.sync_failed" | "provisioner.contested" | "provisioner.claimed" | "provisioner.created" | "provisioner.updated" | "provisioner.deleted" | "provisioner.tested" | "provisioner.secret_rotated")[];
                     /** @description each entry is one plain address; no address twice, in no spelling */
                     to_addresses?: string[];
                     /** @description one address, in place of the tenant's `notifications.from_address` */
@@ -14002,6 +14071,91 @@ export interface operations {
             };
         };
     };
+    listOrphans: {
+        parameters: {
+            query?: {
+                /** @description items per page; 50 when absent; more than 200 count as 200 */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description the id of the request in the log */
+                    "X-Request-Id"?: string;
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Orphan"][];
+                        next_cursor?: string;
+                        has_more: boolean;
+                    };
+                };
+            };
+            /** @description what is wrong, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    endOrphan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                orphan_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description the id of the request in the log */
+                    "X-Request-Id"?: string;
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Orphan"];
+                };
+            };
+            /** @description what is wrong, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     reportAccessResult: {
         parameters: {
             query?: never;
@@ -14760,7 +14914,7 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
                 /** @description several are separated by commas */
-                type?: ("request.created" | "request.approved" | "request.denied" | "request.expired" | "request.cancelled" | "request.commented" | "request.reminded" | "request.unapprovable" | "request.break_glass" | "grant.activated" | "grant.expiring" | "grant.expired" | "grant.revoked" | "grant.failed" | "grant.drifted" | "grant.credentials_issued" | "grant.objects_left" | "provisioner.drifted" | "policy.created" | "policy.updated" | "policy.deleted" | "policy.rule_texts" | "policy.reordered" | "policy.cases_changed" | "action.described" | "action.description_removed" | "role.created" | "role.updated" | "role.deleted" | "role.assigned" | "group.created" | "group.updated" | "group.deleted" | "group.member_added" | "group.member_removed" | "group.role_mappings_changed" | "user.created" | "user.invited" | "user.invitation_revoked" | "user.joined" | "user.linked" | "user.updated" | "user.deactivated" | "user.reactivated" | "user.suspended" | "user.unsuspended" | "user.access_ended" | "user.refresh_token_reused" | "user.removal_refused" | "user.deleted" | "api_key.created" | "api_key.revoked" | "setting.updated" | "cloud_accounts.updated" | "cloud_accounts.discovered" | "notification_channel.created" | "notification_channel.updated" | "notification_channel.deleted" | "notification_channel.disabled" | "notification_channel.secret_rotated" | "identity_provider.created" | "identity_provider.updated" | "identity_provider.deleted" | "identity_provider.conflict_found" | "identity_provider.conflict_settled" | "identity_provider.mass_removal" | "identity_provider.sync_requested" | "identity_provider.synced" | "identity_provider.sync_failed" | "provisioner.contested" | "provisioner.claimed" | "provisioner.created" | "provisioner.updated" | "provisioner.deleted" | "provisioner.tested" | "provisioner.secret_rotated" | "notification_channel.tested" | "notification_channel.resent" | "policy.replayed" | "tenant.created" | "tenant.renamed" | "tenant.went_live" | "tenant.rehearsal_created" | "user.rehearsal_token_created" | "tenant.suspended" | "tenant.resumed" | "tenant.slug_set" | "tenant.slug_removed" | "tenant.events_dropped" | "tenant.mail_domain_added" | "tenant.mail_domain_removed" | "user.setup_link_created" | "user.set_up" | "user.password_reset" | "user.password_changed" | "user.second_factor_added" | "user.second_factor_removed" | "user.recovery_codes_replaced" | "user.second_factors_reset" | "grant.retried" | "request.refused" | "access.refused" | "auth.signed_in" | "auth.second_factor_required" | "auth.refused" | "auth.session_started" | "auth.refreshed" | "auth.signed_out")[];
+                type?: ("request.created" | "request.approved" | "request.denied" | "request.expired" | "request.cancelled" | "request.commented" | "request.reminded" | "request.unapprovable" | "request.break_glass" | "grant.activated" | "grant.expiring" | "grant.expired" | "grant.revoked" | "grant.failed" | "grant.drifted" | "grant.credentials_issued" | "grant.objects_left" | "provisioner.drifted" | "provisioner.orphans_held_back" | "provisioner.orphan_ending" | "provisioner.orphan_ended" | "policy.created" | "policy.updated" | "policy.deleted" | "policy.rule_texts" | "policy.reordered" | "policy.cases_changed" | "action.described" | "action.description_removed" | "role.created" | "role.updated" | "role.deleted" | "role.assigned" | "group.created" | "group.updated" | "group.deleted" | "group.member_added" | "group.member_removed" | "group.role_mappings_changed" | "user.created" | "user.invited" | "user.invitation_revoked" | "user.joined" | "user.linked" | "user.updated" | "user.deactivated" | "user.reactivated" | "user.suspended" | "user.unsuspended" | "user.access_ended" | "user.refresh_token_reused" | "user.removal_refused" | "user.deleted" | "api_key.created" | "api_key.revoked" | "setting.updated" | "cloud_accounts.updated" | "cloud_accounts.discovered" | "notification_channel.created" | "notification_channel.updated" | "notification_channel.deleted" | "notification_channel.disabled" | "notification_channel.secret_rotated" | "identity_provider.created" | "identity_provider.updated" | "identity_provider.deleted" | "identity_provider.conflict_found" | "identity_provider.conflict_settled" | "identity_provider.mass_removal" | "identity_provider.sync_requested" | "identity_provider.synced" | "identity_provider.sync_failed" | "provisioner.contested" | "provisioner.claimed" | "provisioner.created" | "provisioner.updated" | "provisioner.deleted" | "provisioner.tested" | "provisioner.secret_rotated" | "notification_channel.tested" | "notification_channel.resent" | "policy.replayed" | "tenant.created" | "tenant.renamed" | "tenant.went_live" | "tenant.rehearsal_created" | "user.rehearsal_token_created" | "tenant.suspended" | "tenant.resumed" | "tenant.slug_set" | "tenant.slug_removed" | "tenant.events_dropped" | "tenant.mail_domain_added" | "tenant.mail_domain_removed" | "user.setup_link_created" | "user.set_up" | "user.password_reset" | "user.password_changed" | "user.second_factor_added" | "user.second_factor_removed" | "user.recovery_codes_replaced" | "user.second_factors_reset" | "grant.retried" | "request.refused" | "access.refused" | "auth.signed_in" | "auth.second_factor_required" | "auth.refused" | "auth.session_started" | "auth.refreshed" | "auth.signed_out")[];
                 /** @description ids of users, or `me`; includes events by the users’ keys */
                 actor?: string[];
                 /** @description ids of the events’ subjects; several are separated by commas */
@@ -14808,7 +14962,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description several are separated by commas */
-                type?: ("request.created" | "request.approved" | "request.denied" | "request.expired" | "request.cancelled" | "request.commented" | "request.reminded" | "request.unapprovable" | "request.break_glass" | "grant.activated" | "grant.expiring" | "grant.expired" | "grant.revoked" | "grant.failed" | "grant.drifted" | "grant.credentials_issued" | "grant.objects_left" | "provisioner.drifted" | "policy.created" | "policy.updated" | "policy.deleted" | "policy.rule_texts" | "policy.reordered" | "policy.cases_changed" | "action.described" | "action.description_removed" | "role.created" | "role.updated" | "role.deleted" | "role.assigned" | "group.created" | "group.updated" | "group.deleted" | "group.member_added" | "group.member_removed" | "group.role_mappings_changed" | "user.created" | "user.invited" | "user.invitation_revoked" | "user.joined" | "user.linked" | "user.updated" | "user.deactivated" | "user.reactivated" | "user.suspended" | "user.unsuspended" | "user.access_ended" | "user.refresh_token_reused" | "user.removal_refused" | "user.deleted" | "api_key.created" | "api_key.revoked" | "setting.updated" | "cloud_accounts.updated" | "cloud_accounts.discovered" | "notification_channel.created" | "notification_channel.updated" | "notification_channel.deleted" | "notification_channel.disabled" | "notification_channel.secret_rotated" | "identity_provider.created" | "identity_provider.updated" | "identity_provider.deleted" | "identity_provider.conflict_found" | "identity_provider.conflict_settled" | "identity_provider.mass_removal" | "identity_provider.sync_requested" | "identity_provider.synced" | "identity_provider.sync_failed" | "provisioner.contested" | "provisioner.claimed" | "provisioner.created" | "provisioner.updated" | "provisioner.deleted" | "provisioner.tested" | "provisioner.secret_rotated" | "notification_channel.tested" | "notification_channel.resent" | "policy.replayed" | "tenant.created" | "tenant.renamed" | "tenant.went_live" | "tenant.rehearsal_created" | "user.rehearsal_token_created" | "tenant.suspended" | "tenant.resumed" | "tenant.slug_set" | "tenant.slug_removed" | "tenant.events_dropped" | "tenant.mail_domain_added" | "tenant.mail_domain_removed" | "user.setup_link_created" | "user.set_up" | "user.password_reset" | "user.password_changed" | "user.second_factor_added" | "user.second_factor_removed" | "user.recovery_codes_replaced" | "user.second_factors_reset" | "grant.retried" | "request.refused" | "access.refused" | "auth.signed_in" | "auth.second_factor_required" | "auth.refused" | "auth.session_started" | "auth.refreshed" | "auth.signed_out")[];
+                type?: ("request.created" | "request.approved" | "request.denied" | "request.expired" | "request.cancelled" | "request.commented" | "request.reminded" | "request.unapprovable" | "request.break_glass" | "grant.activated" | "grant.expiring" | "grant.expired" | "grant.revoked" | "grant.failed" | "grant.drifted" | "grant.credentials_issued" | "grant.objects_left" | "provisioner.drifted" | "provisioner.orphans_held_back" | "provisioner.orphan_ending" | "provisioner.orphan_ended" | "policy.created" | "policy.updated" | "policy.deleted" | "policy.rule_texts" | "policy.reordered" | "policy.cases_changed" | "action.described" | "action.description_removed" | "role.created" | "role.updated" | "role.deleted" | "role.assigned" | "group.created" | "group.updated" | "group.deleted" | "group.member_added" | "group.member_removed" | "group.role_mappings_changed" | "user.created" | "user.invited" | "user.invitation_revoked" | "user.joined" | "user.linked" | "user.updated" | "user.deactivated" | "user.reactivated" | "user.suspended" | "user.unsuspended" | "user.access_ended" | "user.refresh_token_reused" | "user.removal_refused" | "user.deleted" | "api_key.created" | "api_key.revoked" | "setting.updated" | "cloud_accounts.updated" | "cloud_accounts.discovered" | "notification_channel.created" | "notification_channel.updated" | "notification_channel.deleted" | "notification_channel.disabled" | "notification_channel.secret_rotated" | "identity_provider.created" | "identity_provider.updated" | "identity_provider.deleted" | "identity_provider.conflict_found" | "identity_provider.conflict_settled" | "identity_provider.mass_removal" | "identity_provider.sync_requested" | "identity_provider.synced" | "identity_provider.sync_failed" | "provisioner.contested" | "provisioner.claimed" | "provisioner.created" | "provisioner.updated" | "provisioner.deleted" | "provisioner.tested" | "provisioner.secret_rotated" | "notification_channel.tested" | "notification_channel.resent" | "policy.replayed" | "tenant.created" | "tenant.renamed" | "tenant.went_live" | "tenant.rehearsal_created" | "user.rehearsal_token_created" | "tenant.suspended" | "tenant.resumed" | "tenant.slug_set" | "tenant.slug_removed" | "tenant.events_dropped" | "tenant.mail_domain_added" | "tenant.mail_domain_removed" | "user.setup_link_created" | "user.set_up" | "user.password_reset" | "user.password_changed" | "user.second_factor_added" | "user.second_factor_removed" | "user.recovery_codes_replaced" | "user.second_factors_reset" | "grant.retried" | "request.refused" | "access.refused" | "auth.signed_in" | "auth.second_factor_required" | "auth.refused" | "auth.session_started" | "auth.refreshed" | "auth.signed_out")[];
                 /** @description ids of users, or `me`; includes events by the users’ keys */
                 actor?: string[];
                 /** @description ids of the events’ subjects; several are separated by commas */

@@ -5,8 +5,8 @@
 create table installation (
   is_only boolean constraint installation_pk primary key default true constraint installation_is_only_ck check (is_only),
   id uuid not null default gen_random_uuid(),
-  -- The second in which it began, by the database's clock: each epoch is greater than those before it, also those that were lost.
-  epoch bigint not null default extract(epoch from clock_timestamp()),
+  -- 0, and then the second in which it began, by the database's clock: each epoch is greater than those before it, also those that were lost.
+  epoch bigint not null default 0,
   -- The epoch that the operator began by saying that this is the original.
   adopted_epoch bigint,
   -- Since when nothing is changed at targets, and why: until the operator says that this is the original.

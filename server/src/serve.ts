@@ -12,6 +12,7 @@ import { readEgressAllow } from './egress/allow-list.ts'
 import { openEgress } from './egress/egress.ts'
 import { emit } from './events/emit.ts'
 import { sample } from './events/sample.ts'
+import { sweepEachTarget } from './grants/sweep-store.ts'
 import type { Presence } from './health/presence.ts'
 import { openReadiness } from './health/readiness.ts'
 import { cursorCodec } from './http/cursor.ts'
@@ -193,11 +194,12 @@ type SignInOptions = AppOptions & { sealer: Sealer; egress: Egress; admissions: 
 
 /** The workers' paths to outside systems: drivers of targets, and carriers of deliveries. */
 function openEgressPaths(opening: CarrierOpening, options: AppOptions) {
-  const { background, driverTypes: types, log, metrics, claimListenMs: listenMs } = options
+  const { background, driverTypes: types, rootKeys, log, metrics, claimListenMs: listenMs } = options
   const { config, sealer, egress } = opening
   const { public_url } = config
   const installation = openInstallation(background)
-  const drivers = openDrivers({ types, sealer, egress, public_url, installation, listenMs })
+  const markKeys = derivedKeys(rootKeys, 'mark')
+  const drivers = openDrivers({ types, sealer, egress, public_url, installation, markKeys, listenMs })
   const mailer = openMailer(config)
   const carriers = openCarriers(opening, mailer)
   const leaving = new AbortController()
@@ -210,7 +212,7 @@ function openEgressPaths(opening: CarrierOpening, options: AppOptions) {
       { carriers, mailer, sealer, public_url, leaving: leaving.signal, onOutcome, onMail },
       egress,
     ),
-    following: followInstallation(installation, log),
+    following: followInstallation(installation, { log, onEpoch: () => background.work.write([sweepEachTarget()]) }),
     /** No further delivery begins. */
     leave: () => leaving.abort(),
     close: () => Promise.all([drivers.close(), ...Object.values(carriers).map((carrier) => carrier.close())]),

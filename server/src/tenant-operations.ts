@@ -4,6 +4,7 @@ import { listAuditEvents } from './audit/list-audit-events.ts'
 import { listCloudAccounts } from './cloud/list-cloud-accounts.ts'
 import { upsertCloudAccounts } from './cloud/upsert-cloud-accounts.ts'
 import { requestReconciliation } from './grants/entitlement-store.ts'
+import { endOrphan as endOrphanNow } from './grants/orphan-store.ts'
 import { countInUse } from './grants/provisioner-use-store.ts'
 import type { Operation } from './http/operation.ts'
 import { createIdentityProvider } from './identity-providers/create-identity-provider.ts'
@@ -40,7 +41,9 @@ import { setOwnNotificationPreferences } from './notifications/set-own-notificat
 import { streamNotifications } from './notifications/stream-notifications.ts'
 import { createProvisioner } from './provisioners/create-provisioner.ts'
 import { deleteProvisioner } from './provisioners/delete-provisioner.ts'
+import { endOrphan } from './provisioners/end-orphan.ts'
 import { getProvisioner } from './provisioners/get-provisioner.ts'
+import { listOrphans } from './provisioners/list-orphans.ts'
 import { listProvisioners } from './provisioners/list-provisioners.ts'
 import { reportAccessResult } from './provisioners/report-access-result.ts'
 import { rotateProvisionerSecret } from './provisioners/rotate-provisioner-secret.ts'
@@ -111,6 +114,8 @@ export const tenantOperations: Record<string, Operation> = {
   deleteProvisioner: deleteProvisioner(countInUse),
   testProvisioner: testProvisioner(driverTypes, beginInventory),
   rotateProvisionerSecret: rotateProvisionerSecret(driverTypes),
+  listOrphans,
+  endOrphan: endOrphan(endOrphanNow),
   reportAccessResult: reportAccessResult(requestReconciliation),
   getInventory: getInventory(driverTypes),
   refreshInventory: refreshInventory(driverTypes),

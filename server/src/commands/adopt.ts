@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import type { Database } from '../db/transaction.ts'
-import { spreadSweeps } from '../grants/sweep-store.ts'
 import { adoptInstallation } from '../installation/installation-store.ts'
 import { columns, type Output } from './output.ts'
 
@@ -24,7 +23,6 @@ Adopt a copy for a test only where it reaches no target of the original.`
 
 async function adopt(database: Database): Promise<Output> {
   const { id, epoch } = await adoptInstallation(database.service)
-  await database.work.write([spreadSweeps()])
   const rows = [
     ['installation', id],
     ['epoch', String(epoch)],

@@ -39,7 +39,21 @@ export const eventTable = {
   'provisioner.drifted': {
     filterable: true,
     means:
-      'a target holds access with the mark of Sallyport that no grant ever gave: it is left unchanged, unless it is a login that Sallyport made',
+      'a target holds access with the mark of Sallyport that no grant of the ledger gave: `found` counts it, `ours` what an earlier epoch of this installation gave',
+  },
+  'provisioner.orphans_held_back': {
+    filterable: true,
+    means:
+      'a sweep found more access of an earlier epoch than it ends by itself: `found` and `limit` count it, and a person ends each',
+  },
+  'provisioner.orphan_ending': {
+    filterable: true,
+    means:
+      'access is being ended that an earlier epoch of this installation gave and whose grant is lost: by a sweep, or by a user; `key` names it',
+  },
+  'provisioner.orphan_ended': {
+    filterable: true,
+    means: 'access whose grant was lost is gone from its target; `key` names it',
   },
   'policy.created': { filterable: true, means: 'a policy was created' },
   'policy.updated': { filterable: true, means: 'a policy or one of its rules was changed' },

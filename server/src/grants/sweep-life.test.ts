@@ -4,7 +4,7 @@ import { driftStage } from '../../test/support/drift-stage.ts'
 import { openHouse } from '../../test/support/house.ts'
 import { startWorkersWith } from '../../test/support/workers.ts'
 import type { Sighting } from '../provisioners/driver.ts'
-import { closeSweep, putOffSweep, saveStrays, suspect } from './sweep-store.ts'
+import { closeSweep, putOffSweep, type Sweep, saveStrays, suspect } from './sweep-store.ts'
 
 /** When a provisioner is swept, and when its sweeps stop. */
 const house = await openHouse()
@@ -91,8 +91,12 @@ test('a sweep that lost its lease writes nothing (F2)', async () => {
   const stale = { tenant_id: on.tenant_id, id: row.id, generation: '999' }
   const stray: Sighting = { key: 'a stray', target: {} }
   await suspect(tx, stale, [row.entitlement], 0)
-  await saveStrays(ctx, stale, { provisioner: 'sandbox', provisioner_id: null, provisioner_version: null }, [stray])
-  await closeSweep(tx, stale, '2026-01-01Z', { isNeeded: true, wakesSweep: false })
+  const sweep: Sweep = {
+    ...{ provisioner: 'sandbox', provisioner_id: null, provisioner_version: null },
+    ...{ failures: 0, began_at: '2026-01-01Z', epoch: 0, is_whole: false, has_orphans: true },
+  }
+  await saveStrays(ctx, stale, sweep, [stray])
+  await closeSweep(tx, stale, '2026-01-01Z', { isNeeded: true, wakesSweep: false, epoch: 9 })
   await putOffSweep(tx, stale, 0, 'no')
   assert.deepEqual(await kept(), before)
   assert.deepEqual(await on.driftEvents(), [])

@@ -4,6 +4,7 @@ import type { Tx, WorkCtx } from '../kernel/context.ts'
 import { type Driver, NotNow, type Sighting, TargetError } from '../provisioners/driver.ts'
 import type { Drivers } from '../provisioners/drivers.ts'
 import { pagesInTime } from '../provisioners/in-time.ts'
+import { endOrphans, forgetGone, hasOrphansToEnd, saveForeign, saveGivenAgain, seeAgain } from './orphan-store.ts'
 import { checkedDays, maxCompared, spreadSeconds, sweepAgainSeconds, watchedDays } from './sweep.ts'
 import {
   type Compared,
@@ -36,8 +37,10 @@ export function sweepProvisioner(drivers: Drivers): DueWork {
       try {
         await drivers.beat(ctx.tx, sweep)
         const driver = await drivers.of(ctx.tx, sweep)
-        const isNeeded = await compareAll(ctx, item, sweep, driver)
-        await closeSweep(ctx.tx, item, sweep.began_at, { isNeeded, wakesSweep: driver.wakesSweep === true })
+        const differs = await compareAll(ctx, item, sweep, driver)
+        const { epoch } = sweep
+        const isNeeded = (await handleOrphans(ctx, item, sweep, driver)) || differs
+        await closeSweep(ctx.tx, item, sweep.began_at, { isNeeded, wakesSweep: driver.wakesSweep === true, epoch })
       } catch (error) {
         const seconds = sweepAgainSeconds(sweep.failures)
         if (error instanceof NotNow) await putOffSweep(ctx.tx, item, seconds, undefined)
@@ -60,13 +63,30 @@ async function compareAll(ctx: WorkCtx, item: WorkItem, sweep: Sweep, driver: Dr
   for (;;) {
     const known = await findCompared(ctx.tx, sweep, after, days)
     const last = known.at(-1)
-    if (last === undefined) return isNeeded
+    // A target that lost history may hold what is not known.
+    const isListed = sweep.is_whole && list !== undefined && after === undefined
+    if (last === undefined && !isListed) return isNeeded
     const suspects = list === undefined ? known.map(({ id }) => id) : await findAtOdds(ctx, item, sweep, known, list)
     if (suspects.length > 0) await suspect(ctx.tx, item, suspects, spreadSeconds(suspects.length))
     isNeeded ||= !driver.wakesSweep || suspects.length > 0 || known.some(({ drifted }) => drifted)
-    if (known.length < maxCompared) return isNeeded
+    if (last === undefined || known.length < maxCompared) return isNeeded
     after = last.id
   }
+}
+
+/** Returns whether another sweep is needed for what an earlier epoch gave: to see it again, or to see it gone. */
+async function handleOrphans(ctx: WorkCtx, item: WorkItem, sweep: Sweep, driver: Driver): Promise<boolean> {
+  const { tx } = ctx
+  const foreign = sweep.is_whole ? driver.discoverForeign?.bind(driver) : undefined
+  if (foreign !== undefined) {
+    for await (const page of pagesInTime(maxPageMs, (signal) => foreign(signal))) {
+      if (page.length > 0) await saveForeign(tx, item, sweep, page)
+    }
+  }
+  if (!sweep.is_whole && !sweep.has_orphans) return false
+  await endOrphans(ctx, item, sweep)
+  await forgetGone(ctx, item, sweep, sweep.is_whole)
+  return hasOrphansToEnd(tx, sweep.provisioner_id)
 }
 
 /** The ids of entitlements whose state at the target differs from the ledger. Only a list that was read to its end counts. */
@@ -81,12 +101,16 @@ async function findAtOdds(
   const added: string[] = []
   for await (const page of pages(ctx.tx, known, list)) {
     const others: Sighting[] = []
+    const again: (Sighting & { id: string })[] = []
     for (const sighting of page) {
       const one = missing.get(sighting.key)
       if (one === undefined) others.push(sighting)
       else if (!one.present || one.due) added.push(one.id)
+      if (one?.present === false) again.push({ ...sighting, id: one.id })
       missing.delete(sighting.key)
     }
+    if (again.length > 0) await saveGivenAgain(ctx.tx, item, sweep, again)
+    if (sweep.has_orphans && page.length > 0) await seeAgain(ctx.tx, item, sweep, page.map(keyOf))
     if (others.length > 0) added.push(...(await findAdded(ctx, item, sweep, others)))
   }
   const removed = [...missing.values()].filter(({ present, due }) => present || due).map(({ id }) => id)
@@ -103,14 +127,23 @@ async function findAdded(ctx: WorkCtx, item: WorkItem, sweep: Sweep, others: rea
     sweep,
     others.map(({ key }) => key),
   )
-  const keys = new Set(inLedger.map(({ key }) => key))
-  const strays = others.filter(({ key }) => !keys.has(key))
+  const byKey = new Map(inLedger.map((one) => [one.key, one]))
+  const strays = others.filter(({ key }) => !byKey.has(key))
   if (strays.length > 0) await saveStrays(ctx, item, sweep, strays)
+  const again = others.flatMap((one) => {
+    const kept = byKey.get(one.key)
+    return kept?.present === false ? { ...one, id: kept.id } : []
+  })
+  if (again.length > 0) await saveGivenAgain(ctx.tx, item, sweep, again)
   return inLedger.filter(({ present }) => !present).map(({ id }) => id)
 }
 
 /** The pages of the target's list, each with a time limit. */
 function pages(tx: Tx, known: readonly Compared[], list: Listing): AsyncGenerator<readonly Sighting[]> {
-  const sightings = known.map(({ key, target }) => ({ key, target }))
+  const sightings = known.map(({ key, target, present }) => ({ key, target, is_gone: !present }))
   return pagesInTime(maxPageMs, (signal) => list(tx, sightings, signal))
+}
+
+function keyOf({ key }: Sighting): string {
+  return key
 }

@@ -6,10 +6,20 @@ import { newId } from '../kernel/id.ts'
 import type { Sighting } from '../provisioners/driver.ts'
 import type { ProvisionerRef } from '../provisioners/drivers.ts'
 import { isMade, isWanted } from './entitlement-store.ts'
+import { insertOrphans, orphanOf, orphansIn } from './orphan-store.ts'
 import { betweenSweepsSeconds, maxCompared, sweptEarlierSeconds, sweptEverySeconds } from './sweep.ts'
 
-/** A sweep at its start. */
-export type Sweep = ProvisionerRef & { failures: number; began_at: string }
+/**
+ * A sweep at its start. `is_whole`: the first one in an epoch, of a target that was there before: it may hold what the ledger has lost.
+ * `has_orphans`: an earlier one found access that the ledger does not know.
+ */
+export type Sweep = ProvisionerRef & {
+  failures: number
+  began_at: string
+  epoch: number
+  is_whole: boolean
+  has_orphans: boolean
+}
 
 /** An entitlement at rest, as the ledger has it. `due`: it is checked regardless of what the target shows. `drifted`: it was reported. */
 export type Compared = Sighting & { id: string; present: boolean; due: boolean; drifted: boolean }
@@ -39,13 +49,20 @@ export function keepSwept(tx: Tx, { provisioner, provisioner_id }: ProvisionerRe
       swept_at = case when sweep.next_look_at is null then clock_timestamp() else sweep.swept_at end`
 }
 
+/** The provisioner `p` was there before the epoch of the installation `i`. */
+const wasBefore = sql`p.created_at < to_timestamp(i.epoch)`
+
 /** Undefined if the lease was lost. */
 export async function openSweep(tx: Tx, item: WorkItem): Promise<Sweep | undefined> {
   const [sweep] = await tx.read(
     sql<Sweep>`select provisioner, provisioner_id, failures, clock_timestamp()::text as began_at,
         (select p.version from provisioner p where p.tenant_id = s.tenant_id and p.id = s.provisioner_id)
-          as provisioner_version
-      from sweep s where ${stillSweeps(tx, item)}`,
+          as provisioner_version, i.epoch::float8 as epoch, s.listed_epoch <> i.epoch and exists (
+          select from provisioner p where p.tenant_id = s.tenant_id and p.id = s.provisioner_id
+            and ${wasBefore}) as is_whole,
+        exists (select from orphan o where o.tenant_id = s.tenant_id and o.provisioner_id = s.provisioner_id)
+          as has_orphans
+      from sweep s, installation i where ${stillSweeps(tx, item)}`,
   )
   return sweep
 }
@@ -113,52 +130,51 @@ function isGivenByAnother(tx: Tx, { provisioner, provisioner_id }: ProvisionerRe
 }
 
 /**
- * Saves access with our mark that no grant ever gave, marks it as not ours, and emits an event. It is left untouched, except for what Sallyport
- * made: that is due to be removed.
+ * Saves access with our mark that no grant of the ledger gave, marks it as not ours, and emits an event. It is left untouched, until a sweep or a
+ * person ends what was provably given in an earlier epoch.
  */
-export async function saveStrays(
-  ctx: WorkCtx,
-  item: WorkItem,
-  of: ProvisionerRef,
-  strays: readonly Sighting[],
-): Promise<void> {
+export async function saveStrays(ctx: WorkCtx, item: WorkItem, of: Sweep, strays: readonly Sighting[]): Promise<void> {
   const { tx } = ctx
-  const rows = strays.map(({ key, target }) => ({ id: newId(), key, target }))
-  const data = { drift: 'added', found: strays.length, keys: strays.slice(0, maxNamed).map(({ key }) => key) }
+  const rows = strays.map((stray) => ({ id: newId(), ...orphanOf(of, stray) }))
+  const ours = rows.filter(({ origin }) => origin === 'ours').length
+  const data = { drift: 'added', found: strays.length, ours, keys: strays.slice(0, maxNamed).map(({ key }) => key) }
   const subject_id = of.provisioner_id ?? of.provisioner
   await tx.write([
-    sql`with kept as (
+    sql`with strays as materialized (${orphansIn(rows)}),
+      kept as (
         insert into entitlement (tenant_id, id, provisioner, provisioner_id, target_key, target, held_before, observed,
-          drift, drifted_at, next_look_at)
+          drift, drifted_at)
         select ${tx.tenant_id}::uuid, stray.id, ${of.provisioner}::text, ${of.provisioner_id}::uuid, stray.key,
-          stray.target, not ${isMade(sql`stray.target`)}, 'present', 'added', clock_timestamp(),
-          case when ${isMade(sql`stray.target`)} then clock_timestamp() end
-        from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as stray (id uuid, key text, target jsonb)
-        where exists (select from sweep s where ${stillSweeps(tx, item)}) and not ${isGivenByAnother(tx, of)}
+          stray.target, true, 'present', 'added', clock_timestamp()
+        from strays stray where exists (select from sweep s where ${stillSweeps(tx, item)}) and not ${isGivenByAnother(tx, of)}
           and (select count(*) from (select from entitlement e where e.tenant_id = ${tx.tenant_id} and e.held_before
             and e.provisioner_id is not distinct from ${of.provisioner_id}::uuid and e.drift = 'added'
             limit ${maxStrays}) kept_before) < ${maxStrays}
-        on conflict (tenant_id, provisioner, target_key) do nothing returning id)
+        on conflict (tenant_id, provisioner, target_key) do nothing returning id),
+      orphaned as (${insertOrphans(tx, of, sql`strays stray join kept on kept.id = stray.id`)})
       ${emit(ctx, { type: 'provisioner.drifted', subject_type: 'provisioner', subject_id, data }, sql`kept`)}`,
   ])
 }
 
-/** What a sweep found out. `isNeeded`: another one is needed in any case. `wakesSweep`: the target makes its sweep due by itself. */
-export type Swept = { isNeeded: boolean; wakesSweep: boolean }
+/**
+ * What a sweep found out. `isNeeded`: another one is needed in any case. `wakesSweep`: the target makes its sweep due by itself. `epoch`: in which
+ * it read all that the target holds.
+ */
+export type Swept = { isNeeded: boolean; wakesSweep: boolean; epoch: number }
 
 /** The sweep is complete. An entitlement in progress also keeps it active; an end that is far off does not where the target wakes its sweep. */
 export async function closeSweep(
   tx: Tx,
   item: WorkItem,
   began_at: string,
-  { isNeeded, wakesSweep }: Swept,
+  { isNeeded, wakesSweep, epoch }: Swept,
 ): Promise<void> {
   const soon = wakesSweep ? sql`clock_timestamp() + make_interval(secs => ${sweptEverySeconds})` : sql`'infinity'`
   const isWatched = sql`(${isNeeded}::boolean or exists (select from entitlement e where e.tenant_id = s.tenant_id
     and e.provisioner_id is not distinct from s.provisioner_id and (e.act is not null or e.next_look_at <= ${soon})))`
   await tx.write([
     sql`update sweep s set lease_until = null, swept_at = ${began_at}::timestamptz, failures = 0, last_error = null,
-        idle = not ${isWatched}, next_look_at = case when ${isWatched} or not s.idle then ${began_at}::timestamptz
+        listed_epoch = ${epoch}::bigint, idle = not ${isWatched}, next_look_at = case when ${isWatched} or not s.idle then ${began_at}::timestamptz
           + ${interval} end
       where ${stillSweeps(tx, item)}`,
   ])
@@ -193,6 +209,23 @@ export function spreadSweeps(): Statement {
         where (s.lease_until is null or s.lease_until <= now) and (s.next_look_at <= now or s.next_look_at > m.moment)
         for no key update of s skip locked)
     update sweep s set next_look_at = moved.moment from moved where s.tenant_id = moved.tenant_id and s.id = moved.id`
+}
+
+/**
+ * Makes a sweep due for each target that was there before this epoch and was not swept in it, also where the ledger knows of nothing there. Run it
+ * as `sallyport_work` when an epoch begins.
+ */
+export function sweepEachTarget(): Statement {
+  return sql`insert into sweep (tenant_id, id, provisioner, provisioner_id, next_look_at)
+    select p.tenant_id, gen_random_uuid(), p.provisioner_type, p.id,
+      clock_timestamp() + random() * make_interval(secs => least(${betweenSweepsSeconds}::float8 * count(*) over (),
+        ${sweptEverySeconds}::float8))
+    from provisioner p, installation i
+    where p.provisioner_type <> 'sandbox' and p.enabled and ${wasBefore}
+      and not exists (select from sweep s where s.tenant_id = p.tenant_id and s.provisioner_id = p.id
+        and s.listed_epoch = i.epoch)
+    on conflict (tenant_id, provisioner_id) do update set idle = false,
+      next_look_at = least(coalesce(sweep.next_look_at, 'infinity'), excluded.next_look_at)`
 }
 
 /** How far sweeps are behind, and how many entitlements have drifted, up to `maxCounted`. */

@@ -34,3 +34,9 @@ export function spreadSeconds(suspects: number): number {
 export function sweepAgainSeconds(failures: number): number {
   return backoffDelay({ base: 5, max: 120 }, failures)
 }
+
+/**
+ * How much lost access a sweep may end without a person: so many, or this share of what its provisioner holds. More than that is more likely a
+ * mistake about what was lost than a loss.
+ */
+export const maxEndedOfOrphans = { count: 20, share: 0.05 }

@@ -21,14 +21,29 @@ export function openInstallation({ service }: Pick<Database, 'service'>): Instal
   return { now: async () => known ?? check(), check }
 }
 
+type Following = {
+  log: Log
+  /** Called in each epoch in which targets may be changed, and by each process: what it begins is begun once. */
+  onEpoch(): Promise<unknown>
+  now?: () => number
+}
+
 /** Keeps the state recent, and has the log say while nothing is changed at targets, and when that is over. */
-export function followInstallation(state: InstallationState, log: Log, now = () => performance.now()): Tick {
+export function followInstallation(
+  state: InstallationState,
+  { log, onEpoch, now = () => performance.now() }: Following,
+): Tick {
   let checkedAt = Number.NEGATIVE_INFINITY
   let loggedAt: number | undefined
+  let begun: number | undefined
   return async () => {
     if (now() - checkedAt < everyMs) return everyMs
     checkedAt = now()
-    const { read_only } = await state.check()
+    const { read_only, epoch } = await state.check()
+    if (read_only === null && begun !== epoch) {
+      await onEpoch()
+      begun = epoch
+    }
     if (read_only !== null && (loggedAt === undefined || now() - loggedAt >= logAgainMs)) {
       loggedAt = now()
       log.warn(saysReadOnly(read_only.reason))

@@ -47,6 +47,10 @@ export const errorTable = {
   not_in_rehearsal: { status: 409, means: 'the tenant is live: its rehearsal is over' },
   priority_taken: { status: 409, means: 'another policy has this priority' },
   provisioner_in_use: { status: 409, means: 'access that the provisioner gave would be left at its target' },
+  orphan_not_endable: {
+    status: 409,
+    means: 'it is not proven that this installation gave the access, or a grant wants it, so Sallyport does not end it',
+  },
   resource_already_served: { status: 409, means: 'another provisioner serves the type of resource in that account' },
   role_in_use: { status: 409, means: 'users have the role, or groups give it' },
   replay_in_progress: { status: 409, means: 'the tenant already has a replay under way; only one runs at a time' },

@@ -142,6 +142,27 @@ export const setupMessages: Record<SetupEvent, Template<RecordFacts>> = {
     facts: [['Secrets', listIn(facts.data, 'names')], ...overlap(facts).facts],
   })),
   'provisioner.drifted': drifted,
+  'provisioner.orphans_held_back': (facts) => ({
+    title: `Look into this: ${nameOf(facts)} holds more lost access than a sweep ends`,
+    sentence:
+      `After a restore or a failover, ${nameOf(facts)} holds access whose grants are lost, more than Sallyport ends by itself. ` +
+      'Each of them waits for a person.',
+    facts: [
+      ...recordFacts('provisioner', facts),
+      ['Found', countIn(facts.data, 'found')],
+      ['Ended without a person', `at most ${countIn(facts.data, 'limit')}`],
+      whenFact(facts),
+    ],
+    next: 'Read the orphans of the provisioner, and end those that nobody needs.',
+  }),
+  'provisioner.orphan_ending': (facts) => ({
+    title: `Access at ${nameOf(facts)} whose grant was lost is being ended`,
+    facts: [...recordFacts('provisioner', facts), ['Which', textIn(facts.data, 'key')], whenFact(facts)],
+  }),
+  'provisioner.orphan_ended': (facts) => ({
+    title: `Access at ${nameOf(facts)} whose grant was lost is gone`,
+    facts: [...recordFacts('provisioner', facts), ['Which', textIn(facts.data, 'key')], whenFact(facts)],
+  }),
   'provisioner.contested': contested,
   'provisioner.claimed': (facts) => ({
     title: `${nameOf(facts)} is held by this Sallyport again`,
@@ -193,10 +214,14 @@ function drifted(facts: RecordFacts): Draft {
         facts: [
           ...recordFacts('provisioner', facts),
           ['Found', countIn(facts.data, 'found')],
+          ['Of them given before history was lost', countIn(facts.data, 'ours')],
           ['Which', listIn(facts.data, 'keys') ?? textIn(facts.data, 'entitlement_id')],
           whenFact(facts),
         ],
-        next: 'It is left as it is, and Sallyport will not end it: find out who added it, and take it away by hand.',
+        next:
+          Number(facts.data.ours ?? 0) > 0
+            ? 'What is provably of Sallyport is ended after a second look. For the rest, find out who added it, and take it away by hand.'
+            : 'It is left as it is, and Sallyport will not end it: find out who added it, and take it away by hand.',
       }
 }
 

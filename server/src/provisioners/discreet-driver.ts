@@ -16,7 +16,7 @@ export function discreetDriver(driver: Driver, secrets: ProvisionerSecrets): Dri
         throw discreetError(error, secrets)
       }
     }
-  const { discover, setPassword, readInventory, readDirectory, claims } = driver
+  const { discover, discoverForeign, setPassword, readInventory, readDirectory, claims } = driver
   return {
     ...driver,
     plan: guarded(driver.plan),
@@ -28,6 +28,7 @@ export function discreetDriver(driver: Driver, secrets: ProvisionerSecrets): Dri
     claims: claims && { read: guarded(claims.read), write: guarded(claims.write) },
     setPassword: setPassword && guarded(setPassword),
     discover: discover && ((...args) => discreetly(discover(...args), secrets)),
+    ...(discoverForeign && { discoverForeign: (signal) => discreetly(discoverForeign(signal), secrets) }),
     readInventory: readInventory && ((...args) => discreetly(readInventory(...args), secrets)),
     readDirectory: readDirectory && ((...args) => discreetly(readDirectory(...args), secrets)),
   }

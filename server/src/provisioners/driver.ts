@@ -1,4 +1,5 @@
 import type { Mark } from '../installation/installation.ts'
+import type { SignedMark } from '../installation/mark.ts'
 import type { Egress, Tx } from '../kernel/context.ts'
 import type { FaultyField } from '../kernel/errors.ts'
 import { storableText } from '../kernel/foreign-text.ts'
@@ -77,8 +78,29 @@ export type Sessions = { seconds: number | null; note: string | null }
 /** Whether the target holds the access. `ends_early`: it does, but will remove it by itself too early. */
 export type Held = 'held' | 'ends_early' | 'absent'
 
-/** An entitlement that a sweep found at the target. */
-export type Sighting = Pick<Plan, 'key' | 'target'>
+/** An entitlement of the ledger, as a sweep compares it. `is_gone`: the target should not hold it. */
+export type Known = Pick<Plan, 'key' | 'target'> & { is_gone?: boolean }
+
+/**
+ * An entitlement that a sweep found at the target. `origin`: it was given by this installation, as its mark proves; null or left out: that is
+ * not proven, or it is known and should be there.
+ */
+export type Sighting = Pick<Plan, 'key' | 'target'> & { origin?: Origin | null }
+
+/** Access by a permission set that Sallyport did not make. `exclusive`: the set is tagged as one that only Sallyport assigns. */
+export type ForeignSighting = Pick<Plan, 'key' | 'target'> & { exclusive: boolean }
+
+/** When access was given, and for which grant, as far as the target says. */
+export type Origin = { epoch: number; grant_id: string | null }
+
+/** Writes and reads the marks of a provisioner's access. */
+export type Marks = {
+  /** The installation and its epoch as of now. */
+  now(): Promise<Mark>
+  sign(access: { grant_id: string; key: string }): Promise<SignedMark>
+  /** Null: it does not prove that this installation gave this access. */
+  read(access: { grant_id: string; key: string }, mark: Partial<SignedMark>): Promise<Origin | null>
+}
 
 /** One check of a provisioner's test: `what` names the subject, `message` says how to fix it. */
 export type Check = { what: string; ok: boolean; message: string | null }
@@ -104,7 +126,12 @@ export type Driver = {
    * Pages of what the target holds: the `known` entitlements, and others with this tenant's mark. Null: the target cannot list,
    * and each entitlement is verified by itself.
    */
-  discover: ((tx: Tx, known: readonly Sighting[], signal: AbortSignal) => AsyncIterable<readonly Sighting[]>) | null
+  discover: ((tx: Tx, known: readonly Known[], signal: AbortSignal) => AsyncIterable<readonly Sighting[]>) | null
+  /**
+   * Pages of what people hold at the target without a mark, as Sallyport could have given it: for a person to look at, once in an epoch. Left
+   * out: all that Sallyport gives there has a mark.
+   */
+  discoverForeign?: (signal: AbortSignal) => AsyncIterable<readonly ForeignSighting[]>
   /** Set if every change of what the target holds makes its sweep due. While the target agrees with the ledger, its sweep rests. */
   wakesSweep?: boolean
   /**
@@ -150,8 +177,8 @@ export type Opening = {
   egress: Egress
   /** The public address of the service. */
   public_url: string
-  /** What is written at the target with what is given now. Left out where nothing is given. */
-  mark?: () => Promise<Mark>
+  /** Left out where nothing is given and nothing is swept. */
+  marks?: Marks
 }
 
 /** A text that makes at the target what a provisioner needs. `apply`: the command that applies the file. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { noEgress } from '../../test/support/no-egress.ts'
-import { original } from '../../test/support/original.ts'
+import { markKeys, original } from '../../test/support/original.ts'
 import { canary, config, talkativeProvisioners } from '../../test/support/talkative-provisioners.ts'
 import { until } from '../../test/support/wait.ts'
 import { rootKeyOf, rootKeysOf } from '../secrets/root-key.ts'
@@ -14,7 +14,7 @@ const { seen, types, setUp } = await talkativeProvisioners()
 suite('the drivers of another process', () => {
   const sealer = openSealer(rootKeysOf([rootKeyOf(Buffer.alloc(32, 7))]))
   const process = () =>
-    openDrivers({ types, sealer, egress: noEgress, public_url: 'http://127.0.0.1', installation: original })
+    openDrivers({ types, sealer, egress: noEgress, public_url: 'http://127.0.0.1', installation: original, markKeys })
   const at = (drivers: Drivers, { tx, id }: Awaited<ReturnType<typeof setUp>>, version: number) =>
     drivers.of(tx, { provisioner: 'sandbox', provisioner_id: id, provisioner_version: version })
 

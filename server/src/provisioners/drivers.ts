@@ -6,6 +6,7 @@ import { openClaims } from './claims.flow.ts'
 import { discreetDriver } from './discreet-driver.ts'
 import { type Driver, type DriverType, TargetError } from './driver.ts'
 import { maxCallMs } from './in-time.ts'
+import type { MarkSource } from './marks.ts'
 import { findOpening } from './open-provisioner.flow.ts'
 import type { ProvisionerType } from './provisioner.ts'
 
@@ -43,6 +44,7 @@ type DriversOptions = {
   egress: Egress
   public_url: string
   installation: InstallationState
+  markKeys: MarkSource['keys']
   /** How long a process listens for another holder of a target before it writes a claim further; left out: as in use. */
   listenMs?: number | undefined
 }
@@ -56,10 +58,7 @@ const maxOpen = 1_000
 export function openDrivers(options: DriversOptions): Drivers {
   const { types, sealer, egress, public_url, installation } = options
   const claims = openClaims(options)
-  const mark = async () => {
-    const { id, epoch } = await installation.now()
-    return { installation: id, epoch }
-  }
+  const marks = { installation, keys: options.markKeys }
   const all = new Set<Driver>()
 
   /** Closes it once its calls in flight have ended. */
@@ -79,7 +78,7 @@ export function openDrivers(options: DriversOptions): Drivers {
   const pretend = types.sandbox.open({ tenant_id: '', provisioner_id: '', config: {}, previous: {}, ...options })
 
   const openNow = async (tx: Tx, id: string): Promise<Open> => {
-    const openable = await findOpening({ tx, sealer, egress, public_url, mark }, id)
+    const openable = await findOpening({ tx, sealer, egress, public_url, marks }, id)
     if (openable === undefined) throw new TargetError('permanent', 'its provisioner was deleted')
     const { found, secrets, opening } = openable
     const discreet = discreetDriver(types[found.provisioner_type].open(opening), secrets)

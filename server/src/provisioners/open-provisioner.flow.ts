@@ -1,10 +1,11 @@
 import type { Egress, Sealer, Tx } from '../kernel/context.ts'
 import type { Opening } from './driver.ts'
+import { type MarkSource, marksOf } from './marks.ts'
 import { openSecrets, type ProvisionerSecrets, wholeConfig } from './provisioner-secrets.ts'
 import { findProvisionerToOpen, type ProvisionerToOpen } from './provisioner-store.ts'
 
 /** The dependencies to open a driver, beside the provisioner itself. */
-type Dependencies = { tx: Tx; sealer: Sealer; egress: Egress; public_url: string } & Pick<Opening, 'mark'>
+type Dependencies = { tx: Tx; sealer: Sealer; egress: Egress; public_url: string } & { marks?: MarkSource }
 
 /** A provisioner's current state, its secrets, and the input to open its driver. */
 type Openable = { found: ProvisionerToOpen; secrets: ProvisionerSecrets; opening: Opening }
@@ -19,7 +20,7 @@ export async function findOpening(dependencies: Dependencies, id: string): Promi
 
 /** The input to open the driver of a provisioner with this config and these secrets. */
 export function openingOf(
-  { tx, egress, public_url, mark }: Omit<Dependencies, 'sealer'>,
+  { tx, egress, public_url, marks }: Omit<Dependencies, 'sealer'>,
   provisioner_id: string,
   kept: Parameters<typeof wholeConfig>[0],
   secrets: ProvisionerSecrets,
@@ -30,6 +31,6 @@ export function openingOf(
     ...wholeConfig(kept, secrets),
     egress,
     public_url,
-    ...(mark && { mark }),
+    ...(marks && { marks: marksOf(marks, { tenant_id: tx.tenant_id, provisioner_id }) }),
   }
 }

@@ -120,6 +120,11 @@ export const settingTable = {
     'false',
     'whether rules believe the account that a request names for a bucket or an instance also where nothing confirms it',
   ),
+  'orphans.second_look_seconds': setting(
+    wholeNumber(0, 86_400),
+    '300',
+    'how long after a sweep first saw access that a restore or a failover lost, a sweep that sees it again ends it',
+  ),
   'requests.default_duration_seconds': setting(
     wholeNumber(60, 1_209_600),
     '3600',

@@ -112,9 +112,8 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     'rehearsal',
     'requests',
     'mail',
-    // The operator says which copy is the original, and has each target compared.
+    // The operator says which copy is the original.
     'installation',
-    'grants',
     // What an upgrade changes is asked before it, of the database of the former version.
     'policy-analysis/replay',
     'commands/demo',

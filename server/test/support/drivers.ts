@@ -5,7 +5,7 @@ import { type Drivers, openDrivers } from '../../src/provisioners/drivers.ts'
 import { rootKeyOf, rootKeysOf } from '../../src/secrets/root-key.ts'
 import { openSealer } from '../../src/secrets/sealer.ts'
 import { faultyDriverTypes } from './faulty-sandbox.ts'
-import { original } from './original.ts'
+import { markKeys, original } from './original.ts'
 
 /**
  * The service's own drivers, which may reach this machine, and a sandbox that meets injected faults; secrets are under the key
@@ -18,6 +18,7 @@ export const testDrivers = (types = faultyDriverTypes): Drivers =>
     egress: openEgress(readEgressAllow('127.0.0.1')),
     public_url: 'http://127.0.0.1',
     installation: original,
+    markKeys,
   })
 
 /** The same, with a sandbox in which some functions are replaced. */

@@ -151,8 +151,14 @@ async function openSite(
     grant: (id: string) => get(`/v1/grants/${id}`),
     /** A new user, whom the target knows. */
     async person(): Promise<Requester> {
-      const email = `p${newId().replaceAll('-', '')}@example.com`
-      const made = await call('POST', '/v1/users', { email, name: 'Ada', roles: ['user'], password: 'a long enough password' })
+      // Short enough to be whole in the name of a login that is made.
+      const email = `p${randomBytes(5).toString('hex')}@example.com`
+      const made = await call('POST', '/v1/users', {
+        email,
+        name: 'Ada',
+        roles: ['user'],
+        password: 'a long enough password',
+      })
       assert.equal(made.status, 201, made.text)
       await target.admit(email)
       return { ...(await house.person(tenant_id, String(made.body.id))), email }
@@ -177,6 +183,19 @@ async function openSite(
       const reply = await call('POST', `/v1/grants/${grant_id}/revoke`, {})
       assert.equal(reply.status, 200, reply.text)
     },
+    ...sweepingAt(db, tenant_id),
+    /** Its operator says that it is the original. What waited for that is retried now. */
+    async adopt() {
+      await adoptInstallation(db.database.service)
+      await db.asSuperuser(
+        'update entitlement set next_look_at = clock_timestamp() where failures > 0 and lease_until is null',
+      )
+    },
+  }
+}
+
+function sweepingAt(db: TestDatabase, tenant_id: string) {
+  return {
     /** Has the target compared now, and waits until that was done, or was put off. */
     async sweep(): Promise<void> {
       const [now] = await db.asSuperuser<{ at: string }>(
@@ -192,7 +211,13 @@ async function openSite(
         return ended.length > 0
       })
     },
-    adopt: () => adoptInstallation(db.database.service),
+    /** Makes the second look at what was lost due at once. */
+    noSecondLook: () =>
+      db.asSuperuser(
+        `insert into setting (tenant_id, key, value) values ($1, 'orphans.second_look_seconds', '0')
+          on conflict (tenant_id, key) do update set value = '0'`,
+        [tenant_id],
+      ),
   }
 }
 

@@ -122,6 +122,15 @@ export const recordSamplesByEvent: Samples<RecordFacts> = {
     { name: 'Reports', data: { ok: false, failed: 2 } },
   ],
   'provisioner.secret_rotated': { name: 'Reports', data: { names: ['signing_secret'], overlap_seconds: 3_600 } },
+  'provisioner.orphans_held_back': { name: 'Reports', data: { found: 31, limit: 20 } },
+  'provisioner.orphan_ending': {
+    name: 'Reports',
+    data: { orphan_id: '01890a5d-ac96-774b-bcce-b302099a8057', key: 'role sp_reader on reports', grant_id: null },
+  },
+  'provisioner.orphan_ended': {
+    name: 'Reports',
+    data: { orphan_id: '01890a5d-ac96-774b-bcce-b302099a8057', key: 'role sp_reader on reports', grant_id: null },
+  },
   'provisioner.contested': {
     name: 'Reports',
     data: {

@@ -40,7 +40,8 @@ function openLists() {
       if (kind === 'access.grant') kept.set(entitlement, data)
       else kept.delete(entitlement)
     },
-    claim(data: Record<string, unknown>) {
+    'access.list': (_data: Record<string, unknown>) => ({ access: [...kept.values()], after: null }),
+    'access.claim'(data: Record<string, unknown>) {
       const provisioner = String(data.provisioner_id)
       const claim = claims.get(provisioner) ?? null
       if (data.claim !== null) claims.set(provisioner, data.claim)
@@ -91,7 +92,7 @@ export async function startReceiver(secret: string, { later = 0 } = {}) {
       return { status: 422, body: { message: 'nobody is known here by that address' } }
     }
     if (type === 'access.ping') return { status: 200, body: { status: 'ok' } }
-    if (type === 'access.claim') return { status: 200, body: lists.claim(data) }
+    if (type === 'access.list' || type === 'access.claim') return { status: 200, body: lists[type](data) }
     if (type === 'access.plan' || type === 'access.verify') return { status: 200, body: currentState() }
     const job = jobs.get(id) ?? { kind: type, entitlement, until: data.until, data, polls: 0, done: false }
     jobs.set(id, job)

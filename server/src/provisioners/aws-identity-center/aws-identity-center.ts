@@ -6,6 +6,7 @@ import { type Driver, type DriverType, type Opening, TargetError } from '../driv
 import { inventoryParts } from '../target-inventory.ts'
 import { type Center, openCenter } from './center.ts'
 import { type CenterConfig, centerConfigOf, findFaults, foundFields, shownFields } from './center-config.ts'
+import { discoverForeign } from './foreign-sightings.ts'
 import { follow, give, seen, takeAway, takesAway } from './giving.ts'
 import { checkHealth } from './health.ts'
 import { instanceClaims } from './instance-claims.ts'
@@ -60,13 +61,13 @@ export function awsIdentityCenterAt(limits: Limits, readAgainSeconds = readAgain
     open: (opening) => open(centerOf(opening)),
   }
 
-  function centerOf({ tenant_id, provisioner_id, config: given, previous, egress }: Opening): Center {
+  function centerOf({ tenant_id, provisioner_id, config: given, previous, egress, marks }: Opening): Center {
     const config = centerConfigOf(given)
     const { region, endpoint, role_arn, external_id } = config
     const external_ids = previous.external_id === undefined ? [external_id] : [external_id, previous.external_id]
     const session_name = `sallyport-${provisioner_id}`
     const aws = openAws({ region, endpoint, role_arn, external_ids, session_name, egress })
-    return openCenter({ tenant_id, provisioner_id, config, aws, ...instanceOf(config) })
+    return openCenter({ tenant_id, provisioner_id, config, marks, aws, ...instanceOf(config) })
   }
 }
 
@@ -147,6 +148,7 @@ function open(center: Center): Driver {
       seen(center, assignmentOf(target), until, queueLimitsOf(until === null, signal)),
     discover: (_tx, known, signal) =>
       discover(center, known, { urgent: false, until: Number.POSITIVE_INFINITY, signal }),
+    discoverForeign: (signal) => discoverForeign(center, { urgent: false, until: Number.POSITIVE_INFINITY, signal }),
     setPassword: null,
     readInventory: inventoryReader(center),
     readDirectory: directoryReader(center),

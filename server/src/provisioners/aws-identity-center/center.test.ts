@@ -22,6 +22,7 @@ test('only throttling by the instance slows its calls, and an expired role of an
   const rateLimiter = openRateLimiter(limits)
   const config = { role_arn: 'arn:aws:iam::111122223333:role/sallyport-provisioner' } as CenterConfig
   const center = openCenter({
+    marks: undefined,
     tenant_id: '',
     provisioner_id: '',
     config,

@@ -1,7 +1,7 @@
 import type { Aws, Identitystore, Organizations, SSOAdmin } from '../../aws/aws.ts'
 import { readAwsFault } from '../../aws/aws-error.ts'
 import type { Semaphore } from '../../kernel/semaphore.ts'
-import { NotNow, TargetError } from '../driver.ts'
+import { type Marks, NotNow, TargetError } from '../driver.ts'
 import type { CenterConfig } from './center-config.ts'
 import type { QueueLimits } from './priority-queue.ts'
 import type { RateLimiter, ReadingPace } from './rate-limiter.ts'
@@ -37,6 +37,8 @@ export type Center = {
   tenant_id: string
   provisioner_id: string
   config: CenterConfig
+  /** Undefined where nothing is given. */
+  marks: Marks | undefined
   /** `aws`, `aws-cn` or `aws-us-gov`. */
   partition: string
   rateLimiter: RateLimiter

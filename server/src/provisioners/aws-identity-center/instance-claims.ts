@@ -42,14 +42,19 @@ function readClaim(text: string): Claim | undefined {
   return { installation, epoch: Number(epoch), token, at }
 }
 
+const refusals = [
+  'AccessDeniedException',
+  'ResourceNotFoundException',
+  'ServiceQuotaExceededException',
+  'ValidationException',
+]
+
 /** A role without the right keeps no claim, nor does an instance that takes no tags. */
 async function whereAllowed<Answer>(call: () => Promise<Answer>): Promise<Answer> {
   try {
     return await call()
   } catch (error) {
-    const isRefused =
-      error instanceof AwsRefusal &&
-      ['AccessDeniedException', 'ValidationException', 'ServiceQuotaExceededException'].includes(error.code)
+    const isRefused = error instanceof AwsRefusal && refusals.includes(error.code)
     throw isRefused ? new NoPlaceForClaim(error.message) : error
   }
 }

@@ -26,7 +26,13 @@ export const tagKeys = {
   provisioner: 'sallyport:provisioner',
   grant: 'sallyport:grant',
   audit: 'sallyport:audit',
+  installation: 'sallyport:installation',
+  epoch: 'sallyport:epoch',
+  signature: 'sallyport:signature',
 } as const
+
+/** The tag by which an administrator says that nobody but Sallyport assigns a permission set of the organization. */
+export const exclusiveTag = 'sallyport:exclusive'
 
 /** At most 32 characters, AWS's limit. The same person, account and access give the same set for every grant. */
 export function ownSetName(tenant_id: string, user_id: string, account_id: string, gives: Gift): string {

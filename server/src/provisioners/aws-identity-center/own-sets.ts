@@ -5,7 +5,7 @@ import { Conflict } from './operations.ts'
 import { cutOffAfter, cutOffOf, inlinePolicyOf, type OwnSet, tagKeys } from './own-set.ts'
 import { nameOfSet, searchSet } from './permission-sets.ts'
 import type { QueueLimits } from './priority-queue.ts'
-import type { Assignment } from './target.ts'
+import { type Assignment, keyOf } from './target.ts'
 
 /** An assignment of a permission set that Sallyport makes for it. */
 export type OwnAssignment = Extract<Assignment, { own_set: OwnSet }>
@@ -98,13 +98,19 @@ async function takeOver(
 }
 
 async function makeSet(center: Center, assignment: OwnAssignment, queueLimits: QueueLimits): Promise<string> {
-  const { tenant_id, provisioner_id, config, names } = center
+  const { tenant_id, provisioner_id, config, names, marks } = center
   const { own_set } = assignment
+  const mark = await marks?.sign({ grant_id: own_set.grant_id, key: keyOf(config.instance_arn, assignment) })
   const tags = {
     [tagKeys.tenant]: tenant_id,
     [tagKeys.provisioner]: provisioner_id,
     [tagKeys.grant]: own_set.grant_id,
     [tagKeys.audit]: String(own_set.audit),
+    ...(mark && {
+      [tagKeys.installation]: mark.installation,
+      [tagKeys.epoch]: String(mark.epoch),
+      [tagKeys.signature]: mark.signature,
+    }),
   }
   const input = {
     InstanceArn: config.instance_arn,

@@ -1,4 +1,4 @@
-import { NotNow, type Sighting, TargetError } from '../driver.ts'
+import { type Known, NotNow, type Sighting, TargetError } from '../driver.ts'
 import { listAccounts, listPeople } from './assignments.ts'
 import type { Center } from './center.ts'
 import { dropPastCuts } from './cutting.ts'
@@ -14,10 +14,10 @@ import { type Assignment, assignmentOf, keyOf } from './target.ts'
  */
 export async function* discover(
   center: Center,
-  known: readonly Sighting[],
+  known: readonly Known[],
   queueLimits: QueueLimits,
 ): AsyncGenerator<Sighting[]> {
-  const [own, others] = [new Map<string, Sighting[]>(), new Map<string, Sighting[]>()]
+  const [own, others] = [new Map<string, Known[]>(), new Map<string, Known[]>()]
   for (const one of known) {
     const assignment = assignmentOf(one.target)
     const isOwn = 'own_set' in assignment
@@ -34,7 +34,7 @@ export async function* discover(
 /** The known assignments of one account and one set of the organization that AWS still shows. */
 async function* stillHeld(
   center: Center,
-  ofPair: readonly Sighting[],
+  ofPair: readonly Known[],
   queueLimits: QueueLimits,
 ): AsyncGenerator<Sighting[]> {
   const [first] = ofPair
@@ -48,11 +48,7 @@ async function* stillHeld(
 }
 
 /** Removes cuts of sessions that deny nothing any more from the known sets of the organization. Lists nothing. */
-async function* tidied(
-  center: Center,
-  known: readonly Sighting[],
-  queueLimits: QueueLimits,
-): AsyncGenerator<Sighting[]> {
+async function* tidied(center: Center, known: readonly Known[], queueLimits: QueueLimits): AsyncGenerator<Sighting[]> {
   const assignments = known.map(({ target }) => assignmentOf(target))
   const arns = assignments.flatMap((one) => ('own_set' in one ? [] : one.permission_set_arn))
   for (const arn of new Set(arns)) {
@@ -69,7 +65,7 @@ async function* tidied(
 /** The holders of own sets. A set with a known name belongs to this tenant; for others the tag decides. */
 async function* madeHere(
   center: Center,
-  known: ReadonlyMap<string, readonly Sighting[]>,
+  known: ReadonlyMap<string, readonly Known[]>,
   queueLimits: QueueLimits,
 ): AsyncGenerator<Sighting[]> {
   for await (const arns of listSets(center, queueLimits)) {
@@ -78,27 +74,41 @@ async function* madeHere(
     for (const arn of arns) {
       const name = await nameOfSet(center, arn, queueLimits)
       if (!name?.startsWith(ownPrefix)) continue
-      const targets = known.get(name)?.map(({ target }) => assignmentOf(target))
-      if (targets === undefined) {
-        const tags = await tagsOf(center, arn, queueLimits)
-        if (tags?.get(tagKeys.tenant) !== center.tenant_id) continue
-      }
+      const ofSet = known.get(name)
+      const targets = ofSet?.map(({ target }) => assignmentOf(target))
+      // The tags of a set that is known, and should be there, say nothing new.
+      const isExpected = ofSet?.some(({ is_gone }) => is_gone !== true) ?? false
+      const tags = isExpected ? undefined : await tagsOf(center, arn, queueLimits)
+      if (targets === undefined && tags?.get(tagKeys.tenant) !== center.tenant_id) continue
       const accounts = targets?.map(({ account_id }) => account_id) ?? (await listAccounts(center, arn, queueLimits))
-      for (const account_id of new Set(accounts)) yield* holdersOn(center, account_id, arn, name, queueLimits)
+      for (const account_id of new Set(accounts)) yield* holdersOn(center, account_id, { arn, name, tags }, queueLimits)
     }
   }
 }
 
+/** `tags`: those of a set that the ledger does not know. */
+type SeenSet = { arn: string; name: string; tags: ReadonlyMap<string, string> | undefined }
+
 async function* holdersOn(
   center: Center,
   account_id: string,
-  arn: string,
-  name: string,
+  { arn, name, tags }: SeenSet,
   queueLimits: QueueLimits,
 ): AsyncGenerator<Sighting[]> {
   for await (const holders of listPeople(center, account_id, arn, queueLimits)) {
-    yield holders.map((principal_id) => sightingOf(center, { account_id, principal_id }, name))
+    const seen = holders.map((principal_id) => sightingOf(center, { account_id, principal_id }, name))
+    yield tags === undefined ? seen : await Promise.all(seen.map((one) => withOrigin(center, one, tags)))
   }
+}
+
+async function withOrigin({ marks }: Center, sighting: Sighting, tags: ReadonlyMap<string, string>): Promise<Sighting> {
+  const mark = {
+    installation: tags.get(tagKeys.installation) ?? '',
+    epoch: Number(tags.get(tagKeys.epoch) ?? Number.NaN),
+    signature: tags.get(tagKeys.signature) ?? '',
+  }
+  const access = { grant_id: tags.get(tagKeys.grant) ?? '', key: sighting.key }
+  return { ...sighting, origin: (await marks?.read(access, mark)) ?? null }
 }
 
 /** A sighting with enough data to remove the assignment. */

@@ -1,7 +1,8 @@
-import type { Sighting } from '../driver.ts'
+import type { Known, Sighting } from '../driver.ts'
+import type { Discovering } from './discover.ts'
 import { type HeldRole, keyOf } from './held-role.ts'
-import { firstName, isMade } from './made-login.ts'
-import { nameOfServer, type Settings } from './postgresql-config.ts'
+import { firstName, isMade, readMade } from './made-mark.ts'
+import { nameOfServer } from './postgresql-config.ts'
 import { isEffective } from './server-roles.ts'
 import type { SessionAccess } from './sessions.ts'
 
@@ -13,8 +14,8 @@ const pageSize = 1_000
  */
 export async function* discoverMade(
   { connections, signal }: SessionAccess,
-  settings: Settings,
-  known: readonly Sighting[],
+  { settings, marks }: Discovering,
+  known: readonly Known[],
 ): AsyncGenerator<Sighting[]> {
   const byKey = new Map(known.map((sighting) => [sighting.key, sighting]))
   let after = '0'
@@ -22,14 +23,15 @@ export async function* discoverMade(
     const rows = await connections.use({ signal, ahead: false }, ({ query, facts }) =>
       query(
         `select l.oid, ${firstName} as login, min(r.rolname) as role, min(r.oid) as role_oid,
-            bool_and(l.rolcanlogin) as can_login, $1::oid as me_oid, current_user as me
+            bool_and(l.rolcanlogin) as can_login, $1::oid as me_oid, current_user as me,
+            shobj_description(l.oid, 'pg_authid') as comment
           from pg_roles l left join pg_auth_members m on m.member = l.oid and ${isEffective}
             left join pg_roles r on r.oid = m.roleid
           where ${isMade} and l.oid > $2::oid group by l.oid order by l.oid limit ${pageSize}`,
         [facts.me_oid, after],
       ),
     )
-    const sightings = rows.flatMap((row): Sighting[] => {
+    const pages = rows.map(async (row): Promise<Sighting[]> => {
       const held: HeldRole = {
         server: nameOfServer(settings),
         granted_by: row.me ?? '',
@@ -42,9 +44,13 @@ export async function* discoverMade(
         made: true,
       }
       const before = byKey.get(keyOf(held))
-      if (before === undefined) return [{ key: keyOf(held), target: held }]
-      return row.can_login === 't' && row.role != null ? [before] : []
+      if (before === undefined) {
+        return [{ key: keyOf(held), target: held, origin: await readMade(marks, held, row.comment) }]
+      }
+      if (row.can_login !== 't' || row.role == null) return []
+      return [before.is_gone === true ? { ...before, origin: await readMade(marks, held, row.comment) } : before]
     })
+    const sightings = (await Promise.all(pages)).flat()
     if (sightings.length > 0) yield sightings
     if (rows.length < pageSize) return
     after = rows.at(-1)?.oid ?? ''

@@ -5,7 +5,8 @@ import { hours, madeLoginsStage, patient } from '../../../test/support/made-logi
 import { inputOf, noTx } from '../../../test/support/postgresql-stage.ts'
 import { newId } from '../../kernel/id.ts'
 import type { Plan, PlanInput } from '../driver.ts'
-import { markOf, nameOfMade } from './made-login.ts'
+import { nameOfMade } from './made-login.ts'
+import { markOf } from './made-mark.ts'
 
 suite('the name of a made login', () => {
   const first_grant_id = '019f4a3b-5c6d-7e8f-9a0b-1c2d3e4f5a6b'

@@ -57,7 +57,7 @@ suite('a kill between any two statements', async () => {
     let isOver = false
     for (let at = 0; !isOver; at += 1) {
       const { target, held, login } = await planned()
-      isOver = await killedAt(at, (leased) => giveMade(leased, settings, held, hours(1)))
+      isOver = await killedAt(at, (leased) => giveMade(leased, settings, { held, until: hours(1), mark: undefined }))
       assert.deepEqual(await states(login), isOver ? [{ is_marked: true, has_role: true }] : [])
       await driver.grant(noTx, target, hours(1), patient)
       assert.equal(await driver.verify(noTx, target, new Date(), patient), 'held')

@@ -1,8 +1,10 @@
 import pg from 'pg'
+import type { SignedMark } from '../../installation/mark.ts'
 import { type Held, type PlanInput, TargetError } from '../driver.ts'
 import type { LeasedConnection } from './connections.ts'
 import { begin, endFor, type HeldRole, requireMapped } from './held-role.ts'
 import { leftoversPrefix } from './left-behind.ts'
+import { beginOfComment, commentOf, markOf } from './made-mark.ts'
 import { nameOfServer, type Settings } from './postgresql-config.ts'
 import { findLoginFault, findMakingFault, findOwnFault, findRoleFault } from './role-rules.ts'
 import { isEffective, mayMakeRoles, type RoleFacts, readLogin, readRole } from './server-roles.ts'
@@ -14,7 +16,6 @@ export type MadeLogin = { oid: string; name: string; can_login: boolean; valid_u
 const maxNameBytes = 63 - leftoversPrefix.length
 /** Connections of a login: one that took them all would leave none for Sallyport, which then could not end it. */
 const maxConnections = 20
-const mark = 'made by Sallyport for a grant: '
 
 /**
  * The name of the login of a grant: who, and which grant, for people who read the server's log. Only letters, digits and `_`, so that
@@ -30,24 +31,6 @@ export function nameOfMade({ user, first_grant_id }: Pick<PlanInput, 'user' | 'f
   const person = /^[a-z]/.test(words) && !words.startsWith('pg_') ? words : `u_${words}`
   return `${person.slice(0, maxNameBytes - grant.length).replace(/_$/, '')}${grant}`
 }
-
-/**
- * The comment on the login. Only who may alter a role may comment on it, so neither its user nor another tenant’s Sallyport can
- * set it. It contains the first name: a login that is renamed is found by it.
- */
-export function markOf(login: string): string {
-  return `${mark}${login}`
-}
-
-/**
- * Whether this Sallyport made the login `l`: it has the mark, and only the role that made it may alter it. `$1`: the oid of the role that
- * Sallyport signs in as.
- */
-export const isMade = `starts_with(shobj_description(l.oid, 'pg_authid'), '${mark}') and exists (
-  select from pg_auth_members a where a.roleid = l.oid and a.member = $1::oid and a.admin_option)`
-
-/** The first name of the login `l`, from its mark. */
-export const firstName = `substr(shobj_description(l.oid, 'pg_authid'), ${mark.length + 1})`
 
 /** What a grant of the role gives: a login that does not exist yet. @throws TargetError when it must not be given */
 export async function planMade(
@@ -70,8 +53,11 @@ export async function planMade(
   }
 }
 
+/** `mark`: says who makes the login. */
+type Giving = { held: HeldRole; until: Date; mark: SignedMark | undefined }
+
 /** Makes the login, without a password, until shortly after the end, and grants it the role. All or nothing, so that no kill leaves it unmarked. */
-export async function giveMade(leased: LeasedConnection, settings: Settings, held: HeldRole, until: Date) {
+export async function giveMade(leased: LeasedConnection, settings: Settings, { held, until, mark }: Giving) {
   const { query } = leased
   requireMapped(settings, held.role)
   await query(begin)
@@ -83,7 +69,7 @@ export async function giveMade(leased: LeasedConnection, settings: Settings, hel
   const end = pg.escapeLiteral(endFor(found, until).toISOString())
   const limits = `connection limit ${maxConnections} valid until ${end}`
   await query(`${found === undefined ? 'create' : 'alter'} role ${name} login inherit ${limits}`)
-  if (found === undefined) await query(`comment on role ${name} is ${pg.escapeLiteral(markOf(held.login))}`)
+  if (found === undefined) await query(`comment on role ${name} is ${pg.escapeLiteral(commentOf(held.login, mark))}`)
   // An extension may get another role than the grants before it, where the config has changed since.
   const before = found === undefined ? [] : await listGiven(leased, found)
   for (const other of before) if (found !== undefined && other !== role.name) await takeRole(leased, found, other)
@@ -97,7 +83,7 @@ export async function findMade({ query }: LeasedConnection, login: string): Prom
   const rows = await query(
     `select l.oid, l.rolname as name, l.rolcanlogin as can_login,
         extract(epoch from l.rolvaliduntil) * 1000 as valid_until_ms
-      from pg_roles l where shobj_description(l.oid, 'pg_authid') = $1::text order by l.oid`,
+      from pg_roles l where ${beginOfComment} = $1::text order by l.oid`,
     [markOf(login)],
   )
   return rows.map(({ oid, name, can_login, valid_until_ms }) => ({

@@ -26,6 +26,7 @@ import {
 } from './held-role.ts'
 import { endMade, pollMadeEnd } from './made-end.ts'
 import { checkMade, giveMade, nameOfMade, planMade } from './made-login.ts'
+import { signMade } from './made-mark.ts'
 import { setPassword } from './made-password.ts'
 import {
   findConfigFaults,
@@ -52,7 +53,7 @@ export const postgresql: DriverType = {
 
 const done: Progress = { done: true }
 
-function open({ config, egress, provisioner_id }: Opening): Driver {
+function open({ config, egress, provisioner_id, marks }: Opening): Driver {
   const settings = readSettings(config)
   const connections = openConnections((signal) => openServerConnection(settings, egress, signal))
   const endAccess = (signal: AbortSignal) => ({ connections, signal, settings, egress })
@@ -62,7 +63,8 @@ function open({ config, egress, provisioner_id }: Opening): Driver {
       connections.use({ signal, ahead: false }, async (leased) => {
         const held = readHeldRole(target)
         requireSameGiver(held, settings, leased.facts)
-        await (held.made ? giveMade : give)(leased, settings, held, until)
+        if (held.made) await giveMade(leased, settings, { held, until, mark: await signMade(marks, held) })
+        else await give(leased, settings, held, until)
         return done
       }),
     async revoke(_tx, target, signal) {
@@ -82,7 +84,11 @@ function open({ config, egress, provisioner_id }: Opening): Driver {
         return (held.made ? checkMade : check)(leased, held, until)
       }),
     discover: (_tx, known, signal) =>
-      (settings.makesLogins ? discoverMade : discover)({ connections, signal }, settings, known),
+      (settings.makesLogins ? discoverMade : discover)(
+        { connections, signal },
+        { settings, provisioner_id, marks },
+        known,
+      ),
     setPassword: settings.makesLogins
       ? (target, signal) => setPassword({ connections, signal }, settings, readHeldRole(target))
       : null,

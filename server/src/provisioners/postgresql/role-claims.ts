@@ -13,29 +13,40 @@ const prefix = 'sallyport claims '
 /** A provisioner that was not heard of for so long acts no more. */
 const forgottenAfterMs = 30 * 86_400_000
 
-type Claims = Record<string, Claim>
+/**
+ * `since`: the transaction of the server in which this installation claimed the role first, and `from`: in its epoch. What the role granted in
+ * between, and the ledger does not know, was granted in an earlier epoch of the installation.
+ */
+type RoleClaim = Claim & { since: string; from: string }
+export type RoleClaims = Readonly<Record<string, RoleClaim>>
 
 /** Keeps the claim of a provisioner at the role that it signs in as. */
 export function roleClaims(access: Pick<SessionAccess, 'connections'>, provisioner_id: string): TargetClaims {
   const use = <Result>(signal: AbortSignal, work: (leased: LeasedConnection) => Promise<Result>) =>
     access.connections.use({ signal, ahead: true }, work)
   return {
-    read: (_tx, signal) => use(signal, async (leased) => (await readClaims(leased))[provisioner_id]),
+    read: (_tx, signal) =>
+      use(signal, async (leased) => {
+        const { installation, epoch, token, at } = (await readClaims(leased))[provisioner_id] ?? {}
+        return token === undefined ? undefined : ({ installation, epoch, token, at } as Claim)
+      }),
     write: (_tx, claim, signal) =>
       use(signal, async (leased) => {
         const { query } = leased
         await query(begin)
         // Of two provisioners of this role in one database, none writes over the claim of the other.
         await query(`select pg_advisory_xact_lock(hashtext('${prefix}'))`)
-        const claims = { ...without(await readClaims(leased), Date.parse(claim.at)), [provisioner_id]: claim }
-        await writeClaims(leased, claims)
+        const before = withoutForgotten(await readClaims(leased), Date.parse(claim.at))
+        const [row] = await query('select pg_current_xact_id()::text as now')
+        const kept = begunWith(before[provisioner_id], claim, row?.now ?? '')
+        await writeClaims(leased, { ...before, [provisioner_id]: kept })
         await query('commit')
       }),
   }
 }
 
 /** All claims at the role. @throws NoPlaceForClaim when the place is taken by a setting of an administrator */
-export async function readClaims({ query, facts }: LeasedConnection): Promise<Claims> {
+export async function readClaims({ query, facts }: LeasedConnection): Promise<RoleClaims> {
   const [row] = await query(
     `select substr(setting, strpos(setting, '=') + 1) as text
       from pg_db_role_setting s, unnest(s.setconfig) as setting
@@ -51,7 +62,7 @@ export async function readClaims({ query, facts }: LeasedConnection): Promise<Cl
   return claimsIn(row.text.slice(prefix.length))
 }
 
-async function writeClaims({ query, facts }: LeasedConnection, claims: Claims): Promise<void> {
+async function writeClaims({ query, facts }: LeasedConnection, claims: RoleClaims): Promise<void> {
   const text = pg.escapeLiteral(`${prefix}${JSON.stringify(claims)}`)
   try {
     await query(`alter role ${pg.escapeIdentifier(facts.me)} set application_name = ${text}`)
@@ -61,8 +72,15 @@ async function writeClaims({ query, facts }: LeasedConnection, claims: Claims): 
   }
 }
 
+/** Another installation that claimed the role before may have granted what is there. */
+function begunWith(before: RoleClaim | undefined, claim: Claim, now: string): RoleClaim {
+  const isSame = before?.installation === claim.installation
+  const since = isSame ? before.since : now
+  return { ...claim, since, from: isSame && before.epoch === claim.epoch ? before.from : now }
+}
+
 /** Only what has the form of a claim: an administrator may have edited it. */
-function claimsIn(text: string): Claims {
+function claimsIn(text: string): RoleClaims {
   let read: unknown
   try {
     read = JSON.parse(text)
@@ -70,16 +88,17 @@ function claimsIn(text: string): Claims {
     return {}
   }
   if (typeof read !== 'object' || read === null) return {}
-  return Object.fromEntries(Object.entries(read).filter((entry): entry is [string, Claim] => isClaim(entry[1])))
+  return Object.fromEntries(Object.entries(read).filter((entry): entry is [string, RoleClaim] => isClaim(entry[1])))
 }
 
-function isClaim(value: unknown): value is Claim {
+function isClaim(value: unknown): value is RoleClaim {
   if (typeof value !== 'object' || value === null) return false
-  const { installation, epoch, token, at } = value as Partial<Record<keyof Claim, unknown>>
-  const texts = [installation, token, at].every((text) => typeof text === 'string')
-  return texts && typeof epoch === 'number' && !Number.isNaN(Date.parse(String(at)))
+  const { installation, epoch, token, at, since, from } = value as Partial<Record<keyof RoleClaim, unknown>>
+  const texts = [installation, token, at, since, from].every((text) => typeof text === 'string')
+  const isCounted = [since, from].every((text) => /^\d+$/.test(String(text)))
+  return texts && isCounted && Number.isSafeInteger(epoch) && !Number.isNaN(Date.parse(String(at)))
 }
 
-function without(claims: Claims, now: number): Claims {
+function withoutForgotten(claims: RoleClaims, now: number): RoleClaims {
   return Object.fromEntries(Object.entries(claims).filter(([, { at }]) => now - Date.parse(at) < forgottenAfterMs))
 }

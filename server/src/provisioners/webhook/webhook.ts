@@ -21,6 +21,7 @@ import {
   type WebhookAct,
 } from '../webhook-act-store.ts'
 import { readConnect } from './answered-connect.ts'
+import { listAccess } from './list-access.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
 import { receiverClaims } from './receiver-claims.ts'
 import { findFaults, shownFields, type WebhookConfig } from './webhook-config.ts'
@@ -59,8 +60,12 @@ function openWebhook(opening: Opening): Driver {
     revoke: (tx, target, signal) => act(it, tx, 'revoke', target as WebhookTarget, null, signal),
     poll: (tx, target, reference, signal) => poll(it, tx, target as WebhookTarget, reference, signal),
     verify: (tx, target, until, signal) => verify(it, tx, target as WebhookTarget, until, signal),
-    // A receiver cannot list what it holds, so each entitlement is verified by itself.
-    discover: null,
+    // Of a receiver that does not list what it holds, each entitlement is verified by itself.
+    discover:
+      config.lists === true
+        ? (tx, known, signal) =>
+            listAccess(it.receiver, { opening, keyOf: (...name) => keyOf(config, ...name) }, tx, known, signal)
+        : null,
     setPassword: null,
     readInventory: null,
     readDirectory: null,
@@ -76,9 +81,7 @@ async function plan({ receiver, config }: Webhook, tx: Tx, input: PlanInput, sig
   const { user, resource, account_id, permission_set, action } = input
   const generated = shortened(JSON.stringify([user.id, account_id, resource.type, resource.id, permission_set, action]))
   const planOf = (entitlement: string, held: boolean, session_seconds: number | null, said?: unknown): Plan => {
-    // INVARIANT: with the user's id. A receiver may name access as it names a group, the same for everybody in it; the end of
-    // one person's access is not kept waiting by another's.
-    const key = JSON.stringify([new URL(config.url).href, entitlement, user.id])
+    const key = keyOf(config, entitlement, user.id)
     const connect = readConnect(said, receiver.words) ?? null
     return { key, target: { ...about, entitlement, key } satisfies Target, held, session_seconds, connect }
   }
@@ -95,6 +98,14 @@ async function plan({ receiver, config }: Webhook, tx: Tx, input: PlanInput, sig
   }
   const seconds = session_seconds === null ? null : Math.min(Number(session_seconds), maxSessionSeconds)
   return planOf(entitlement, readHeld(status) === 'held', seconds, fields.connect)
+}
+
+/**
+ * INVARIANT: with the user's id. A receiver may name access as it names a group, the same for everybody in it; the end of one person's access
+ * is not kept waiting by another's.
+ */
+function keyOf({ url }: WebhookConfig, entitlement: string, user_id: string): string {
+  return JSON.stringify([new URL(url).href, entitlement, user_id])
 }
 
 /** A name that fits into an index. */
@@ -132,7 +143,9 @@ async function sendAct(
   const callback = { url: `${public_url}/v1/provisioners/${provisioner_id}/results`, tenant_id }
   const { id, kind, begun_at } = begun
   let said: unknown
-  const data = { ...actData, ...(begun.until !== null && { until: begun.until }), callback }
+  const { marks } = it.opening
+  const mark = kind === 'grant' ? await marks?.sign({ grant_id: target.first_grant_id, key }) : undefined
+  const data = { ...actData, ...(begun.until !== null && { until: begun.until }), ...(mark && { mark }), callback }
   try {
     const { status, fields } = await it.receiver.send(tx, { type: `access.${kind}`, data, id, begun_at }, signal)
     if (status === 202)

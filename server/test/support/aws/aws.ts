@@ -99,6 +99,7 @@ function emptyCloud(settings: Settings): Cloud {
   return {
     region: 'eu-central-1',
     instance_arn: `arn:aws:sso:::instance/ssoins-${hex(16)}`,
+    instance_tags: new Map(),
     identity_store_id: `d-${hex(10)}`,
     management_account: management,
     organization_id: `o-${hex(10)}`,

@@ -123,6 +123,8 @@ export type Settings = {
 export type Cloud = {
   region: string
   instance_arn: string
+  /** Those of the instance itself. */
+  instance_tags: Map<string, string>
   identity_store_id: string
   management_account: string
   organization_id: string

@@ -99,20 +99,20 @@ const tagHandlers = (cloud: Cloud) =>
   ({
     TagResource: (input: sso.TagResourceRequest): sso.TagResourceResponse => {
       checkInstance(cloud, input.InstanceArn)
-      tag(findSet(cloud, input.ResourceArn), input.Tags ?? [])
+      tag(findTagged(cloud, input.ResourceArn), input.Tags ?? [])
       return {}
     },
 
     UntagResource: (input: sso.UntagResourceRequest): sso.UntagResourceResponse => {
       checkInstance(cloud, input.InstanceArn)
-      const { tags } = findSet(cloud, input.ResourceArn)
+      const { tags } = findTagged(cloud, input.ResourceArn)
       for (const key of input.TagKeys ?? []) tags.delete(key)
       return {}
     },
 
     ListTagsForResource: (input: sso.ListTagsForResourceRequest, call: Call): sso.ListTagsForResourceResponse => {
       checkInstance(cloud, input.InstanceArn)
-      const tags = [...findSet(cloud, input.ResourceArn).tags].map(([Key, Value]) => ({ Key, Value }))
+      const tags = [...findTagged(cloud, input.ResourceArn).tags].map(([Key, Value]) => ({ Key, Value }))
       const { items, NextToken } = page(call, tags, cloud.settings.page)
       return { Tags: items, NextToken }
     },
@@ -129,7 +129,12 @@ function shown({ arn, name, description, relay_state, contents, made_at }: Permi
   }
 }
 
-function tag({ tags }: PermissionSet, added: readonly sso.Tag[]): void {
+/** A permission set, or the instance itself. */
+function findTagged(cloud: Cloud, arn: string | undefined): Pick<PermissionSet, 'tags'> {
+  return arn === cloud.instance_arn ? { tags: cloud.instance_tags } : findSet(cloud, arn)
+}
+
+function tag({ tags }: Pick<PermissionSet, 'tags'>, added: readonly sso.Tag[]): void {
   if (new Set(added.map(({ Key }) => Key)).size < added.length) refuse('sso', 'Duplicate tag keys')
   if (added.some(({ Key = '' }) => /^aws:/i.test(Key))) refuse('sso', 'Tag keys that start with aws: are reserved')
   const all = new Map([...tags, ...added.map(({ Key = '', Value = '' }) => [Key, Value] as const)])
