@@ -3,8 +3,12 @@ import { test } from 'node:test'
 import { driftStage } from '../../test/support/drift-stage.ts'
 import { openHouse } from '../../test/support/house.ts'
 import { startWorkersWith } from '../../test/support/workers.ts'
+import type { WorkItem } from '../jobs/claim.ts'
 import type { Sighting } from '../provisioners/driver.ts'
+import { beginRun, rest } from './convergence.ts'
+import { openEntitlements } from './open-entitlement-store.ts'
 import { closeSweep, putOffSweep, type Sweep, saveStrays, suspect } from './sweep-store.ts'
+import { settle } from './take-store.ts'
 
 /** When a provisioner is swept, and when its sweeps stop. */
 const house = await openHouse()
@@ -100,6 +104,35 @@ test('a sweep that lost its lease writes nothing (F2)', async () => {
   await putOffSweep(tx, stale, 0, 'no')
   assert.deepEqual(await kept(), before)
   assert.deepEqual(await on.driftEvents(), [])
+})
+
+test('access that a sweep suspects while a run of it is about to end is checked after that run', async () => {
+  const on = await driftStage(house, 'suspected meanwhile')
+  const { stop } = startWorkersWith(house, () => ({}))
+  await on.held(account)
+  await stop()
+  await on.age()
+  const [sweep] = await house.asSuperuser<WorkItem>(
+    'select tenant_id, id, generation::text from sweep where tenant_id = $1',
+    [on.tenant_id],
+  )
+  const [item] = await house.asSuperuser<WorkItem>(
+    `update entitlement set generation = generation + 1, next_look_at = clock_timestamp(),
+      lease_until = clock_timestamp() + interval '20 seconds' where tenant_id = $1
+      returning tenant_id, id, generation::text`,
+    [on.tenant_id],
+  )
+  assert.ok(sweep && item)
+  const tx = house.database.tenant(on.tenant_id)
+  const [row] = await openEntitlements(tx, [item])
+  assert.ok(row)
+  await suspect(tx, sweep, [item.id], 0)
+  await settle(tx, [{ item, due_at: row.due_at, ...rest(beginRun(row)) }])
+  const [kept] = await house.asSuperuser(
+    'select suspected, next_look_at <= clock_timestamp() as is_due from entitlement where id = $1',
+    [item.id],
+  )
+  assert.deepEqual(kept, { suspected: true, is_due: true })
 })
 
 test('a list that does not end adds at most 12,000 strays', async () => {

@@ -97,7 +97,8 @@ export function findByKey(tx: Tx, { provisioner }: ProvisionerRef, keys: readonl
 
 /**
  * Makes entitlements due for a check within so many seconds. An old page of a list proves nothing: entitlements that changed
- * within the last minute, or are changing, are left alone, and the check decides by its own reading of the target.
+ * within the last minute, or are changing, are left alone, and the check decides by its own reading of the target. A run that began
+ * before knows nothing of the suspicion: a moment of its own keeps that run from putting the check off.
  */
 export async function suspect(tx: Tx, item: WorkItem, ids: readonly string[], withinSeconds: number): Promise<void> {
   await tx.write([
@@ -108,7 +109,8 @@ export async function suspect(tx: Tx, item: WorkItem, ids: readonly string[], wi
           and exists (select from sweep s where ${stillSweeps(tx, item)})
         order by e.id for no key update)
       update entitlement e set suspected = true,
-        next_look_at = least(e.next_look_at, clock_timestamp() + random() * make_interval(secs => ${withinSeconds}))
+        next_look_at = case when e.lease_until is not null then clock_timestamp()
+          else least(e.next_look_at, clock_timestamp() + random() * make_interval(secs => ${withinSeconds})) end
       from suspects where e.tenant_id = ${tx.tenant_id} and e.id = suspects.id`,
   ])
 }
