@@ -156,6 +156,7 @@ const workTables: Record<string, { select: string[]; update: string[] }> = {
     select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
     update: ['lease_until', 'generation'],
   },
+  provisioner: { select: ['tenant_id', 'id', 'provisioner_type', 'enabled', 'created_at'], update: [] },
   policy_replay: {
     select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
     update: ['lease_until', 'generation'],
@@ -166,13 +167,17 @@ const workTables: Record<string, { select: string[]; update: string[] }> = {
   },
   sign_in_setting: { select: ['tenant_id', 'id', 'enabled'], update: [] },
   sweep: {
-    select: ['tenant_id', 'id', 'swept_at', 'next_look_at', 'lease_until', 'generation'],
-    update: ['next_look_at', 'lease_until', 'generation'],
+    select: [
+      ...['tenant_id', 'id', 'swept_at', 'next_look_at', 'lease_until', 'generation'],
+      ...['provisioner', 'provisioner_id', 'listed_epoch'],
+    ],
+    update: ['next_look_at', 'lease_until', 'generation', 'idle'],
   },
   sync_run: {
     select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
     update: ['lease_until', 'generation'],
   },
+  target_claim: { select: ['tenant_id', 'provisioner_id', 'contested_at'], update: [] },
   tenant: { select: ['id', 'slug', 'mode'], update: [] },
   tenant_key: { select: ['tenant_id', 'root_key_id'], update: [] },
   tenant_mail_domain: { select: ['tenant_id', 'domain'], update: [] },

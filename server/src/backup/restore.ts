@@ -153,7 +153,7 @@ async function beginEpoch(client: SingleConnection, { installation }: BackupHead
   await client.query(
     `update installation set id = coalesce($1::uuid, gen_random_uuid()),
       read_only_since = clock_timestamp(), read_only_reason = 'restored',
-      epoch = greatest(coalesce($2::bigint, epoch) + 1, floor(extract(epoch from clock_timestamp()))::bigint)
+      epoch = greatest(coalesce($2::bigint, epoch) + 1, ceil(extract(epoch from clock_timestamp()))::bigint)
       where read_only_since is null`,
     [installation?.id ?? null, installation?.epoch ?? null],
   )

@@ -11,8 +11,8 @@ const columns = sql`id, epoch::float8 as epoch, adopted_epoch::float8 as adopted
   case when read_only_since is not null
     then jsonb_build_object('since', read_only_since, 'reason', read_only_reason) end as read_only`
 
-/** A new epoch is greater than every one before it, also than those that a restore lost. */
-const newEpoch = sql`greatest(i.epoch + 1, floor(extract(epoch from clock_timestamp())))::bigint`
+/** A new epoch is greater than every one before it, also than those that a restore lost. All that is there now was there before it. */
+const newEpoch = sql`greatest(i.epoch + 1, ceil(extract(epoch from statement_timestamp())))::bigint`
 
 /** Reads where the database is; undefined where the server does not say, as some services on PostgreSQL's protocol. */
 async function readWhereabouts(service: UnrestrictedTx): Promise<Whereabouts | undefined> {

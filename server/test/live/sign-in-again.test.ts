@@ -33,6 +33,7 @@ const fresh = [
   ...['createApiKey', 'revokeApiKey'],
   ...['createIdentityProvider', 'updateIdentityProvider', 'deleteIdentityProvider', 'updateSignInSettings'],
   ...['createProvisioner', 'updateProvisioner', 'deleteProvisioner', 'rotateProvisionerSecret', 'testProvisioner'],
+  'endOrphan',
   'refreshInventory',
   'settleConflict',
 ]

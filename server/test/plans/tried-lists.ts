@@ -38,6 +38,7 @@ export const shortLists: Record<string, string> = {
   '/v1/notification-channels': 'capped for a tenant',
   '/v1/identity-providers': 'capped for a tenant',
   '/v1/provisioners': 'capped for a tenant',
+  '/v1/provisioners/{id}/orphans': 'begins its own index, and has no filters',
   '/v1/provisioners/{id}/standing-access': 'its filters begin its own indexes, and have no equal order',
   '/v1/provisioners/{id}/standing-access/export': 'as the list',
 }

@@ -143,6 +143,11 @@ async function seedProviders(insert: Insert): Promise<void> {
   })
   await insert('served_resource', { resource_type: 'cloud_account', account_id: '123456789012', provisioner_id })
   await insert('served_id', { resource_type: 'cloud_storage_bucket', id_pattern: '50%_\\*-logs', provisioner_id })
+  await insert('target_claim', { provisioner_id, token: newId(), epoch: '7', beat_at: '2026-01-02T03:04:05.678901Z' })
+  await insert('orphan', {
+    ...{ id: newId(), provisioner_id, target_key: '"☃"', target: trickyJson, origin: 'ours', epoch: '7' },
+    ...{ first_seen_at: '2026-01-02T03:04:05.678901Z', listed_at: '2026-01-02T03:04:05.678901Z' },
+  })
   await seedInventory(insert, provisioner_id)
   const act = {
     target_key: 'k',

@@ -166,7 +166,9 @@ async function openSite(
     /** Requests the target's access. Returns the id of the request. */
     async ask(person: Requester, seconds = 3_600): Promise<string> {
       const body = { ...target.wanted, duration_seconds: seconds }
-      const asked = await house.call({ method: 'POST', url: '/v1/requests', token: person.token, tenant_id, body })
+      // A restore brings back no session.
+      const { token } = await house.signInAgain(tenant_id, person)
+      const asked = await house.call({ method: 'POST', url: '/v1/requests', token, tenant_id, body })
       assert.equal(asked.status, 201, asked.text)
       return String(asked.body.id)
     },

@@ -60,6 +60,7 @@ export const sampleBodies: Record<string, unknown> = {
   createInvitation: { email: 'invited@example.com', name: 'Invited', roles: ['user'] },
   checkInvitation: { key: 'a key' },
   useInvitation: { key: 'a key', password: 'four random words here' },
+  endOrphan: {},
   // No tenant has this name: a test that visits every operation stays in rehearsal.
   goLive: { confirm: 'the name of no tenant' },
   importPolicy: { cedar: 'permit (principal, action, resource);' },

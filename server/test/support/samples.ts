@@ -3,6 +3,7 @@ import type { House, TestTenant } from './house.ts'
 import { sampleBodies } from './sample-bodies.ts'
 import { conflictPaths, makeConflicts } from './sample-conflicts.ts'
 import { makeInventory } from './sample-inventory.ts'
+import { makeOrphans, orphanPaths } from './sample-orphans.ts'
 import { makeSyncRuns, syncPaths } from './sample-sync.ts'
 
 /** A replay of the tenant: a new one, or the one that is running. */
@@ -99,6 +100,7 @@ const makers: readonly Maker[] = [
       return [{ id }, { id }]
     },
   ),
+  maker(orphanPaths, ({ house, tenant: { tenant_id } }) => makeOrphans(house, tenant_id)),
   maker(['/v1/settings/ai-providers/{type}'], async ({ send, tenant }) => {
     await send(tenant.owner.api_key, 'PUT', '/v1/settings/ai-provider-default', sampleBodies.setAiProviderDefault)
     return [{ type: 'provider_a' }]

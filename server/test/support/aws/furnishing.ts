@@ -100,6 +100,11 @@ function contents(cloud: Cloud) {
       cloud.sets.set(arn, { arn, name, contents, ...made, ...rest })
       return arn
     },
+    /** Another party deletes a set that is assigned to nobody. */
+    removePermissionSet(arn: string): void {
+      const set = cloud.sets.get(arn)
+      if (set !== undefined) set.deleted = { at: Number.NEGATIVE_INFINITY, lists: Number.NEGATIVE_INFINITY }
+    },
     /** A user opens a shell on a machine; returns the session's id. */
     addShell(account: string, target: string, owner: string, region = cloud.region): string {
       const id = `${owner.replace(/.*\//, '')}-${hex(17)}`

@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { exclusiveTag, tagKeys } from '../../src/provisioners/aws-identity-center/own-set.ts'
+import { asPromoted, historyStage, type Requester, type Site } from '../support/history-stage.ts'
+import { awsTarget, postgresqlTarget } from '../support/real-targets.ts'
+import { until } from '../support/wait.ts'
+
+/** What a sweep does with access that the ledger does not know, besides the plain case. */
+type Orphan = { id: string; origin: string; status: string; key: string; exclusive: boolean }
+
+async function given(site: Site, known?: Requester) {
+  const person = known ?? (await site.person())
+  return { email: person.email, person, grant: await site.active(await site.ask(person)) }
+}
+
+async function stageAt<Target extends Parameters<typeof historyStage>[0]>(target: Target) {
+  const on = await historyStage(target)
+  const path = `/v1/provisioners/${on.tenant.provisioner_id}/orphans`
+  return {
+    ...on,
+    holders: on.target.holders,
+    /** The original loses these grants: it ends, and is restored from a backup that was made before them. */
+    async losing<Lost>(lose: () => Promise<Lost>): Promise<{ lost: Lost; restored: Site }> {
+      const file = await on.backUp(on.original)
+      const lost = await lose()
+      await on.original.house.app.stop()
+      return { lost, restored: await on.restored(file) }
+    },
+    orphansOf: async (site: Site) => (await site.get(path)).data as Orphan[],
+    end: (site: Site, orphan_id: string) => site.call('POST', `${path}/${orphan_id}/end`, {}),
+    close: on.end,
+  }
+}
+
+test('nothing is ended before the second look, and a person may end it sooner', async (t) => {
+  const on = await stageAt(await postgresqlTarget())
+  t.after(on.close)
+  const people = [await on.original.person(), await on.original.person()] as const
+  const { lost, restored } = await on.losing(async () => {
+    return [await given(on.original, people[0]), await given(on.original, people[1])] as const
+  })
+  await restored.adopt()
+  const found = await until('both are found', async () => {
+    const orphans = await on.orphansOf(restored)
+    return orphans.length === 2 && orphans
+  })
+  assert.deepEqual(new Set(found.map(({ origin, status }) => `${origin} ${status}`)), new Set(['ours second_look']))
+  await restored.sweep()
+  await restored.sweep()
+  assert.equal((await on.holders()).length, 2)
+
+  const mine = found.find(({ key }) => key.includes(lost[0].email))
+  const ended = await on.end(restored, mine?.id ?? '')
+  assert.deepEqual([ended.status, ended.body.status], [200, 'ending'])
+  await until('it is ended', async () => (await on.holders()).length === 1)
+  assert.deepEqual(await on.holders(), [lost[1].email])
+  const [event] = await restored.db.asSuperuser<{ actor_kind: string; key: string }>(
+    `select actor_kind, data ->> 'key' as key from event where type = 'provisioner.orphan_ending'`,
+  )
+  assert.deepEqual([event?.actor_kind, event?.key], ['api_key', mine?.key])
+
+  // What was lost is requested again: the grant joins the access, which no sweep ends while it lasts.
+  const again = await restored.active(await restored.ask(people[1]))
+  await restored.noSecondLook()
+  await restored.sweep()
+  await restored.sweep()
+  assert.deepEqual(await on.holders(), [lost[1].email])
+  const refused = await on.end(restored, found.find(({ id }) => id !== mine?.id)?.id ?? '')
+  assert.deepEqual([refused.status, refused.body.code], [409, 'orphan_not_endable'])
+  await restored.revoke(again)
+  await until('then it is ended', async () => {
+    await restored.sweep()
+    return (await on.holders()).length === 0
+  })
+})
+
+test('access that had ended, and was given again before history was lost, is ended too', async (t) => {
+  const on = await stageAt(await postgresqlTarget())
+  t.after(on.close)
+  const ended = await given(on.original)
+  await on.original.revoke(ended.grant)
+  await until('it is ended', async () => {
+    const { provisioning } = (await on.original.grant(ended.grant)) as { provisioning?: { step: string } }
+    return provisioning?.step === 'gone'
+  })
+  const { restored } = await on.losing(async () => on.original.active(await on.original.ask(ended.person)))
+  await restored.db.asSuperuser(`update entitlement set updated_at = updated_at - interval '2 minutes'`)
+  await restored.noSecondLook()
+  await restored.adopt()
+  await until('it is ended again', async () => {
+    await restored.sweep()
+    return (await on.holders()).length === 0
+  })
+})
+
+test('more than the bound waits for a person (F18)', async (t) => {
+  const on = await stageAt(await postgresqlTarget())
+  t.after(on.close)
+  const { lost, restored } = await on.losing(() => Promise.all(Array.from({ length: 21 }, () => given(on.original))))
+  await restored.noSecondLook()
+  await restored.adopt()
+  const held = await until('all are held back', async () => {
+    const orphans = await on.orphansOf(restored)
+    return orphans.length === lost.length && orphans.every(({ status }) => status === 'held_back') && orphans
+  })
+  const [event] = await restored.events('provisioner.orphans_held_back')
+  assert.deepEqual(event?.data, { found: 21, limit: 20 })
+  await restored.sweep()
+  assert.equal((await on.holders()).length, lost.length)
+  assert.equal((await on.end(restored, held[0]?.id ?? '')).status, 200)
+  await until('one is ended', async () => (await on.holders()).length === lost.length - 1)
+  await restored.sweep()
+  assert.equal((await on.holders()).length, lost.length - 1)
+})
+
+test('a failover begins an epoch without a person: what it lost is ended, and access goes on', async (t) => {
+  const on = await stageAt(await postgresqlTarget())
+  t.after(on.close)
+  const known = await given(on.original)
+  const file = await on.backUp(on.original)
+  await given(on.original)
+  await on.original.house.app.stop()
+  const promoted = await on.restored(file, asPromoted(on.original))
+  await promoted.noSecondLook()
+  await until('what was lost is ended', async () => (await on.holders()).length === 1)
+  assert.deepEqual(await on.holders(), [known.email])
+  const later = await given(promoted)
+  assert.deepEqual(await on.holders(), [known.email, later.email].sort())
+  assert.equal((await promoted.provisioner()).claim instanceof Object, true)
+})
+
+test('a role that two provisioners sign in as proves nothing: a person decides (T18)', async (t) => {
+  const on = await stageAt(await postgresqlTarget())
+  t.after(on.close)
+  const { restored } = await on.losing(async () => {
+    await given(on.original)
+    const { provisioner } = on.target
+    const other = await on.original.house.tenant('Another, of the same server')
+    const body = { ...provisioner, name: 'the same server' }
+    const made = await on.original.house.call({
+      ...{ method: 'POST', url: '/v1/provisioners', body },
+      ...{ api_key: other.owner.api_key, tenant_id: other.tenant_id },
+    })
+    assert.equal(made.status, 201, made.text)
+    // Its first act claims the role.
+    const policy = await on.original.house.call({
+      ...{ method: 'POST', url: '/v1/policies', body: { name: 'all' } },
+      ...{ api_key: other.owner.api_key, tenant_id: other.tenant_id },
+    })
+    const rule = { policy_text: '@approval_mode("auto") permit (principal, action, resource);' }
+    await on.original.house.call({
+      ...{ method: 'POST', url: `/v1/policies/${policy.body.id}/rules`, body: rule },
+      ...{ api_key: other.owner.api_key, tenant_id: other.tenant_id },
+    })
+    await on.target.admit('user@example.com')
+    const asked = await on.original.house.call({
+      ...{ method: 'POST', url: '/v1/requests', body: { ...on.target.wanted, duration_seconds: 3_600 } },
+      ...{ token: other.people.user.token, tenant_id: other.tenant_id },
+    })
+    assert.equal(asked.status, 201, asked.text)
+    await until('the other tenant gives access', async () => (await on.holders()).length === 2)
+  })
+  await restored.noSecondLook()
+  await restored.adopt()
+  await until('both are listed', async () => (await on.orphansOf(restored)).length === 2)
+  await restored.sweep()
+  const orphans = await on.orphansOf(restored)
+  assert.deepEqual(new Set(orphans.map(({ origin, status }) => `${origin} ${status}`)), new Set(['unproven listed']))
+  const refused = await on.end(restored, orphans[0]?.id ?? '')
+  assert.deepEqual([refused.status, refused.body.code], [409, 'orphan_not_endable'])
+  assert.equal((await on.holders()).length, 2)
+})
+
+suite('at AWS', () => {
+  test('a forged mark proves nothing, and sets of the organization are listed, exclusive ones first (F17)', async (t) => {
+    const target = await awsTarget()
+    const { aws } = target
+    const on = await stageAt(target)
+    t.after(on.close)
+    const { account_id: account } = target.wanted.metadata as { account_id: string }
+    const { restored } = await on.losing(async () => {
+      await given(on.original)
+      const [own] = aws.permissionSets().filter(({ name }) => name.startsWith('sallyport-'))
+      // Who may tag sets copies the mark to a set of another, for another person.
+      const forged = aws.addPermissionSet('sallyport-forged', own?.tags ?? {})
+      assert.ok(own?.tags[tagKeys.signature])
+      aws.assignByHand(account, forged, aws.addUser('mallory@example.com'))
+      aws.assignByHand(account, own?.arn ?? '', aws.addUser('beside@example.com'))
+      const admin = aws.addPermissionSet('Only by Sallyport', { [exclusiveTag]: 'true' })
+      aws.assignByHand(account, admin, aws.addUser('admin@example.com'))
+      aws.assignByHand(account, aws.addPermissionSet('Usual'), aws.addUser('usual@example.com'))
+    })
+    await restored.noSecondLook()
+    await restored.adopt()
+    await until('what is proven is ended', async () => (await on.holders()).length === 4)
+    await until('the rest is listed', async () => (await on.orphansOf(restored)).length >= 4)
+    await until('what was ended is listed no more', async () => {
+      await restored.sweep()
+      return (await on.orphansOf(restored)).length === 4
+    })
+    const orphans = await on.orphansOf(restored)
+    assert.deepEqual(orphans.map(({ origin, exclusive }) => [origin, exclusive]).sort(), [
+      ['foreign_set', false],
+      ['foreign_set', true],
+      ['unproven', false],
+      ['unproven', false],
+    ])
+    assert.equal(orphans[0]?.exclusive, true)
+    assert.equal((await on.holders()).length, 4)
+  })
+
+  test('a set that is gone before its end is ended without a fault (F19)', async (t) => {
+    const target = await awsTarget()
+    const { aws } = target
+    const on = await stageAt(target)
+    t.after(on.close)
+    const { restored } = await on.losing(() => given(on.original))
+    await restored.adopt()
+    const [found] = await until('it is found', async () => {
+      const orphans = await on.orphansOf(restored)
+      return orphans.length === 1 && orphans
+    })
+    for (const { account, set, principal } of aws.assignments()) aws.unassignByHand(account, set, principal)
+    for (const { arn, name } of aws.permissionSets()) if (name.startsWith('sallyport-')) aws.removePermissionSet(arn)
+    assert.equal((await on.end(restored, found?.id ?? '')).status, 200)
+    await until('nothing is left of it', async () => {
+      await restored.sweep()
+      return (await on.orphansOf(restored)).length === 0
+    })
+    const failed = await restored.db.asSuperuser('select from entitlement where failures > 0')
+    assert.equal(failed.length, 0)
+  })
+})
