@@ -967,7 +967,7 @@ create table installation (
   constraint installation_read_only_reason_ck CHECK (read_only_reason = ANY (ARRAY['restored'::text, 'moved'::text]))
 );
 grant select, update on installation to sallyport_app;
-grant select on installation to sallyport_work;
+grant select (epoch, read_only_since) on installation to sallyport_work;
 
 create table inventory_group (
   tenant_id uuid not null,

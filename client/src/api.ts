@@ -3394,6 +3394,8 @@ export interface components {
             /** @enum {string} */
             provisioning_status?: "not_attempted" | "attempting" | "successful" | "failed" | "deprovisioning" | "deprovisioned" | "deprovisioning_failed";
             provisioning: components["schemas"]["Provisioning"];
+            /** @description of a grant that has ended: whether its access is no longer at the target, as of the last check. `false`: it still is, whatever `status` says; `provisioning` says why */
+            gone?: boolean;
             /**
              * Format: date-time
              * @description until when a session that was issued at the last moment may stay valid; null: not known; left out: no session stays valid
@@ -3450,6 +3452,8 @@ export interface components {
             /** @enum {string} */
             provisioning_status?: "not_attempted" | "attempting" | "successful" | "failed" | "deprovisioning" | "deprovisioned" | "deprovisioning_failed";
             provisioning: components["schemas"]["Provisioning"];
+            /** @description of a grant that has ended: whether its access is no longer at the target, as of the last check. `false`: it still is, whatever `status` says; `provisioning` says why */
+            gone?: boolean;
             /**
              * Format: date-time
              * @description until when a session that was issued at the last moment may stay valid; null: not known; left out: no session stays valid
@@ -3538,6 +3542,8 @@ export interface components {
             /** @enum {string} */
             provisioning_status?: "not_attempted" | "attempting" | "successful" | "failed" | "deprovisioning" | "deprovisioned" | "deprovisioning_failed";
             provisioning: components["schemas"]["Provisioning"];
+            /** @description of a grant that has ended: whether its access is no longer at the target, as of the last check. `false`: it still is, whatever `status` says; `provisioning` says why */
+            gone?: boolean;
             /**
              * Format: date-time
              * @description until when a session that was issued at the last moment may stay valid; null: not known; left out: no session stays valid
@@ -4057,6 +4063,8 @@ export interface components {
             /** @enum {string} */
             provisioning_status?: "not_attempted" | "attempting" | "successful" | "failed" | "deprovisioning" | "deprovisioned" | "deprovisioning_failed";
             provisioning: components["schemas"]["Provisioning"];
+            /** @description of a grant that has ended: whether its access is no longer at the target, as of the last check. `false`: it still is, whatever `status` says; `provisioning` says why */
+            gone?: boolean;
             /**
              * Format: date-time
              * @description until when a session that was issued at the last moment may stay valid; null: not known; left out: no session stays valid

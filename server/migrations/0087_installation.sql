@@ -20,7 +20,7 @@ create table installation (
 );
 insert into installation default values;
 grant select, update on installation to sallyport_app;
-grant select on installation to sallyport_work;
+grant select (epoch, read_only_since) on installation to sallyport_work;
 
 -- What a provisioner has written at its target: that this installation acts there. Whoever finds something else there does nothing.
 create table target_claim (

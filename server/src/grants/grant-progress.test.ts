@@ -55,6 +55,41 @@ for (const [situation, row, step] of steps) {
   })
 }
 
+const whatIsLeft: [string, Partial<ProgressRow>, boolean | undefined][] = [
+  ['it waits', pending, undefined],
+  ['it is active', held, undefined],
+  ['it is over, and its access is still there', ended, false],
+  [
+    'it was revoked, and that is stuck',
+    { ...ended, status: 'revoked', provisioning_status: 'deprovisioning_failed' },
+    false,
+  ],
+  ['it is gone', { ...ended, provisioning_status: 'deprovisioned' }, true],
+  ['its access was there before', { ...ended, provisioning_status: 'not_attempted' }, false],
+  [
+    'its access was added again by hand',
+    { ...ended, provisioning_status: 'deprovisioned', ...target({ drift: 'added', drifted_at: now }) },
+    false,
+  ],
+  [
+    'its access was removed by hand before its end',
+    { ...ended, ...target({ drift: 'removed', drifted_at: now }) },
+    false,
+  ],
+  ['it failed, and nothing was given', { ...pending, status: 'failed', provisioning_status: 'failed' }, true],
+  [
+    'it failed, and what was begun is taken away',
+    { ...pending, status: 'failed', provisioning_status: 'failed', ...target({ act: 'revoke' }) },
+    false,
+  ],
+]
+
+for (const [situation, row, isGone] of whatIsLeft) {
+  test(`when ${situation}, a grant says whether its access is gone: ${isGone}`, () => {
+    assert.equal(progressOf({ ...held, ...row }).gone, isGone)
+  })
+}
+
 test('a step has its start, its target request and its last error', () => {
   const row = { ...ended, ...target({ act: 'revoke', reference: 'r-2', failures: 2, last_error: 'no answer' }) }
   assert.deepEqual(progressOf(row).provisioning, {

@@ -43,6 +43,14 @@ export const Provisioning = Type.Object(
   { title: 'Provisioning' },
 )
 
+export const gone = Type.Optional(
+  Type.Boolean({
+    description:
+      'of a grant that has ended: whether its access is no longer at the target, as of the last check. `false`: it still is, whatever ' +
+      '`status` says; `provisioning` says why',
+  }),
+)
+
 export const sessionsMayLiveUntil = Type.Optional(
   Nullable(
     Type.String({
@@ -118,6 +126,7 @@ type AtTarget = {
 /** The state of a grant at its target, as far as it is known. */
 export function progressOf(row: ProgressRow): {
   provisioning: Static<typeof Provisioning>
+  gone?: boolean
   sessions_may_live_until?: string | null
   sessions_note?: string
   session_record?: Static<typeof SessionRecord>
@@ -139,6 +148,7 @@ export function progressOf(row: ProgressRow): {
       last_error: current?.last_error ?? row.last_error,
       drift: at_target?.drift ? { kind: at_target.drift, since: drifted_at } : null,
     },
+    ...(hasEnded(row) && { gone: isGone(row, step) }),
     ...(until !== undefined && { sessions_may_live_until: until }),
     ...(typeof note === 'string' && { sessions_note: note }),
     ...(row.is_audited && row.activated_at !== null && { session_record: recordOf(row, row.activated_at, step) }),
@@ -155,6 +165,16 @@ function stepOf({ status, provisioning_status, expires_at, at_target }: Progress
   if (provisioning_status === 'not_attempted') return expires_at === null ? 'not_given' : 'left'
   if (provisioning_status === 'failed') return at_target?.act === 'revoke' ? 'taking_away' : 'not_given'
   return provisioning_status === 'deprovisioned' ? 'gone' : 'taking_away'
+}
+
+function hasEnded({ status }: ProgressRow): boolean {
+  return status !== 'pending' && status !== 'active'
+}
+
+/** Whether an ended grant has left nothing at its target. Access that was there before it stays, and that another grant holds is that one's. */
+function isGone({ provisioning_status, at_target }: ProgressRow, step: Step): boolean {
+  if (step !== 'drifted') return step === 'gone' || step === 'not_given'
+  return at_target?.drift === 'removed' && provisioning_status === 'deprovisioned'
 }
 
 /** When the last session can be issued: when the access is gone, even if that is late; null while not known. */

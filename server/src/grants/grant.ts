@@ -3,7 +3,7 @@ import { ActionDescription } from '../actions/action.ts'
 import { DateTime, Nullable, OneOf, Uuid } from '../http/schema.ts'
 import { notFound, Problem } from '../kernel/errors.ts'
 import { Connect } from '../provisioners/connect.ts'
-import { Provisioning, SessionRecord, sessionsMayLiveUntil, sessionsNote } from './grant-progress.ts'
+import { gone, Provisioning, SessionRecord, sessionsMayLiveUntil, sessionsNote } from './grant-progress.ts'
 
 /** For the transitions see `grant-transition.ts`. */
 export const grantStatuses = ['pending', 'active', 'expired', 'revoked', 'failed'] as const
@@ -30,6 +30,7 @@ export const GrantView = Type.Object(
     activated_at: Type.Optional(DateTime),
     provisioning_status: Type.Optional(OneOf(provisioningStatuses)),
     provisioning: Provisioning,
+    gone,
     sessions_may_live_until: sessionsMayLiveUntil,
     sessions_note: sessionsNote,
     session_record: SessionRecord,

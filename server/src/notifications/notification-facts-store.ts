@@ -9,7 +9,7 @@ import { actorOf } from '../messages/record-words.ts'
 /** Facts that notifications leave out, or do not have. */
 const withheld = { zone: 'UTC' }
 export const withheldOfRequest = { ...withheld, audit_session: false, data: {} }
-export const withheldOfGrant = { ...withheld, reason: null, last_error: null, provisioner: null, corrects_drift: null }
+export const withheldOfGrant = { ...withheld, reason: null, provisioner: null, corrects_drift: null }
 
 /** The facts read from the database; the others come with the event, or are withheld. */
 type Read<Facts, Withheld> = Omit<Facts, keyof Withheld | 'at' | 'subject_id' | 'data'>
@@ -71,7 +71,8 @@ export async function findGrantFacts(
       held.expires_at, held.end_reason, coalesce(actor.name, ${ourselves}::text) as actor,
       event.actor_id is not distinct from held.user_id as is_own, ${extendedUntil(sql`held`)} as extended_until,
       case when event.type = 'grant.expiring' then ${extensionNow(tx, sql`held`)} end as extension,
-      case when held.status = 'active' then entitlement.connect end as connect
+      case when held.status = 'active' then entitlement.connect end as connect,
+      case when event.type = 'grant.failed' then held.last_error end as last_error
     from unnest(${each('id')}::uuid[], ${each('type')}::text[], ${each('subject_id')}::uuid[],
       ${each('actor_id')}::uuid[]) as event (id, type, subject_id, actor_id)
     ${byKey(tx, sql`access_grant`, sql`held`, sql`event.subject_id`)}

@@ -228,19 +228,23 @@ suite('a user signs in to a customer’s PostgreSQL with a login that was made f
     assert.deepEqual(await server.asSuperuser('select 1 from pg_roles where rolname = $1', [body.user]), [])
   })
 
-  test('a made login that no grant wants is found and dropped', async () => {
+  test('a made login that no grant wants, and whose mark proves nothing, is listed for a person', async () => {
     const grant = await given(ada)
     await server.asSuperuser(`set role sallyport; create role ada_stray login; comment on role ada_stray is
       '${markOf('ada_stray')}'; grant app_readonly to ada_stray; reset role`)
     await sallyport.asSuperuser('update sweep set next_look_at = clock_timestamp()')
-    await until(
-      'it is gone',
-      async () => {
-        const rows = await server.asSuperuser(`select 1 from pg_roles where rolname = 'ada_stray'`)
-        return rows.length === 0
-      },
-      60_000,
-    )
+    const [orphan] = await until('it is listed', async () => {
+      const { body } = await owner<Page<{ key: string; origin: string }>>(
+        'GET',
+        `/v1/provisioners/${made.body.id}/orphans`,
+      )
+      return body.data.length > 0 && body.data
+    })
+    assert.equal(orphan?.origin, 'unproven')
+    assert.match(orphan?.key ?? '', /ada_stray/)
+    const stays = await server.asSuperuser(`select 1 from pg_roles where rolname = 'ada_stray'`)
+    assert.equal(stays.length, 1)
+    await server.asSuperuser('drop role ada_stray')
     assert.equal((await find(grant.id)).status, 'active')
     await revoke(grant.id)
     await isGone(grant.id)

@@ -6,6 +6,7 @@ export const orphanPaths = ['/v1/provisioners/{id}/orphans', '/v1/provisioners/{
 /** A provisioner whose target holds access that an earlier epoch gave, and what others gave there. */
 export async function makeOrphans(db: Pick<TestDatabase, 'asSuperuser'>, tenant_id: string) {
   const [id, orphan_id] = [newId(), newId()]
+  const key = `lost ${orphan_id}`
   const insert = (table: string, columns: string, rows: string, ...values: unknown[]) =>
     db.asSuperuser(`insert into ${table} (tenant_id, ${columns}) select $1, ${rows}`, [tenant_id, ...values])
   const provisioner = `$2, 'a server', 'postgresql', false`
@@ -13,16 +14,18 @@ export async function makeOrphans(db: Pick<TestDatabase, 'asSuperuser'>, tenant_
   await insert(
     'entitlement',
     'id, provisioner, provisioner_id, target_key, target, held_before, observed, drift, drifted_at',
-    `$2, 'postgresql', $3, 'lost', '{}', true, 'present', 'added', clock_timestamp()`,
+    `$2, 'postgresql', $3, $4, '{}', true, 'present', 'added', clock_timestamp()`,
     orphan_id,
     id,
+    key,
   )
   const columns = 'id, provisioner_id, target_key, target, origin, epoch, grant_id, exclusive, first_seen_at, listed_at'
   const seen = 'clock_timestamp(), clock_timestamp()'
-  await insert('orphan', columns, `$2, $3, 'lost', '{}', 'ours', 1, $4, false, ${seen}`, orphan_id, id, newId())
+  const ours = `$2, $3, $4, '{}', 'ours', 1, $5, false, ${seen}`
+  await insert('orphan', columns, ours, orphan_id, id, key, newId())
   for (const exclusive of [false, true]) {
-    const foreign = `$2, $3, 'of others ' || $4, '{}', 'foreign_set', null, null, $4::boolean, ${seen}`
-    await insert('orphan', columns, foreign, newId(), id, String(exclusive))
+    const foreign = `$2, $3, $4, '{}', 'foreign_set', null, null, $5, ${seen}`
+    await insert('orphan', columns, foreign, newId(), id, `of others ${exclusive}`, exclusive)
   }
   return [{ id }, { id, orphan_id }]
 }
