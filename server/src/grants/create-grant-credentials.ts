@@ -59,13 +59,14 @@ export const createGrantCredentials = (types: DriverTypes, buckets = openBuckets
     },
   })
 
-/** @throws Problem 403 for another user than the holder, 409 when the grant has ended, or has not begun */
-function requireTarget({ actor }: Ctx, { user_id, status, is_over, target }: GrantToSignIn): Target {
+/** @throws Problem 403 for another user than the holder, 409 when the grant has ended, or has not begun, 503 when nothing may be changed there */
+function requireTarget({ actor }: Ctx, { user_id, status, is_over, target, is_held_back }: GrantToSignIn): Target {
   if (user_id !== actor.user_id) throw new Problem('forbidden', 'only the holder of a grant receives its password')
   if (status === 'pending' || target === null) throw notAvailable(`the access is not given: the grant is ${status}`)
   if (status !== 'active' || is_over) {
     throw new Problem('grant_not_live', 'the grant has already ended', { details: { status } })
   }
+  if (is_held_back) throw unavailable('this Sallyport does nothing at its targets now, or another one acts there')
   return target
 }
 

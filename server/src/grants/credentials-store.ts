@@ -11,12 +11,16 @@ export type GrantToSignIn = {
   is_over: boolean
   provisioner_id: string | null
   target: Target | null
+  /** Nothing may be changed at targets, or another one acts at this one. */
+  is_held_back: boolean
 }
 
 export async function findGrantToSignIn(tx: Tx, id: string): Promise<GrantToSignIn | undefined> {
   const [row] = await tx.read(
     sql<GrantToSignIn>`select g.user_id, g.status, coalesce(g.expires_at <= clock_timestamp(), false) as is_over,
-        e.provisioner_id, e.target
+        e.provisioner_id, e.target, exists (select from installation where read_only_since is not null)
+          or exists (select from target_claim c where c.tenant_id = e.tenant_id
+            and c.provisioner_id = e.provisioner_id and c.contested_at is not null) as is_held_back
       from access_grant g left join entitlement e on e.tenant_id = g.tenant_id and e.id = g.entitlement_id
       where g.tenant_id = ${tx.tenant_id} and g.id = ${id}`,
   )

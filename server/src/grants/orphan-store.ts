@@ -27,15 +27,19 @@ type OrphanRow = {
 }
 
 /** An origin in this very epoch proves nothing: what it gave is in the ledger. */
-export function orphanOf({ epoch }: Pick<Sweep, 'epoch'>, { key, target, origin }: Sighting): OrphanRow {
-  if (origin == null || origin.epoch >= epoch) return { key, target, origin: 'unproven', epoch: null, grant_id: null }
-  return { key, target, origin: 'ours', epoch: origin.epoch, grant_id: origin.grant_id }
+export function orphanOf(
+  { epoch }: Pick<Sweep, 'epoch'>,
+  { key, target, origin, provisioner_id }: Sighting,
+): OrphanRow {
+  const whose = { key, target, provisioner_id: provisioner_id ?? null }
+  if (origin == null || origin.epoch >= epoch) return { ...whose, origin: 'unproven', epoch: null, grant_id: null }
+  return { ...whose, origin: 'ours', epoch: origin.epoch, grant_id: origin.grant_id }
 }
 
-/** Such rows, with their ids. */
+/** Such rows, with their ids, each key once: a target may list access twice. */
 export function orphansIn(rows: readonly (OrphanRow & { id: string })[]): Statement {
-  return sql`select * from jsonb_to_recordset(${asJson(rows)}::jsonb)
-    as stray (id uuid, key text, target jsonb, origin text, epoch bigint, grant_id uuid)`
+  return sql`select distinct on (key) * from jsonb_to_recordset(${asJson(rows)}::jsonb)
+    as stray (id uuid, key text, target jsonb, origin text, epoch bigint, grant_id uuid, provisioner_id text)`
 }
 
 /** The insert of orphans from rows `stray` as above, under the ids of their entitlements. */
@@ -43,14 +47,14 @@ export function insertOrphans(tx: Tx, { provisioner_id, began_at }: Sweep, stray
   return sql`insert into orphan as o (tenant_id, id, provisioner_id, target_key, target, origin, epoch, grant_id,
       first_seen_at, listed_at)
     select ${tx.tenant_id}::uuid, stray.id, ${provisioner_id}::uuid, stray.key, stray.target, stray.origin, stray.epoch,
-      stray.grant_id, clock_timestamp(), ${began_at}::timestamptz
+      stray.grant_id, ${began_at}::timestamptz, ${began_at}::timestamptz
     from ${strays} where ${provisioner_id}::uuid is not null
     on conflict (tenant_id, provisioner_id, target_key) do update set listed_at = excluded.listed_at`
 }
 
 /**
- * Access that the ledger has as gone, and that was given again in an earlier epoch, as its mark proves. Its entitlement is checked besides, as
- * any that differs.
+ * Access that the ledger has as gone, or as having been there before its grants, and that was given in an earlier epoch, as its mark proves: the
+ * grant that gave it is lost. What was reported before, and left, stays.
  */
 export async function saveGivenAgain(
   tx: Tx,
@@ -62,7 +66,12 @@ export async function saveGivenAgain(
   if (rows.length === 0) return
   await tx.write([
     sql`with strays as materialized (${orphansIn(rows)})
-      ${insertOrphans(tx, sweep, sql`(select * from strays where ${stillSweeps(tx, item)}) stray`)}`,
+      ${insertOrphans(
+        tx,
+        sweep,
+        sql`(select strays.* from strays join entitlement e on e.tenant_id = ${tx.tenant_id} and e.id = strays.id
+          where ${stillSweeps(tx, item)} and e.drift is null) stray`,
+      )}`,
   ])
 }
 
@@ -89,8 +98,8 @@ export async function saveForeign(
   await tx.write([
     sql`insert into orphan as o (tenant_id, id, provisioner_id, target_key, target, origin, exclusive, first_seen_at,
         listed_at)
-      select ${tx.tenant_id}::uuid, seen.id, ${provisioner_id}::uuid, seen.key, seen.target, 'foreign_set',
-        seen.exclusive, clock_timestamp(), ${began_at}::timestamptz
+      select distinct on (seen.key) ${tx.tenant_id}::uuid, seen.id, ${provisioner_id}::uuid, seen.key, seen.target,
+        'foreign_set', seen.exclusive, ${began_at}::timestamptz, ${began_at}::timestamptz
       from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as seen (id uuid, key text, target jsonb, exclusive boolean)
       where ${stillSweeps(tx, item)} and not exists (select from entitlement e where e.tenant_id = ${tx.tenant_id}
           and e.provisioner = ${provisioner}::text and e.target_key = seen.key)
@@ -101,7 +110,7 @@ export async function saveForeign(
   ])
 }
 
-/** Of the orphans `o` with their entitlements `e`: those that may be ended. */
+/** Of the orphans `o` with their entitlements `e`: those that may be ended. What was not ours is taken over only where no act is under way. */
 const isEndable = sql`(o.origin = 'ours' and o.ending_since is null and (e.held_before or e.drift = 'added')
   and e.observed = 'present' and e.act is null and not ${isWanted})`
 
@@ -122,9 +131,12 @@ const aboutOrphan = (provisioner_id: string | null, what: 'ending' | 'ended') =>
  */
 export async function endOrphans(ctx: WorkCtx, item: WorkItem, { provisioner_id, began_at }: Sweep): Promise<void> {
   const { tx } = ctx
+  const { count, share } = maxEndedOfOrphans
   const held = sql`(select count(*) from entitlement e where e.tenant_id = ${tx.tenant_id}
     and e.provisioner_id = ${provisioner_id}::uuid and e.observed = 'present' and not e.held_before)`
-  const limit = sql`greatest(${maxEndedOfOrphans.count}, (${held} * ${maxEndedOfOrphans.share}::float8)::int)`
+  // What is held is counted only where it matters.
+  const limit = sql`case when found <= ${count}::int then ${count}::int
+    else greatest(${count}::int, (${held} * ${share}::float8)::int) end`
   const heldBack = {
     type: 'provisioner.orphans_held_back',
     subject_type: 'provisioner',
@@ -136,10 +148,11 @@ export async function endOrphans(ctx: WorkCtx, item: WorkItem, { provisioner_id,
           and e.id = o.id
         where ${ofProvisioner(tx, provisioner_id)} and ${isEndable} and not o.held_back
           and o.epoch < (select epoch from installation) and o.listed_at = ${began_at}::timestamptz
-          and o.first_seen_at <= clock_timestamp()
+          and o.first_seen_at <= ${began_at}::timestamptz
             - make_interval(secs => ${settingSeconds(tx, 'orphans.second_look_seconds')})
           and ${stillSweeps(tx, item)} order by o.id for no key update of e),
-      counted as materialized (select (select count(*)::int from endable) as found, ${limit} as limit),
+      counted as materialized (
+        select found, ${limit} as limit from (select count(*)::int as found from endable) f),
       taken as (
         update entitlement e set ${takenOver} from endable, counted
         where e.tenant_id = ${tx.tenant_id} and e.id = endable.id and found <= counted.limit returning e.id),
@@ -181,19 +194,27 @@ export const endOrphan: EndOrphan = async (ctx, { provisioner_id, orphan_id }) =
 
 /**
  * Forgets what this sweep did not list: it is gone from the target. What was being ended stays until the ledger has seen it gone, and an event
- * says so. `whole`: the sweep listed foreign sets too.
+ * says so.
  */
-export async function forgetGone(ctx: WorkCtx, item: WorkItem, { provisioner_id, began_at }: Sweep, whole: boolean) {
+export async function forgetGone(ctx: WorkCtx, item: WorkItem, { provisioner_id, began_at }: Sweep): Promise<void> {
   const { tx } = ctx
   await tx.write([
     sql`with gone as (
-        delete from orphan o where ${ofProvisioner(tx, provisioner_id)} and o.listed_at < ${began_at}::timestamptz
-          and (${whole}::boolean or o.origin <> 'foreign_set') and ${stillSweeps(tx, item)}
+        delete from orphan o where ${ofProvisioner(tx, provisioner_id)} and o.origin <> 'foreign_set'
+          and o.listed_at < ${began_at}::timestamptz and ${stillSweeps(tx, item)}
           and not exists (select from entitlement e where e.tenant_id = o.tenant_id and e.id = o.id
             and o.ending_since is not null and (e.observed <> 'absent' or e.act is not null))
         returning o.id, o.ending_since, ${factsOf(sql`o`)} as facts),
       ended as (select id, facts from gone where ending_since is not null)
       ${emitWithFacts(ctx, aboutOrphan(provisioner_id, 'ended'), sql`ended`)}`,
+  ])
+}
+
+/** Forgets what a list of foreign sets that was read to its end did not name. */
+export async function forgetForeign(tx: Tx, item: WorkItem, { provisioner_id, began_at }: Sweep): Promise<void> {
+  await tx.write([
+    sql`delete from orphan o where ${ofProvisioner(tx, provisioner_id)} and o.origin = 'foreign_set'
+      and o.listed_at < ${began_at}::timestamptz and ${stillSweeps(tx, item)}`,
   ])
 }
 

@@ -12,7 +12,8 @@ export async function countInUse(tx: Tx, provisioner_id: string, max: number): P
       select from entitlement e where e.tenant_id = ${tx.tenant_id} and e.provisioner_id = ${provisioner_id}
         and (e.next_look_at is not null or e.act is not null or e.may_land_until > clock_timestamp()
           or e.observed = 'unknown'
-          or (e.observed = 'present' and not e.held_before and e.drift is distinct from 'added') or ${isWanted})
+          or (e.observed = 'present' and not e.held_before and e.drift is distinct from 'added') or ${isWanted}
+          or exists (select from orphan o where o.tenant_id = e.tenant_id and o.id = e.id and o.origin = 'ours'))
       limit ${max}) in_use`,
   )
   return counted?.count ?? 0

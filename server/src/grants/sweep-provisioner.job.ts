@@ -4,7 +4,15 @@ import type { Tx, WorkCtx } from '../kernel/context.ts'
 import { type Driver, NotNow, type Sighting, TargetError } from '../provisioners/driver.ts'
 import type { Drivers } from '../provisioners/drivers.ts'
 import { pagesInTime } from '../provisioners/in-time.ts'
-import { endOrphans, forgetGone, hasOrphansToEnd, saveForeign, saveGivenAgain, seeAgain } from './orphan-store.ts'
+import {
+  endOrphans,
+  forgetForeign,
+  forgetGone,
+  hasOrphansToEnd,
+  saveForeign,
+  saveGivenAgain,
+  seeAgain,
+} from './orphan-store.ts'
 import { checkedDays, maxCompared, spreadSeconds, sweepAgainSeconds, watchedDays } from './sweep.ts'
 import {
   type Compared,
@@ -38,8 +46,9 @@ export function sweepProvisioner(drivers: Drivers): DueWork {
         await drivers.beat(ctx.tx, sweep)
         const driver = await drivers.of(ctx.tx, sweep)
         const differs = await compareAll(ctx, item, sweep, driver)
-        const { epoch } = sweep
-        const isNeeded = (await handleOrphans(ctx, item, sweep, driver)) || differs
+        const hasOrphans = await handleOrphans(ctx, item, sweep)
+        const epoch = (await listForeign(ctx, item, sweep, driver)) ? sweep.epoch : undefined
+        const isNeeded = differs || hasOrphans || epoch === undefined
         await closeSweep(ctx.tx, item, sweep.began_at, { isNeeded, wakesSweep: driver.wakesSweep === true, epoch })
       } catch (error) {
         const seconds = sweepAgainSeconds(sweep.failures)
@@ -75,18 +84,28 @@ async function compareAll(ctx: WorkCtx, item: WorkItem, sweep: Sweep, driver: Dr
 }
 
 /** Returns whether another sweep is needed for what an earlier epoch gave: to see it again, or to see it gone. */
-async function handleOrphans(ctx: WorkCtx, item: WorkItem, sweep: Sweep, driver: Driver): Promise<boolean> {
-  const { tx } = ctx
-  const foreign = sweep.is_whole ? driver.discoverForeign?.bind(driver) : undefined
-  if (foreign !== undefined) {
-    for await (const page of pagesInTime(maxPageMs, (signal) => foreign(signal))) {
-      if (page.length > 0) await saveForeign(tx, item, sweep, page)
-    }
-  }
+async function handleOrphans(ctx: WorkCtx, item: WorkItem, sweep: Sweep): Promise<boolean> {
   if (!sweep.is_whole && !sweep.has_orphans) return false
   await endOrphans(ctx, item, sweep)
-  await forgetGone(ctx, item, sweep, sweep.is_whole)
-  return hasOrphansToEnd(tx, sweep.provisioner_id)
+  await forgetGone(ctx, item, sweep)
+  return hasOrphansToEnd(ctx.tx, sweep.provisioner_id)
+}
+
+/** Lists what sets of others give, once in an epoch. False: the target does not let us, and the next sweep tries again. */
+async function listForeign({ tx }: WorkCtx, item: WorkItem, sweep: Sweep, driver: Driver): Promise<boolean> {
+  const list = sweep.is_whole ? driver.discoverForeign?.bind(driver) : undefined
+  if (list === undefined) return true
+  try {
+    for await (const page of pagesInTime(maxPageMs, (signal) => list(signal))) {
+      if (page.length > 0) await saveForeign(tx, item, sweep, page)
+    }
+  } catch (error) {
+    // Nothing is ended by this list: it must not stop the sweep.
+    if (!(error instanceof TargetError || error instanceof NotNow)) throw error
+    return false
+  }
+  await forgetForeign(tx, item, sweep)
+  return true
 }
 
 /** The ids of entitlements whose state at the target differs from the ledger. Only a list that was read to its end counts. */
@@ -97,19 +116,18 @@ async function findAtOdds(
   known: readonly Compared[],
   list: Listing,
 ): Promise<string[]> {
-  const missing = new Map(known.map((one) => [one.key, one]))
+  const byKey = new Map(known.map((one) => [one.key, one]))
+  const missing = new Map(byKey)
   const added: string[] = []
   for await (const page of pages(ctx.tx, known, list)) {
     const others: Sighting[] = []
-    const again: (Sighting & { id: string })[] = []
     for (const sighting of page) {
       const one = missing.get(sighting.key)
       if (one === undefined) others.push(sighting)
       else if (!one.present || one.due) added.push(one.id)
-      if (one?.present === false) again.push({ ...sighting, id: one.id })
       missing.delete(sighting.key)
     }
-    if (again.length > 0) await saveGivenAgain(ctx.tx, item, sweep, again)
+    await saveGivenAgain(ctx.tx, item, sweep, doubtfulAmong(page, byKey))
     if (sweep.has_orphans && page.length > 0) await seeAgain(ctx.tx, item, sweep, page.map(keyOf))
     if (others.length > 0) added.push(...(await findAdded(ctx, item, sweep, others)))
   }
@@ -130,20 +148,29 @@ async function findAdded(ctx: WorkCtx, item: WorkItem, sweep: Sweep, others: rea
   const byKey = new Map(inLedger.map((one) => [one.key, one]))
   const strays = others.filter(({ key }) => !byKey.has(key))
   if (strays.length > 0) await saveStrays(ctx, item, sweep, strays)
-  const again = others.flatMap((one) => {
-    const kept = byKey.get(one.key)
-    return kept?.present === false ? { ...one, id: kept.id } : []
-  })
-  if (again.length > 0) await saveGivenAgain(ctx.tx, item, sweep, again)
+  await saveGivenAgain(ctx.tx, item, sweep, doubtfulAmong(others, byKey))
   return inLedger.filter(({ present }) => !present).map(({ id }) => id)
 }
 
 /** The pages of the target's list, each with a time limit. */
 function pages(tx: Tx, known: readonly Compared[], list: Listing): AsyncGenerator<readonly Sighting[]> {
-  const sightings = known.map(({ key, target, present }) => ({ key, target, is_gone: !present }))
+  const sightings = known.map((one) => ({ key: one.key, target: one.target, is_doubtful: isDoubtful(one) }))
   return pagesInTime(maxPageMs, (signal) => list(tx, sightings, signal))
 }
 
 function keyOf({ key }: Sighting): string {
   return key
+}
+
+/** A grant that history lost may have given it. */
+function isDoubtful({ present, foreign }: Compared): boolean {
+  return !present || foreign
+}
+
+/** What was seen of entitlements that a lost grant may have given, under their ids. */
+function doubtfulAmong(page: readonly Sighting[], kept: ReadonlyMap<string, Compared>): (Sighting & { id: string })[] {
+  return page.flatMap((one) => {
+    const entitlement = kept.get(one.key)
+    return entitlement !== undefined && isDoubtful(entitlement) ? { ...one, id: entitlement.id } : []
+  })
 }

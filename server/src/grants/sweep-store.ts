@@ -21,8 +21,17 @@ export type Sweep = ProvisionerRef & {
   has_orphans: boolean
 }
 
-/** An entitlement at rest, as the ledger has it. `due`: it is checked regardless of what the target shows. `drifted`: it was reported. */
-export type Compared = Sighting & { id: string; present: boolean; due: boolean; drifted: boolean }
+/**
+ * An entitlement at rest, as the ledger has it. `due`: it is checked regardless of what the target shows. `drifted`: it was reported. `foreign`: it
+ * was at the target before any grant of the ledger.
+ */
+export type Compared = Pick<Sighting, 'key' | 'target'> & {
+  id: string
+  present: boolean
+  due: boolean
+  drifted: boolean
+  foreign: boolean
+}
 
 /** From the start of a sweep to that of the next. */
 const interval = sql`make_interval(secs => ${sweptEverySeconds} - ${sweptEarlierSeconds} * random())`
@@ -60,8 +69,8 @@ export async function openSweep(tx: Tx, item: WorkItem): Promise<Sweep | undefin
           as provisioner_version, i.epoch::float8 as epoch, s.listed_epoch <> i.epoch and exists (
           select from provisioner p where p.tenant_id = s.tenant_id and p.id = s.provisioner_id
             and ${wasBefore}) as is_whole,
-        exists (select from orphan o where o.tenant_id = s.tenant_id and o.provisioner_id = s.provisioner_id)
-          as has_orphans
+        exists (select from orphan o where o.tenant_id = s.tenant_id and o.provisioner_id = s.provisioner_id
+          and o.origin <> 'foreign_set') as has_orphans
       from sweep s, installation i where ${stillSweeps(tx, item)}`,
   )
   return sweep
@@ -75,7 +84,8 @@ export function findCompared(tx: Tx, of: ProvisionerRef, after: string | undefin
   return tx.read(
     sql<Compared>`select e.id, e.target_key as key, e.target, e.observed = 'present' as present,
         e.drift is not null and coalesce((select p.corrects_drift from provisioner p
-          where p.tenant_id = e.tenant_id and p.id = e.provisioner_id), false) as due, e.drift is not null as drifted
+          where p.tenant_id = e.tenant_id and p.id = e.provisioner_id), false) as due, e.drift is not null as drifted,
+        e.held_before as foreign
       from entitlement e where e.tenant_id = ${tx.tenant_id} and e.provisioner = ${of.provisioner}
         and e.provisioner_id is not distinct from ${of.provisioner_id}::uuid and e.act is null
         and e.observed <> 'unknown' and ${after === undefined ? sql`true` : sql`e.id > ${after}`}
@@ -89,7 +99,7 @@ export function findCompared(tx: Tx, of: ProvisionerRef, after: string | undefin
 export function findByKey(tx: Tx, { provisioner }: ProvisionerRef, keys: readonly string[]): Promise<Compared[]> {
   return tx.read(
     sql<Compared>`select e.id, e.target_key as key, e.target, e.act is not null or e.observed <> 'absent' as present,
-      false as due, e.drift is not null as drifted
+      false as due, e.drift is not null as drifted, e.held_before as foreign
       from entitlement e where e.tenant_id = ${tx.tenant_id} and e.provisioner = ${provisioner}
         and e.target_key = any(${[...keys]}::text[])`,
   )
@@ -131,6 +141,12 @@ function isGivenByAnother(tx: Tx, { provisioner, provisioner_id }: ProvisionerRe
     and e.target ->> 'login' = stray.target ->> 'login' and (e.act is not null or e.observed <> 'absent')))`
 }
 
+/** Whether the mark of the stray names another provisioner of the tenant, whose own sweep sees to it. */
+function isNamedForAnother(tx: Tx, { provisioner_id }: ProvisionerRef): Statement {
+  return sql`exists (select from provisioner p where p.tenant_id = ${tx.tenant_id}
+    and p.id <> ${provisioner_id}::uuid and p.id::text = stray.provisioner_id)`
+}
+
 /**
  * Saves access with our mark that no grant of the ledger gave, marks it as not ours, and emits an event. It is left untouched, until a sweep or a
  * person ends what was provably given in an earlier epoch.
@@ -148,7 +164,8 @@ export async function saveStrays(ctx: WorkCtx, item: WorkItem, of: Sweep, strays
           drift, drifted_at)
         select ${tx.tenant_id}::uuid, stray.id, ${of.provisioner}::text, ${of.provisioner_id}::uuid, stray.key,
           stray.target, true, 'present', 'added', clock_timestamp()
-        from strays stray where exists (select from sweep s where ${stillSweeps(tx, item)}) and not ${isGivenByAnother(tx, of)}
+        from strays stray where exists (select from sweep s where ${stillSweeps(tx, item)})
+          and not ${isGivenByAnother(tx, of)} and not ${isNamedForAnother(tx, of)}
           and (select count(*) from (select from entitlement e where e.tenant_id = ${tx.tenant_id} and e.held_before
             and e.provisioner_id is not distinct from ${of.provisioner_id}::uuid and e.drift = 'added'
             limit ${maxStrays}) kept_before) < ${maxStrays}
@@ -160,9 +177,9 @@ export async function saveStrays(ctx: WorkCtx, item: WorkItem, of: Sweep, strays
 
 /**
  * What a sweep found out. `isNeeded`: another one is needed in any case. `wakesSweep`: the target makes its sweep due by itself. `epoch`: in which
- * it read all that the target holds.
+ * it read all that the target holds; undefined: it did not.
  */
-export type Swept = { isNeeded: boolean; wakesSweep: boolean; epoch: number }
+export type Swept = { isNeeded: boolean; wakesSweep: boolean; epoch: number | undefined }
 
 /** The sweep is complete. An entitlement in progress also keeps it active; an end that is far off does not where the target wakes its sweep. */
 export async function closeSweep(
@@ -176,7 +193,7 @@ export async function closeSweep(
     and e.provisioner_id is not distinct from s.provisioner_id and (e.act is not null or e.next_look_at <= ${soon})))`
   await tx.write([
     sql`update sweep s set lease_until = null, swept_at = ${began_at}::timestamptz, failures = 0, last_error = null,
-        listed_epoch = ${epoch}::bigint, idle = not ${isWatched}, next_look_at = case when ${isWatched} or not s.idle then ${began_at}::timestamptz
+        listed_epoch = coalesce(${epoch ?? null}::bigint, s.listed_epoch), idle = not ${isWatched}, next_look_at = case when ${isWatched} or not s.idle then ${began_at}::timestamptz
           + ${interval} end
       where ${stillSweeps(tx, item)}`,
   ])
@@ -223,7 +240,8 @@ export function sweepEachTarget(): Statement {
       clock_timestamp() + random() * make_interval(secs => least(${betweenSweepsSeconds}::float8 * count(*) over (),
         ${sweptEverySeconds}::float8))
     from provisioner p, installation i
-    where p.provisioner_type <> 'sandbox' and p.enabled and ${wasBefore}
+    where p.provisioner_type <> 'sandbox' and ${wasBefore}
+      and (p.enabled or exists (select from sweep s where s.tenant_id = p.tenant_id and s.provisioner_id = p.id))
       and not exists (select from sweep s where s.tenant_id = p.tenant_id and s.provisioner_id = p.id
         and s.listed_epoch = i.epoch)
     on conflict (tenant_id, provisioner_id) do update set idle = false,

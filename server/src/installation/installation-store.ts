@@ -59,6 +59,8 @@ function noteWhereabouts({ system_identifier, database_oid, timeline }: Whereabo
 
 /** The operator says that this is the original: a new epoch begins, which overrules what others claim at targets. */
 export async function adoptInstallation(service: UnrestrictedTx): Promise<Installation> {
+  // Where the rows are now is what is adopted.
+  await recognizeInstallation(service)
   const [[adopted]] = await service.write([
     sql<Installation>`update installation i set epoch = ${newEpoch}, adopted_epoch = ${newEpoch},
       read_only_since = null, read_only_reason = null returning ${columns}`,

@@ -4,7 +4,7 @@ import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import type { KeptClaim } from './claim.ts'
 import type { Claim } from './driver.ts'
 
-const kept = sql`token, token_before, epoch::float8 as epoch, beat_at`
+const kept = sql`token, token_before, epoch::float8 as epoch, beat_at, holder`
 
 const ofProvisioner = (tx: Tx, provisioner_id: string): Statement =>
   sql`c.tenant_id = ${tx.tenant_id} and c.provisioner_id = ${provisioner_id}::uuid`
@@ -20,8 +20,9 @@ export async function findClaim(tx: Tx, provisioner_id: string): Promise<KeptCla
 type NextClaim = { epoch: number; token: string; replaces: string | undefined; beats: boolean }
 
 /**
- * Keeps a claim before it is written at the target. Of processes that do so at once, one keeps its token, and all of them get it. In the epoch
- * of the kept one, and without `beats`, the kept one stays, to be written again. If another held the target, an event says that this is over.
+ * Keeps a claim before it is written at the target. Of processes that do so at once, one keeps its token, and all of them get it: the kept one
+ * gives way only in a later epoch, and to a beat only while the target has it. Otherwise it stays, to be written again. If another held the
+ * target, an event says that this is over.
  */
 export async function keepClaim(
   ctx: WorkCtx,
@@ -29,7 +30,7 @@ export async function keepClaim(
   { epoch, token, replaces, beats }: NextClaim,
 ): Promise<KeptClaim | undefined> {
   const { tx } = ctx
-  const isNew = sql`(${beats}::boolean or c.epoch <> excluded.epoch)`
+  const isNew = sql`(excluded.epoch > c.epoch or (${beats}::boolean and c.token = excluded.token_before))`
   const event = {
     type: 'provisioner.claimed',
     subject_type: 'provisioner',
@@ -46,10 +47,11 @@ export async function keepClaim(
         where tenant_id = ${tx.tenant_id} and id = ${provisioner_id}::uuid
         on conflict (tenant_id, provisioner_id) do update set
           token = case when ${isNew} then excluded.token else c.token end,
-          token_before = coalesce(excluded.token_before, c.token_before),
+          token_before = case when not ${isNew} and c.token = excluded.token_before then c.token_before
+            else coalesce(excluded.token_before, c.token_before) end,
           held_since = case when c.contested_at is null then c.held_since else clock_timestamp() end,
           beat_at = case when ${isNew} then excluded.beat_at else c.beat_at end,
-          epoch = excluded.epoch, contested_at = null, holder = null
+          epoch = greatest(c.epoch, excluded.epoch), contested_at = null, holder = null
         returning ${kept}),
       regained as (select from before where contested_at is not null),
       emitted as (${emit(ctx, event, sql`regained`)})
@@ -71,7 +73,7 @@ export async function noteContested(ctx: WorkCtx, provisioner_id: string, holder
   await tx.write([
     sql`with contested as (
         insert into target_claim as c (tenant_id, provisioner_id, token, epoch, beat_at, contested_at, holder)
-        select tenant_id, id, gen_random_uuid(), 0, clock_timestamp(), clock_timestamp(),
+        select tenant_id, id, gen_random_uuid(), -1, clock_timestamp(), clock_timestamp(),
           ${JSON.stringify(holder)}::jsonb
         from provisioner where tenant_id = ${tx.tenant_id} and id = ${provisioner_id}::uuid
         on conflict (tenant_id, provisioner_id) do update

@@ -5,8 +5,8 @@ import type { Claim } from './driver.ts'
 
 const at = (ms: number) => new Date(Date.UTC(2026, 0, 1) + ms).toISOString()
 const self = { id: 'us', epoch: 20, adopted_epoch: null as number | null }
-const kept: KeptClaim = { token: 'b', token_before: 'a', epoch: 20, beat_at: at(0) }
-const there: Claim = { installation: 'us', epoch: 20, token: 'b', at: at(0) }
+const kept: KeptClaim = { token: 'b', token_before: 'a', epoch: 20, beat_at: at(0), holder: null }
+const there: Claim = { installation: 'us', epoch: 20, token: 'b', at: at(0), signature: '' }
 
 type Case = {
   when: string
@@ -41,6 +41,31 @@ const cases: Case[] = [
   {
     when: 'the original finds the copy that a failover made of it',
     found: { token: 'x', epoch: 21, at: at(1_000) },
+    verdict: 'contested',
+  },
+  {
+    when: 'the target was set back to what was written before',
+    found: { token: 'x', at: at(-1_000) },
+    verdict: 'write',
+  },
+  {
+    when: 'the note of the other one was taken away',
+    kept: { holder: { ...there, token: 'x' } },
+    found: null,
+    verdict: 'contested',
+  },
+  {
+    when: 'the note of the other one was taken away, and the operator adopted it',
+    self: { epoch: 30, adopted_epoch: 30 },
+    kept: { holder: { ...there, token: 'x' } },
+    found: null,
+    verdict: 'write',
+  },
+  {
+    when: 'a copy that never claimed it was promoted',
+    self: { epoch: 21 },
+    kept: { token: 'none', token_before: null, epoch: -1, holder: { ...there, token: 'x' } },
+    found: { token: 'x', at: at(1_000) },
     verdict: 'contested',
   },
   {

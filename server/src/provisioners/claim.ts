@@ -6,8 +6,14 @@ import { type Installation, saysReadOnly } from '../installation/installation.ts
 import type { Tx } from '../kernel/context.ts'
 import { type Claim, type TargetClaims, TargetError } from './driver.ts'
 
-/** What the database remembers of its own writing. */
-export type KeptClaim = { token: string; token_before: string | null; epoch: number; beat_at: string }
+/** What the database remembers of its own writing. `holder`: what was found in place of it; null: it was ours. */
+export type KeptClaim = {
+  token: string
+  token_before: string | null
+  epoch: number
+  beat_at: string
+  holder: Claim | null
+}
 
 /**
  * `ours`: the target has what we wrote last. `write`: it is ours to write, and ours is not there. `contested`: another installation or another
@@ -23,22 +29,30 @@ export const maxLostBeatMs = 300_000
 
 /** What a claim found at the target means. Undefined: nothing was found there, or nothing is kept here. */
 export function judgeClaim(
-  { id, epoch, adopted_epoch }: Pick<Installation, 'id' | 'epoch' | 'adopted_epoch'>,
+  self: Pick<Installation, 'id' | 'epoch' | 'adopted_epoch'>,
   kept: KeptClaim | undefined,
   found: Claim | undefined,
 ): ClaimVerdict {
-  if (found === undefined) return 'write'
-  const isOurs = found.installation === id
-  if (isOurs && kept?.token === found.token) return kept.epoch === epoch ? 'ours' : 'write'
-  // Ours was kept in its place, and did not arrive.
-  if (kept?.token_before === found.token) return 'write'
+  const { id, epoch, adopted_epoch } = self
+  if (found !== undefined && found.installation === id && kept?.token === found.token) {
+    return kept.epoch === epoch ? 'ours' : 'write'
+  }
   // The operator has said, since it was last written from here, that this is the original.
   if (adopted_epoch !== null && (kept === undefined || kept.epoch < adopted_epoch)) return 'write'
-  if (isOurs && kept !== undefined && found.epoch === kept.epoch && kept.epoch < epoch) {
-    const lostMs = Date.parse(found.at) - Date.parse(kept.beat_at)
-    if (lostMs >= 0 && lostMs <= maxLostBeatMs) return 'write'
-  }
-  return 'contested'
+  // Who takes the note of the other one away does not make this the original.
+  if (found === undefined) return kept?.holder == null ? 'write' : 'contested'
+  return kept !== undefined && isOfOurs(self, kept, found) ? 'write' : 'contested'
+}
+
+/** Whether the note is one of our own, although it is not the last one. */
+function isOfOurs({ id, epoch }: Pick<Installation, 'id' | 'epoch'>, kept: KeptClaim, found: Claim): boolean {
+  // Ours was kept in its place, and did not arrive.
+  if (kept.token_before === found.token) return true
+  if (found.installation !== id) return false
+  const laterMs = Date.parse(found.at) - Date.parse(kept.beat_at)
+  // The target was set back. Another copy that lives would have written since.
+  if (laterMs <= 0 && found.epoch <= kept.epoch) return true
+  return found.epoch === kept.epoch && kept.epoch < epoch && laterMs <= maxLostBeatMs
 }
 
 /** Nothing is done at the target, and nothing has failed there. */
@@ -64,13 +78,25 @@ export function saysContested({ installation, epoch, at }: Claim, ours: string):
   )
 }
 
+/** Why nothing is given at a target whose claim nobody with our root key has written. */
+export const saysForged =
+  'somebody else has written over the claim of this target: nothing is given here, and what was given is still ended. ' +
+  'Find out who did; then the operator types `npm run admin -- adopt`'
+
+/** Why a database that was just promoted waits. */
+export const saysListening =
+  'the database was promoted, and another copy of it may act at this target: nothing is done here for some minutes, to find out'
+
+/** What is to be done at the target. */
+export type ClaimedAct = 'gives' | 'takes'
+
 /** The claims of this process's provisioners. */
 export type Claims = {
   /**
    * Makes sure that a provisioner may change its target. Asks the target itself, unless it did within some minutes.
    * @throws HeldBack
    */
-  require(tx: Tx, provisioner_id: string, claims: TargetClaims | null): Promise<void>
+  require(tx: Tx, provisioner_id: string, claims: TargetClaims | null, act: ClaimedAct): Promise<void>
   /** The same, asking the target in any case, and writes the claim further. */
   beat(tx: Tx, provisioner_id: string, claims: TargetClaims | null): Promise<void>
 }

@@ -1,14 +1,15 @@
-import { randomUUID } from 'node:crypto'
 import type { InstallationState } from '../installation/installation.ts'
 import { systemActor, type Tx, type WorkCtx } from '../kernel/context.ts'
 import { createLruCache } from '../kernel/lru-cache.ts'
-import { type Claims, type ClaimVerdict, HeldBack, judgeClaim, requireWritable, saysContested } from './claim.ts'
-import { findClaim, keepClaim, noteContested } from './claim-store.ts'
-import { type Claim, NoPlaceForClaim, type TargetClaims } from './driver.ts'
-import { inTime, maxCallMs } from './in-time.ts'
+import { type Claims, HeldBack, requireWritable, saysForged } from './claim.ts'
+import { openClaimListener } from './claim-listener.ts'
+import { type ConfirmedClaim, confirmClaim } from './confirm-claim.flow.ts'
+import { NoPlaceForClaim, type TargetClaims } from './driver.ts'
+import type { MarkKeys } from './marks.ts'
 
 type ClaimsOptions = {
   installation: InstallationState
+  markKeys: MarkKeys
   /**
    * A process writes no claim further before it has run for so long. The original is heard from within this time: a copy that was just started
    * finds that out, and not the original that there is a copy.
@@ -16,80 +17,81 @@ type ClaimsOptions = {
   listenMs?: number | undefined
 }
 
-const maxKnown = 10_000
-
-/** For so long a claim that was read counts. Each sweep reads it. */
-const freshForMs = 300_000
-
 /** Longer than from one sweep of a provisioner to the next. */
 const usualListenMs = 300_000
 
-export function openClaims({ installation, listenMs = usualListenMs }: ClaimsOptions): Claims {
-  const openedAt = performance.now()
-  /** When the claim of a provisioner was last found to be ours, and in which epoch. */
-  const found = createLruCache<{ at: number; epoch: number }>(maxKnown)
+/** For so long a claim that was read counts. Each sweep reads it. */
+const freshForMs = 300_000
+/** The same while the process still listens for others, or where ours could not be written. */
+const freshForNowMs = 10_000
 
-  const confirm = async (tx: Tx, provisioner_id: string, claims: TargetClaims, beats: boolean) => {
-    const state = await installation.now()
+const maxKnown = 10_000
+
+/** What a process knows of the claim of a provisioner, and until when. */
+type Known = ConfirmedClaim & { until: number }
+
+export function openClaims({ installation, markKeys, listenMs = usualListenMs }: ClaimsOptions): Claims {
+  const listener = openClaimListener(listenMs)
+  const known = createLruCache<Known>(maxKnown)
+  const reading = new Map<string, Promise<Known>>()
+
+  const confirm = async (tx: Tx, provisioner_id: string, claims: TargetClaims, beats: boolean): Promise<Known> => {
     const ctx: WorkCtx = { tx, actor: systemActor, request_id: `provisioner:${provisioner_id}` }
-    const there = await inTime(maxCallMs, (signal) => claims.read(tx, signal))
-    const verdict = judgeClaim(state, await findClaim(tx, provisioner_id), there)
-    if (verdict === 'contested') throw await contested(ctx, provisioner_id, there, state.id)
-    if (verdict === 'write' || beats) await write(ctx, provisioner_id, claims, { there, verdict, ...state })
-    found.set(provisioner_id, { at: performance.now(), epoch: state.epoch })
+    const deps = { installation, markKeys, listener }
+    const confirmed = await confirmClaim(deps, ctx, provisioner_id, claims, beats).catch(withoutPlace(installation))
+    const isFresh = confirmed.isSettled && listener.hasListened()
+    return { ...confirmed, until: performance.now() + (isFresh ? freshForMs : freshForNowMs) }
+  }
+
+  /** Calls at once share one reading. */
+  const read = (tx: Tx, provisioner_id: string, claims: TargetClaims, beats: boolean): Promise<Known> => {
+    const inFlight = reading.get(provisioner_id)
+    if (inFlight !== undefined) return inFlight
+    const begun = (async () => {
+      try {
+        const found = await confirm(tx, provisioner_id, claims, beats)
+        known.set(provisioner_id, found)
+        return found
+      } catch (error) {
+        known.delete(provisioner_id)
+        throw error
+      } finally {
+        reading.delete(provisioner_id)
+      }
+    })()
+    reading.set(provisioner_id, begun)
+    return begun
+  }
+
+  const current = async () => {
+    const state = await installation.now()
+    listener.began(state)
+    requireWritable(state)
+    return state
   }
 
   return {
-    async require(tx, provisioner_id, claims) {
-      const state = await installation.now()
-      requireWritable(state)
+    async require(tx, provisioner_id, claims, act) {
+      const { epoch } = await current()
       if (claims === null) return
-      const last = found.get(provisioner_id)
-      const isFresh = last?.epoch === state.epoch && performance.now() - last.at < freshForMs
-      if (!isFresh) await whereKept(confirm(tx, provisioner_id, claims, false))
+      const last = known.get(provisioner_id)
+      const isFresh = last?.epoch === epoch && performance.now() < last.until
+      const { forged } = isFresh ? last : await read(tx, provisioner_id, claims, false)
+      if (forged && act === 'gives') throw new HeldBack(saysForged)
     },
     async beat(tx, provisioner_id, claims) {
-      requireWritable(await installation.now())
+      await current()
       if (claims === null) return
-      found.delete(provisioner_id)
-      await whereKept(confirm(tx, provisioner_id, claims, performance.now() - openedAt >= listenMs))
+      const { forged } = await read(tx, provisioner_id, claims, true)
+      if (forged) throw new HeldBack(saysForged)
     },
   }
 }
 
 /** A target that keeps no claim is used without one. */
-async function whereKept(confirmed: Promise<void>): Promise<void> {
-  try {
-    await confirmed
-  } catch (error) {
+function withoutPlace(installation: InstallationState) {
+  return async (error: unknown): Promise<ConfirmedClaim> => {
     if (!(error instanceof NoPlaceForClaim)) throw error
+    return { epoch: (await installation.now()).epoch, forged: false, isSettled: true }
   }
-}
-
-async function contested(
-  ctx: WorkCtx,
-  provisioner_id: string,
-  holder: Claim | undefined,
-  ours: string,
-): Promise<HeldBack> {
-  if (holder === undefined) throw new Error('a claim is contested that is not there')
-  await noteContested(ctx, provisioner_id, holder)
-  return new HeldBack(saysContested(holder, ours))
-}
-
-type Found = { id: string; epoch: number; there: Claim | undefined; verdict: ClaimVerdict }
-
-/** INVARIANT: the database knows a claim before the target does, so a process that is killed between the two still recognizes it. */
-async function write(
-  ctx: WorkCtx,
-  provisioner_id: string,
-  claims: TargetClaims,
-  { id, epoch, there, verdict }: Found,
-): Promise<void> {
-  const next = { epoch, token: randomUUID(), replaces: there?.token, beats: verdict === 'ours' }
-  const kept = await keepClaim(ctx, provisioner_id, next)
-  // It was deleted meanwhile.
-  if (kept === undefined) return
-  const { token, beat_at: at } = kept
-  await inTime(maxCallMs, (signal) => claims.write(ctx.tx, { installation: id, epoch, token, at }, signal))
 }

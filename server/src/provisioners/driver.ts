@@ -78,14 +78,14 @@ export type Sessions = { seconds: number | null; note: string | null }
 /** Whether the target holds the access. `ends_early`: it does, but will remove it by itself too early. */
 export type Held = 'held' | 'ends_early' | 'absent'
 
-/** An entitlement of the ledger, as a sweep compares it. `is_gone`: the target should not hold it. */
-export type Known = Pick<Plan, 'key' | 'target'> & { is_gone?: boolean }
+/** An entitlement of the ledger, as a sweep compares it. `is_doubtful`: the target should not hold it, or not by us, so its mark is read. */
+export type Known = Pick<Plan, 'key' | 'target'> & { is_doubtful?: boolean }
 
 /**
  * An entitlement that a sweep found at the target. `origin`: it was given by this installation, as its mark proves; null or left out: that is
- * not proven, or it is known and should be there.
+ * not proven, or it is known and should be there. `provisioner_id`: which provisioner its mark names, proven or not.
  */
-export type Sighting = Pick<Plan, 'key' | 'target'> & { origin?: Origin | null }
+export type Sighting = Pick<Plan, 'key' | 'target'> & { origin?: Origin | null; provisioner_id?: string }
 
 /** Access by a permission set that Sallyport did not make. `exclusive`: the set is tagged as one that only Sallyport assigns. */
 export type ForeignSighting = Pick<Plan, 'key' | 'target'> & { exclusive: boolean }
@@ -162,8 +162,28 @@ export type TargetClaims = {
   write(tx: Tx, claim: Claim, signal: AbortSignal): Promise<void>
 }
 
-/** What is written at the target. `token`: by which the writer recognizes it. `at`: when, by the clock of the writer's database. */
-export type Claim = Mark & { token: string; at: string }
+/**
+ * What is written at the target. `token`: by which the writer recognizes it. `at`: when, by the clock of the writer's database. `signature`: shows
+ * that somebody with our root key wrote it; a claim without it is read nevertheless.
+ */
+export type Claim = Mark & { token: string; at: string; signature: string }
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** Reads a claim as a target keeps it; undefined where it has not the form of one, and so is nobody's. */
+export function readClaim(said: Partial<Record<keyof Claim, unknown>>): Claim | undefined {
+  const { installation, epoch, token, at, signature = '' } = said
+  const isNamed = [installation, token].every((id) => typeof id === 'string' && uuid.test(id))
+  const isTime = typeof at === 'string' && /^[\dT:.Z+-]{20,40}$/.test(at) && !Number.isNaN(Date.parse(at))
+  if (!isNamed || !isTime || !Number.isSafeInteger(epoch) || typeof signature !== 'string') return undefined
+  return {
+    installation: String(installation),
+    epoch: Number(epoch),
+    token: String(token),
+    at,
+    signature: signature.slice(0, 100),
+  }
+}
 
 export type Config = Readonly<Record<string, unknown>>
 

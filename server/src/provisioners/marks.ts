@@ -3,7 +3,7 @@ import { isSigned, type SignedMark, signMark } from '../installation/mark.ts'
 import type { Marks } from './driver.ts'
 
 /** The keys that sign marks: the one in use, and all that verify. */
-type MarkKeys = { inUse(): Buffer; all(): readonly Buffer[] }
+export type MarkKeys = { inUse(): Buffer; all(): readonly Buffer[] }
 
 export type MarkSource = { installation: InstallationState; keys: MarkKeys }
 

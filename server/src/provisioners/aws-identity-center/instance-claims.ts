@@ -1,4 +1,4 @@
-import { type Claim, NoPlaceForClaim, type TargetClaims } from '../driver.ts'
+import { type Claim, NoPlaceForClaim, readClaim, type TargetClaims } from '../driver.ts'
 import { AwsRefusal, type Center } from './center.ts'
 import { pagesOf } from './pages.ts'
 import type { QueueLimits } from './priority-queue.ts'
@@ -7,7 +7,8 @@ import type { QueueLimits } from './priority-queue.ts'
 const tagOf = ({ provisioner_id }: Center) => `sallyport:claim:${provisioner_id}`
 
 /** Only characters that AWS allows in the value of a tag. */
-const textOf = ({ installation, epoch, token, at }: Claim) => [installation, epoch, token, at].join(' ')
+const textOf = ({ installation, epoch, token, at, signature }: Claim) =>
+  [installation, epoch, token, at, signature].join(' ')
 
 /** Keeps the claim of a provisioner as a tag of its instance. */
 export function instanceClaims(center: Center, queueLimitsOf: (signal: AbortSignal) => QueueLimits): TargetClaims {
@@ -21,7 +22,7 @@ export function instanceClaims(center: Center, queueLimitsOf: (signal: AbortSign
           ),
         )) {
           const tag = Tags.find(({ Key }) => Key === tagOf(center))
-          if (tag !== undefined) return readClaim(tag.Value ?? '')
+          if (tag !== undefined) return claimIn(tag.Value ?? '')
         }
         return undefined
       }),
@@ -36,10 +37,9 @@ export function instanceClaims(center: Center, queueLimitsOf: (signal: AbortSign
 }
 
 /** Undefined: it is not a claim of Sallyport, and is written over. */
-function readClaim(text: string): Claim | undefined {
-  const [installation = '', epoch = '', token = '', at = ''] = text.split(' ')
-  if (!/^\d+$/.test(epoch) || Number.isNaN(Date.parse(at))) return undefined
-  return { installation, epoch: Number(epoch), token, at }
+function claimIn(text: string): Claim | undefined {
+  const [installation, epoch, token, at, signature] = text.split(' ')
+  return readClaim({ installation, epoch: Number(epoch), token, at, signature })
 }
 
 const refusals = [

@@ -77,7 +77,7 @@ async function* madeHere(
       const ofSet = known.get(name)
       const targets = ofSet?.map(({ target }) => assignmentOf(target))
       // The tags of a set that is known, and should be there, say nothing new.
-      const isExpected = ofSet?.some(({ is_gone }) => is_gone !== true) ?? false
+      const isExpected = ofSet?.some(({ is_doubtful }) => is_doubtful !== true) ?? false
       const tags = isExpected ? undefined : await tagsOf(center, arn, queueLimits)
       if (targets === undefined && tags?.get(tagKeys.tenant) !== center.tenant_id) continue
       const accounts = targets?.map(({ account_id }) => account_id) ?? (await listAccounts(center, arn, queueLimits))
@@ -108,7 +108,8 @@ async function withOrigin({ marks }: Center, sighting: Sighting, tags: ReadonlyM
     signature: tags.get(tagKeys.signature) ?? '',
   }
   const access = { grant_id: tags.get(tagKeys.grant) ?? '', key: sighting.key }
-  return { ...sighting, origin: (await marks?.read(access, mark)) ?? null }
+  const provisioner_id = tags.get(tagKeys.provisioner)
+  return { ...sighting, origin: (await marks?.read(access, mark)) ?? null, ...(provisioner_id && { provisioner_id }) }
 }
 
 /** A sighting with enough data to remove the assignment. */

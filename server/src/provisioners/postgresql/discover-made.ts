@@ -45,10 +45,10 @@ export async function* discoverMade(
       }
       const before = byKey.get(keyOf(held))
       if (before === undefined) {
-        return [{ key: keyOf(held), target: held, origin: await readMade(marks, held, row.comment) }]
+        return [{ key: keyOf(held), target: held, ...(await readMade(marks, held, row.comment)) }]
       }
       if (row.can_login !== 't' || row.role == null) return []
-      return [before.is_gone === true ? { ...before, origin: await readMade(marks, held, row.comment) } : before]
+      return [before.is_doubtful === true ? { ...before, ...(await readMade(marks, held, row.comment)) } : before]
     })
     const sightings = (await Promise.all(pages)).flat()
     if (sightings.length > 0) yield sightings

@@ -67,7 +67,7 @@ async function readPage(
     if (before !== undefined) {
       // A login that was disabled by hand gives no access, regardless of its roles.
       if (readHeldRole(before.target).manages_login && row.can_login !== 't') return []
-      return [before.is_gone === true ? { ...before, origin } : before]
+      return [before.is_doubtful === true ? { ...before, origin } : before]
     }
     if (row.is_ours !== 't' || !mapped.has(row.role ?? '')) return []
     const held: HeldRole = {
@@ -109,17 +109,12 @@ async function readClaimsIfAny(leased: LeasedConnection): Promise<RoleClaims> {
   }
 }
 
-/** How many transactions ago one was, by the server. */
-function agoOf(transaction: string): string {
-  return `(pg_snapshot_xmax(pg_current_snapshot())::text::bigint - nullif(${transaction}::text, '')::bigint)`
-}
-
 /**
- * Whether the membership `m` was written after the transaction `$4` and before `$5`. PostgreSQL keeps half of the number of the transaction that
- * wrote a row, which is enough for two thousand million transactions.
+ * Whether the membership `m` was written after the transaction `$4` and before `$5`, by how long ago each was. PostgreSQL keeps half of the number
+ * of the transaction that wrote a row, which is enough for two thousand million transactions.
  */
-const isBetween = `coalesce(age(m.xmin)::bigint <= ${agoOf('$4')} and age(m.xmin)::bigint > ${agoOf('$5')}
-  and ${agoOf('$4')} < 2000000000, false)`
+const isBetween = `coalesce(age(m.xmin) <= age(nullif($4, '')::xid8::xid) and age(m.xmin) > age(nullif($5, '')::xid8::xid)
+  and pg_snapshot_xmax(pg_current_snapshot())::text::bigint - nullif($4, '')::bigint < 2000000000, false)`
 
 function placeName({ role_oid, login_oid }: Place): string {
   return `${role_oid}/${login_oid}`

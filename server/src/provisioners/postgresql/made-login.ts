@@ -1,10 +1,9 @@
 import pg from 'pg'
-import type { SignedMark } from '../../installation/mark.ts'
 import { type Held, type PlanInput, TargetError } from '../driver.ts'
 import type { LeasedConnection } from './connections.ts'
 import { begin, endFor, type HeldRole, requireMapped } from './held-role.ts'
 import { leftoversPrefix } from './left-behind.ts'
-import { beginOfComment, commentOf, markOf } from './made-mark.ts'
+import { beginOfComment, commentOf, type MadeMark, markOf } from './made-mark.ts'
 import { nameOfServer, type Settings } from './postgresql-config.ts'
 import { findLoginFault, findMakingFault, findOwnFault, findRoleFault } from './role-rules.ts'
 import { isEffective, mayMakeRoles, type RoleFacts, readLogin, readRole } from './server-roles.ts'
@@ -54,7 +53,7 @@ export async function planMade(
 }
 
 /** `mark`: says who makes the login. */
-type Giving = { held: HeldRole; until: Date; mark: SignedMark | undefined }
+type Giving = { held: HeldRole; until: Date; mark: MadeMark | undefined }
 
 /** Makes the login, without a password, until shortly after the end, and grants it the role. All or nothing, so that no kill leaves it unmarked. */
 export async function giveMade(leased: LeasedConnection, settings: Settings, { held, until, mark }: Giving) {

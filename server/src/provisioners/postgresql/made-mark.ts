@@ -14,10 +14,10 @@ export function markOf(login: string): string {
 }
 
 /** The whole comment. */
-export function commentOf(login: string, signed: SignedMark | undefined): string {
+export function commentOf(login: string, signed: MadeMark | undefined): string {
   if (signed === undefined) return markOf(login)
-  const { installation, epoch, signature } = signed
-  return `${markOf(login)}; installation ${installation}, epoch ${epoch}, signature ${signature}`
+  const { installation, epoch, provisioner_id, signature } = signed
+  return `${markOf(login)}; installation ${installation}, epoch ${epoch}, provisioner ${provisioner_id}, signature ${signature}`
 }
 
 /**
@@ -33,22 +33,30 @@ export const beginOfComment = `split_part(shobj_description(l.oid, 'pg_authid'),
 /** The first name of the login `l`, from its mark. */
 export const firstName = `substr(${beginOfComment}, ${mark.length + 1})`
 
+/** Says besides which provisioner made the login. */
+export type MadeMark = SignedMark & { provisioner_id: string }
+
 /** The mark of a new login. */
-export function signMade(marks: Marks | undefined, held: HeldRole): Promise<SignedMark | undefined> {
-  return marks?.sign({ grant_id: grantOf(held.login), key: keyOf(held) }) ?? Promise.resolve(undefined)
+export async function signMade(
+  { marks, provisioner_id }: { marks: Marks | undefined; provisioner_id: string },
+  held: HeldRole,
+): Promise<MadeMark | undefined> {
+  const signed = await marks?.sign({ grant_id: grantOf(held.login), key: keyOf(held) })
+  return signed && { ...signed, provisioner_id }
 }
 
-/** What the comment of a login proves. */
+/** What the comment of a login proves, and which provisioner it names. */
 export async function readMade(
   marks: Marks | undefined,
   held: HeldRole,
   comment: string | null | undefined,
-): Promise<Origin | null> {
-  const [, installation, epoch, signature] =
-    /; installation (\S+), epoch (\d+), signature (\S+)$/.exec(comment ?? '') ?? []
-  if (marks === undefined || installation === undefined || signature === undefined) return null
+): Promise<{ origin: Origin | null; provisioner_id?: string }> {
+  const [, installation, epoch, provisioner_id, signature] =
+    /; installation (\S+), epoch (\d+), provisioner (\S+), signature (\S+)$/.exec(comment ?? '') ?? []
+  if (installation === undefined || provisioner_id === undefined || signature === undefined) return { origin: null }
   const access = { grant_id: grantOf(held.login), key: keyOf(held) }
-  return marks.read(access, { installation, epoch: Number(epoch), signature })
+  const origin = await marks?.read(access, { installation, epoch: Number(epoch), signature })
+  return { origin: origin ?? null, provisioner_id }
 }
 
 /** The grant for which a login was made is in its name. */

@@ -63,7 +63,8 @@ function open({ config, egress, provisioner_id, marks }: Opening): Driver {
       connections.use({ signal, ahead: false }, async (leased) => {
         const held = readHeldRole(target)
         requireSameGiver(held, settings, leased.facts)
-        if (held.made) await giveMade(leased, settings, { held, until, mark: await signMade(marks, held) })
+        if (held.made)
+          await giveMade(leased, settings, { held, until, mark: await signMade({ marks, provisioner_id }, held) })
         else await give(leased, settings, held, until)
         return done
       }),

@@ -1,5 +1,6 @@
 import pg from 'pg'
-import { type Claim, NoPlaceForClaim, type TargetClaims, TargetError } from '../driver.ts'
+import { isObject } from '../../kernel/is-object.ts'
+import { type Claim, NoPlaceForClaim, readClaim, type TargetClaims, TargetError } from '../driver.ts'
 import type { LeasedConnection } from './connections.ts'
 import { begin } from './held-role.ts'
 import type { SessionAccess } from './sessions.ts'
@@ -15,9 +16,10 @@ const forgottenAfterMs = 30 * 86_400_000
 
 /**
  * `since`: the transaction of the server in which this installation claimed the role first, and `from`: in its epoch. What the role granted in
- * between, and the ledger does not know, was granted in an earlier epoch of the installation.
+ * between, and the ledger does not know, was granted in an earlier epoch of the installation. `system`: the server that counted them; an upgrade
+ * or a restore of it writes all memberships anew.
  */
-type RoleClaim = Claim & { since: string; from: string }
+type RoleClaim = Claim & { since: string; from: string; system: string }
 export type RoleClaims = Readonly<Record<string, RoleClaim>>
 
 /** Keeps the claim of a provisioner at the role that it signs in as. */
@@ -27,18 +29,24 @@ export function roleClaims(access: Pick<SessionAccess, 'connections'>, provision
   return {
     read: (_tx, signal) =>
       use(signal, async (leased) => {
-        const { installation, epoch, token, at } = (await readClaims(leased))[provisioner_id] ?? {}
-        return token === undefined ? undefined : ({ installation, epoch, token, at } as Claim)
+        const {
+          since: _since,
+          from: _from,
+          system: _system,
+          ...claim
+        } = (await readClaims(leased))[provisioner_id] ?? {}
+        return readClaim(claim)
       }),
     write: (_tx, claim, signal) =>
       use(signal, async (leased) => {
         const { query } = leased
         await query(begin)
-        // Of two provisioners of this role in one database, none writes over the claim of the other.
-        await query(`select pg_advisory_xact_lock(hashtext('${prefix}'))`)
+        // Two provisioners of this role seldom write at once. It is no fault if they do, or if a login of the server holds the lock: a claim
+        // that is lost is written again.
+        await query(`select pg_try_advisory_xact_lock(hashtext('${prefix}'))`)
         const before = withoutForgotten(await readClaims(leased), Date.parse(claim.at))
-        const [row] = await query('select pg_current_xact_id()::text as now')
-        const kept = begunWith(before[provisioner_id], claim, row?.now ?? '')
+        const [row] = await query(whereAndWhen)
+        const kept = begunWith(before[provisioner_id], claim, { now: row?.now ?? '', system: row?.system ?? '' })
         await writeClaims(leased, { ...before, [provisioner_id]: kept })
         await query('commit')
       }),
@@ -73,11 +81,20 @@ async function writeClaims({ query, facts }: LeasedConnection, claims: RoleClaim
 }
 
 /** Another installation that claimed the role before may have granted what is there. */
-function begunWith(before: RoleClaim | undefined, claim: Claim, now: string): RoleClaim {
-  const isSame = before?.installation === claim.installation
+function begunWith(
+  before: RoleClaim | undefined,
+  claim: Claim,
+  { now, system }: { now: string; system: string },
+): RoleClaim {
+  const isSame = before?.installation === claim.installation && before.system === system
   const since = isSame ? before.since : now
-  return { ...claim, since, from: isSame && before.epoch === claim.epoch ? before.from : now }
+  return { ...claim, system, since, from: isSame && before.epoch === claim.epoch ? before.from : now }
 }
+
+/** A server that does not say which one it is counts as the same. */
+const whereAndWhen = `select pg_current_xact_id()::text as now,
+  case when has_function_privilege('pg_control_system()', 'execute')
+    then (select system_identifier::text from pg_control_system()) end as system`
 
 /** Only what has the form of a claim: an administrator may have edited it. */
 function claimsIn(text: string): RoleClaims {
@@ -87,16 +104,13 @@ function claimsIn(text: string): RoleClaims {
   } catch {
     return {}
   }
-  if (typeof read !== 'object' || read === null) return {}
+  if (!isObject(read)) return {}
   return Object.fromEntries(Object.entries(read).filter((entry): entry is [string, RoleClaim] => isClaim(entry[1])))
 }
 
 function isClaim(value: unknown): value is RoleClaim {
-  if (typeof value !== 'object' || value === null) return false
-  const { installation, epoch, token, at, since, from } = value as Partial<Record<keyof RoleClaim, unknown>>
-  const texts = [installation, token, at, since, from].every((text) => typeof text === 'string')
-  const isCounted = [since, from].every((text) => /^\d+$/.test(String(text)))
-  return texts && isCounted && Number.isSafeInteger(epoch) && !Number.isNaN(Date.parse(String(at)))
+  if (!isObject(value) || readClaim(value) === undefined) return false
+  return [value.since, value.from].every((text) => typeof text === 'string' && /^\d+$/.test(text))
 }
 
 function withoutForgotten(claims: RoleClaims, now: number): RoleClaims {

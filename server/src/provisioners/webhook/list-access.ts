@@ -4,6 +4,9 @@ import { type Known, type Opening, type Sighting, TargetError } from '../driver.
 import type { Answer } from './answer.ts'
 import type { Receiver } from './receiver.ts'
 
+/** The name of access, as in the answer to a plan. */
+const isName = /^[\x20-\x7e]{1,500}$/
+
 /** A list that is longer never ends. */
 const maxPages = 10_000
 
@@ -44,10 +47,17 @@ async function sightingOf(
   if (!isObject(one) || !isObject(one.user) || !isObject(one.resource)) throw malformed('each access with its data')
   const { mark, until: _until, callback: _callback, ...data } = one
   const [entitlement, user_id] = [data.entitlement, one.user.id]
-  if (typeof entitlement !== 'string' || typeof user_id !== 'string') throw malformed('each access with its data')
+  if (
+    typeof entitlement !== 'string' ||
+    !isName.test(entitlement) ||
+    typeof user_id !== 'string' ||
+    !isName.test(user_id)
+  ) {
+    throw malformed('each access with its data')
+  }
   const key = keyOf(entitlement, user_id)
   const before = known.get(key)
-  if (before !== undefined && before.is_gone !== true) return before
+  if (before !== undefined && before.is_doubtful !== true) return before
   const access = { grant_id: String(data.first_grant_id), key }
   const origin = isObject(mark) ? ((await marks?.read(access, mark)) ?? null) : null
   return { key, target: before?.target ?? { ...data, key }, origin }

@@ -1,5 +1,5 @@
-import type { Opening, TargetClaims } from '../driver.ts'
-import { type Claim, TargetError } from '../driver.ts'
+import { isObject } from '../../kernel/is-object.ts'
+import { type Claim, type Opening, readClaim, type TargetClaims, TargetError } from '../driver.ts'
 import type { Receiver } from './receiver.ts'
 
 /** Keeps the claim of a provisioner at a receiver that lists what it holds: it answers the claim that it has kept before. */
@@ -9,7 +9,7 @@ export function receiverClaims(receiver: Receiver, { provisioner_id, tenant_id }
     const { fields } = await receiver.withinLimit('takes', () =>
       receiver.send(tx, { type: 'access.claim', data }, signal),
     )
-    return readClaim(fields.claim)
+    return claimIn(fields.claim)
   }
   return {
     read: (tx, signal) => send(tx, null, signal),
@@ -19,13 +19,10 @@ export function receiverClaims(receiver: Receiver, { provisioner_id, tenant_id }
   }
 }
 
-function readClaim(said: unknown): Claim | undefined {
+function claimIn(said: unknown): Claim | undefined {
   if (said === null) return undefined
-  const { installation, epoch, token, at } = (said ?? {}) as Partial<Record<keyof Claim, unknown>>
-  const isTime = typeof at === 'string' && !Number.isNaN(Date.parse(at))
-  if (typeof installation === 'string' && typeof token === 'string' && Number.isSafeInteger(epoch) && isTime) {
-    return { installation, epoch: Number(epoch), token, at }
-  }
+  const claim = isObject(said) ? readClaim(said) : undefined
+  if (claim !== undefined) return claim
   throw new TargetError(
     'transient',
     'the receiver answered `access.claim` without the `claim` that it has kept, or null where it has none',
