@@ -72,8 +72,8 @@ async function compareAll(ctx: WorkCtx, item: WorkItem, sweep: Sweep, driver: Dr
   for (;;) {
     const known = await findCompared(ctx.tx, sweep, after, days)
     const last = known.at(-1)
-    // A target that lost history may hold what is not known.
-    const isListed = sweep.is_whole && list !== undefined && after === undefined
+    // Where history was lost, a target may hold what is not known.
+    const isListed = (sweep.is_whole || sweep.has_orphans) && list !== undefined && after === undefined
     if (last === undefined && !isListed) return isNeeded
     const suspects = list === undefined ? known.map(({ id }) => id) : await findAtOdds(ctx, item, sweep, known, list)
     if (suspects.length > 0) await suspect(ctx.tx, item, suspects, spreadSeconds(suspects.length))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { asCopyOf, asSnapshotOf, historyStage, type Site } from '../support/history-stage.ts'
+import { asCopyOf, asPromoted, asSnapshotOf, historyStage, type Site } from '../support/history-stage.ts'
 import { postgresqlTarget } from '../support/real-targets.ts'
 import { until } from '../support/wait.ts'
 
@@ -23,7 +23,8 @@ const statusOf = async (site: Site) => ((await site.provisioner()).claim as { st
 
 /** What a copy is asked to do at the target is not done, while the original goes on. */
 async function doesNothing(copy: Site, held: { email: string; grant: string }, why: RegExp): Promise<void> {
-  await copy.revoke(held.grant)
+  if ((await copy.grant(held.grant)).status === 'active') await copy.revoke(held.grant)
+  await copy.retryNow()
   await says(copy, held.grant, why)
   const asked = await copy.ask(await copy.person())
   await until('it waits', async () => {
@@ -97,4 +98,17 @@ test('an exported tenant that was imported elsewhere does nothing, until it is a
   const [theirs] = await copy.db.asSuperuser('select id from installation')
   assert.notEqual(ours?.id, theirs?.id)
   await doesNothing(copy, held, /its database was restored/)
+})
+
+test('a standby that was promoted beside the original listens first, and finds it', async () => {
+  const held = await given()
+  await original.sweep()
+  const file = await on.backUp(original)
+  const copy = await on.restored(file, asPromoted(original), { claimListenMs: 3_600_000 })
+  await copy.revoke(held.grant)
+  await says(copy, held.grant, /the database was promoted, and another copy of it may act at this target/)
+  await original.sweep()
+  await doesNothing(copy, held, /another copy of this Sallyport acts at this target/)
+  assert.equal(await statusOf(copy), 'contested')
+  assert.equal(await statusOf(original), 'held')
 })

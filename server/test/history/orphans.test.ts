@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { newId } from '../../src/kernel/id.ts'
 import { exclusiveTag, tagKeys } from '../../src/provisioners/aws-identity-center/own-set.ts'
 import { asPromoted, historyStage, type Requester, type Site } from '../support/history-stage.ts'
-import { awsTarget, postgresqlTarget } from '../support/real-targets.ts'
+import { awsTarget, postgresqlTarget, webhookTarget } from '../support/real-targets.ts'
 import { until } from '../support/wait.ts'
 
 /** What a sweep does with access that the ledger does not know, besides the plain case. */
@@ -91,6 +92,37 @@ test('access that had ended, and was given again before history was lost, is end
     await restored.sweep()
     return (await on.holders()).length === 0
   })
+})
+
+test('lost access that is requested again before it is found is ended with the new grant', async (t) => {
+  const on = await stageAt(await webhookTarget())
+  t.after(on.close)
+  const person = await on.original.person()
+  const { restored } = await on.losing(() => given(on.original, person))
+  await restored.noSecondLook()
+  // It is at the target already, so it is active although nothing may be changed there.
+  const again = await restored.active(await restored.ask(person))
+  await restored.adopt()
+  await until('its mark was read', async () => (await on.orphansOf(restored)).length === 1)
+  await restored.sweep()
+  assert.deepEqual(await on.holders(), [person.email], 'a grant wants it')
+  await restored.revoke(again)
+  await until('it is ended', async () => {
+    await restored.sweep()
+    return (await on.holders()).length === 0
+  })
+})
+
+test('a login of the target that holds the lock of the claims keeps nothing from being ended', async (t) => {
+  const target = await postgresqlTarget()
+  const on = await stageAt(target)
+  t.after(on.close)
+  const held = await given(on.original)
+  const attacker = await target.server.signIn('postgres', target.server.password)
+  await attacker.query(`select pg_advisory_lock(hashtext('sallyport claims '))`)
+  await on.original.sweep()
+  await on.original.revoke(held.grant)
+  await until('it is ended', async () => (await on.holders()).length === 0)
 })
 
 test('more than the bound waits for a person (F18)', async (t) => {
@@ -207,6 +239,27 @@ suite('at AWS', () => {
     ])
     assert.equal(orphans[0]?.exclusive, true)
     assert.equal((await on.holders()).length, 4)
+  })
+
+  test('a claim that somebody wrote without our key stops what is given, and no end', async (t) => {
+    const target = await awsTarget()
+    const on = await stageAt(target)
+    t.after(on.close)
+    const held = await given(on.original)
+    await on.original.sweep()
+    const { provisioner_id } = on.tenant
+    const forged = `${newId()} 4102444800 ${newId()} 2099-12-31T00:00:00.000Z forged`
+    target.aws.tagInstance(`sallyport:claim:${provisioner_id}`, forged)
+    await on.original.sweep()
+    const asked = await on.original.ask(await on.original.person())
+    await until('it waits', async () => {
+      const [grant] = (await on.original.get(`/v1/grants?request_id=${asked}`)).data as { last_error: string | null }[]
+      return /somebody else has written over the claim/.test(String(grant?.last_error))
+    })
+    await on.original.revoke(held.grant)
+    await until('it is ended', async () => (await on.holders()).length === 0)
+    const claim = (await on.original.provisioner()).claim as { status: string }
+    assert.equal(claim.status, 'contested')
   })
 
   test('a set that is gone before its end is ended without a fault (F19)', async (t) => {

@@ -34,8 +34,8 @@ export async function historyStage(target: RealTarget) {
   }
   const db = await addDatabase()
   const tenant = await setUpTenant(await serviceOn(db, rootKey), target)
-  const siteOn = async (database: MadeDatabase) =>
-    openSite(database, await serviceOn(database, rootKey), tenant, target)
+  const siteOn = async (database: MadeDatabase, options = {}) =>
+    openSite(database, await serviceOn(database, rootKey, options), tenant, target)
   const original = await siteOn(db)
   return {
     target,
@@ -43,11 +43,15 @@ export async function historyStage(target: RealTarget) {
     original,
     folder,
     /** A service on an empty database into which a backup was restored. `before`: changes what it knows of itself. */
-    async restored(file: string, before: (copy: TestDatabase) => Promise<unknown> = async () => undefined) {
+    async restored(
+      file: string,
+      before: (copy: TestDatabase) => Promise<unknown> = async () => undefined,
+      options: { claimListenMs?: number } = {},
+    ) {
       const into = await addDatabase()
       await restoreBackup(into, file)
       await before(into)
-      return siteOn(into)
+      return siteOn(into, options)
     },
     backUp: async (site: Site) => {
       const file = join(folder, `${newId()}.backup`)
@@ -101,8 +105,8 @@ export const asPromoted = (site: Site) => async (copy: TestDatabase) => {
 
 const env = { EGRESS_ALLOW: '127.0.0.1,localhost' }
 
-function serviceOn(db: TestDatabase, rootKey: Buffer): Promise<House> {
-  return houseOn(db, { env, rootKey, claimListenMs: 0 })
+function serviceOn(db: TestDatabase, rootKey: Buffer, options: { claimListenMs?: number } = {}): Promise<House> {
+  return houseOn(db, { env, rootKey, claimListenMs: 0, ...options })
 }
 
 async function setUpTenant(house: House, target: RealTarget): Promise<TestTenant & { provisioner_id: string }> {
@@ -137,6 +141,9 @@ async function openSite(
       'select id, data from event where tenant_id = $1 and type = $2 order by seq',
       [tenant_id, type],
     )
+  /** What waits for another attempt is tried now. */
+  const retryNow = () =>
+    db.asSuperuser('update entitlement set next_look_at = clock_timestamp() where failures > 0 and lease_until is null')
   const grantOf = async (request_id: string) => {
     const [grant] = (await get(`/v1/grants?request_id=${request_id}`)).data as Shown[]
     return grant
@@ -189,10 +196,9 @@ async function openSite(
     /** Its operator says that it is the original. What waited for that is retried now. */
     async adopt() {
       await adoptInstallation(db.database.service)
-      await db.asSuperuser(
-        'update entitlement set next_look_at = clock_timestamp() where failures > 0 and lease_until is null',
-      )
+      await retryNow()
     },
+    retryNow,
   }
 }
 

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { openAwsTarget } from './aws-stage.ts'
 import { configOf, letMakeLogins, setUpByGuide } from './postgresql-stage.ts'
-import { startTargetPostgres } from './target-postgres.ts'
+import { startTargetPostgres, type TargetPostgres } from './target-postgres.ts'
 import { startReceiver } from './webhook-receiver.ts'
 
 /** A target outside of Sallyport, as a test of what happens there needs it. */
@@ -23,13 +23,14 @@ const account = '111111111111'
 const orders = `arn:aws:rds:eu-west-1:${account}:db:orders`
 
 /** A server of the customer's. `made`: Sallyport makes a login for each grant. */
-export async function postgresqlTarget({ made = false } = {}): Promise<RealTarget> {
+export async function postgresqlTarget({ made = false } = {}): Promise<RealTarget & { server: TargetPostgres }> {
   const server = await startTargetPostgres(18)
   await setUpByGuide(server)
   if (made) await letMakeLogins(server)
   const config = configOf(server, { resource_ids: [orders], ...(made && { makes_logins: true }) })
   const emails = new Set<string>()
   return {
+    server,
     provisioner: {
       name: 'orders',
       provisioner_type: 'postgresql',

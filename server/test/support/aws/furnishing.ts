@@ -100,6 +100,8 @@ function contents(cloud: Cloud) {
       cloud.sets.set(arn, { arn, name, contents, ...made, ...rest })
       return arn
     },
+    /** Another party tags the instance. */
+    tagInstance: (key: string, value: string): void => void cloud.instance_tags.set(key, value),
     /** Another party deletes a set that is assigned to nobody. */
     removePermissionSet(arn: string): void {
       const set = cloud.sets.get(arn)
