@@ -12,8 +12,8 @@ export const theirs = [
 ]
 
 /** A driver with `cut_sessions`, and people with sessions of the set `ReadOnly`, which somebody else has on both accounts too. */
-export async function openCutStage() {
-  const target = await openAwsTarget({}, { cut_sessions: true })
+export async function openCutStage(settings: Parameters<typeof openAwsTarget>[0] = {}) {
+  const target = await openAwsTarget(settings, { cut_sessions: true })
   const { aws, opening, accounts, sets, inputFor } = target
   const driver = quick.open(opening)
   const inAnHour = new Date(Date.now() + 3_600_000)

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { after } from 'node:test'
 import { busiestSecond, type Entry, type Overtaken, openCallLog, overtakenRevokes } from './call-log.ts'
 import {
@@ -27,6 +28,8 @@ const usual: Settings = {
   listLag: { ms: 0, lists: 0 },
   page: 100,
   maxSets: 3500,
+  policies: 'as put',
+  ids: 'uuid',
   instances: 1,
 }
 
@@ -100,7 +103,7 @@ function emptyCloud(settings: Settings): Cloud {
     region: 'eu-central-1',
     instance_arn: `arn:aws:sso:::instance/ssoins-${hex(16)}`,
     instance_tags: new Map(),
-    identity_store_id: `d-${hex(10)}`,
+    identity_store_id: settings.ids === 'store too' ? randomUUID() : `d-${hex(10)}`,
     management_account: management,
     organization_id: `o-${hex(10)}`,
     root_id: root,

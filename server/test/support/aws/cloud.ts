@@ -115,6 +115,13 @@ export type Settings = {
   page: number
   /** How many permission sets an instance may have. */
   maxSets: number
+  /** Whether policies are shown as they were put, or in another form that says the same. */
+  policies: 'as put' | 'in another form'
+  /**
+   * The forms of ids. `prefixed`: those of users and groups begin with that of their store; `store too`: that of the store is a UUID, too;
+   * `uuid`: UUIDs in a store `d-…`.
+   */
+  ids: 'uuid' | 'prefixed' | 'store too'
   /** How many instances the role finds: none in another region than the organization's. */
   instances: number
 }
@@ -223,3 +230,7 @@ export function release(cloud: Cloud): void {
 /** A name as the service makes them: lower-case hex. */
 export const hex = (length: number): string => randomBytes(length).toString('hex').slice(0, length)
 export const newRequestId = (): string => randomUUID()
+/** The id of a user or a group. */
+export function newPrincipalId({ settings, identity_store_id }: Cloud): string {
+  return settings.ids === 'prefixed' ? `${identity_store_id.slice(2)}-${randomUUID()}` : randomUUID()
+}

@@ -1,4 +1,4 @@
-import { type Account, type Cloud, type Database, hex, newRequestId, type User, type UserDetails } from './cloud.ts'
+import { type Account, type Cloud, type Database, hex, newPrincipalId, type User, type UserDetails } from './cloud.ts'
 
 type UserChange = Partial<Pick<User, 'user_name' | 'display_name'>> & UserDetails
 
@@ -49,7 +49,7 @@ function contents(cloud: Cloud) {
   return {
     /** Returns the user's id in the directory. */
     addUser(user_name: string, external_ids: { Issuer: string; Id: string }[] = [], more: UserDetails = {}): string {
-      const id = `${hex(8)}-${hex(4)}-${hex(4)}-${hex(4)}-${hex(12)}`
+      const id = newPrincipalId(cloud)
       cloud.users.set(id, { id, user_name, display_name: user_name, external_ids, more })
       return id
     },
@@ -63,7 +63,7 @@ function contents(cloud: Cloud) {
     },
     /** Returns the group's id in the directory. */
     addGroup(name: string, members: readonly string[] = []): string {
-      const id = newRequestId()
+      const id = newPrincipalId(cloud)
       cloud.groups.set(id, { id, name, members: new Set(members) })
       return id
     },

@@ -14,8 +14,7 @@ export type Misdeed =
 
 /**
  * The calls that meet it: those of an operation (`*`: of every one), of a service, in a region, whose input satisfies `when`; the
- * first
- * `skip` of them do not.
+ * first `skip` of them do not, and then only each `every`th.
  */
 export type Victims = {
   operation: string
@@ -23,11 +22,12 @@ export type Victims = {
   region?: string
   when?: (input: Fields) => boolean
   skip?: number
+  every?: number
 }
 
 type Meeting = Pick<Call, 'service' | 'operation' | 'input'> & Partial<Pick<Call, 'region'>>
 
-type Rule = Victims & { misdeed: Misdeed; left: number; skip: number }
+type Rule = Victims & { misdeed: Misdeed; left: number; skip: number; every: number; met: number }
 
 /** The misdeeds that a test has set, and the one that a call meets. */
 export function openMisdeeds() {
@@ -37,6 +37,8 @@ export function openMisdeeds() {
   const meet = (call: Meeting, sort: (misdeed: Misdeed) => boolean) => {
     for (const rule of rules) {
       if (!sort(rule.misdeed) || !isMeant(rule, call) || --rule.skip >= 0) continue
+      rule.met += 1
+      if (rule.met % rule.every !== 0) continue
       rule.left--
       if (rule.left <= 0) rules.delete(rule)
       return rule.misdeed
@@ -47,7 +49,7 @@ export function openMisdeeds() {
   return {
     /** The next `times` calls meet it, or all until the returned function is called. */
     add(victims: Victims, misdeed: Misdeed, times = Number.POSITIVE_INFINITY): () => void {
-      const rule = { skip: 0, ...victims, misdeed, left: times }
+      const rule = { skip: 0, every: 1, ...victims, misdeed, left: times, met: 0 }
       rules.add(rule)
       return () => void rules.delete(rule)
     },

@@ -116,3 +116,21 @@ function conditionHolds(condition: unknown, context: RequestContext): boolean {
     }),
   )
 }
+
+/** A policy that says the same: names in the other order, white space, a list of one as its value, a value as a list of one. */
+export function inAnotherForm(text: string): string {
+  return text === '' ? text : JSON.stringify(turned(parsed(text)), null, 2)
+}
+
+function turned(value: unknown, name = ''): unknown {
+  if (Array.isArray(value)) {
+    const items = value.map((one) => turned(one))
+    return items.length === 1 && name !== '' ? items[0] : items
+  }
+  if (isObject(value)) {
+    const entries = Object.entries(value).reverse()
+    return Object.fromEntries(entries.map(([key, inner]) => [key, turned(inner, key)]))
+  }
+  // The values of conditions: their keys have a prefix.
+  return name.includes(':') ? [value] : value
+}

@@ -3,7 +3,7 @@ import { checkInstance } from './acts.ts'
 import { type Cloud, isListed, type PermissionSet } from './cloud.ts'
 import { page } from './pages.ts'
 import { findSet } from './permission-sets.ts'
-import { checkPolicy } from './policies.ts'
+import { checkPolicy, inAnotherForm } from './policies.ts'
 import { AwsError, type Call, type Handlers } from './wire.ts'
 
 export const setContentHandlers = (cloud: Cloud) =>
@@ -21,7 +21,8 @@ export const setContentHandlers = (cloud: Cloud) =>
       input: sso.GetInlinePolicyForPermissionSetRequest,
     ): sso.GetInlinePolicyForPermissionSetResponse => {
       checkInstance(cloud, input.InstanceArn)
-      return { InlinePolicy: findSet(cloud, input.PermissionSetArn).contents.inline_policy }
+      const { inline_policy } = findSet(cloud, input.PermissionSetArn).contents
+      return { InlinePolicy: cloud.settings.policies === 'as put' ? inline_policy : inAnotherForm(inline_policy) }
     },
 
     DeleteInlinePolicyFromPermissionSet: (
