@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { PlanInput } from '../driver.ts'
+import { isSamePolicy } from './same-policy.ts'
 
 /** The access that an own set gives: only fixed words and checked ids, so that a template can use it. */
 export type Gift =
@@ -78,12 +79,12 @@ export function inlinePolicyOf(partition: string, account_id: string, gives: Gif
   })
 }
 
-/** When an inline policy expires by itself; undefined for a policy that is not the one of this gift. */
+/** When an inline policy expires by itself, however it is written; undefined for a policy that is not the one of this gift. */
 export function cutOffOf(partition: string, account_id: string, gives: Gift, policy: string): Date | undefined {
-  const [, text = ''] = /"aws:CurrentTime":\s*"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)"/.exec(policy) ?? []
+  const [, text = ''] = /"aws:CurrentTime"\s*:[\s[]*"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)"/.exec(policy) ?? []
   const cutOff = new Date(text)
   if (Number.isNaN(cutOff.getTime())) return undefined
-  return inlinePolicyOf(partition, account_id, gives, cutOff) === policy ? cutOff : undefined
+  return isSamePolicy(inlinePolicyOf(partition, account_id, gives, cutOff), policy) ? cutOff : undefined
 }
 
 function statementsOf(partition: string, account_id: string, gives: Gift): StatementOfPolicy[] {

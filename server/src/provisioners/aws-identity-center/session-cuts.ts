@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isObject } from '../../kernel/is-object.ts'
+import { parseExactly } from './exact-json.ts'
 
 /**
  * The statements in a permission set's inline policy that deny people their older sessions, beside the statements of the
@@ -99,8 +100,8 @@ function statementOf({ person, before }: Cut) {
  */
 function readPolicy(text: string): Policy | undefined {
   if (text.trim() === '') return { whole: { Version: '2012-10-17' }, theirs: [], cuts: [] }
-  const whole = parsed(text)
-  if (!isObject(whole) || JSON.stringify(whole) !== minified(text)) return undefined
+  const whole = parseExactly(text)
+  if (!isObject(whole)) return undefined
   const statements = [whole.Statement].flat()
   if (!statements.every(isObject)) return undefined
   const theirs = statements.filter((one) => cutOf(one) === undefined)
@@ -117,31 +118,4 @@ function cutOf(statement: Statement): Cut | undefined {
   if (Number.isNaN(before.getTime())) return undefined
   const cut = { person, before }
   return isDeepStrictEqual(statementOf(cut), statement) ? cut : undefined
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-/** Valid JSON without white space outside of its texts, and with each text in its usual spelling. */
-function minified(json: string): string {
-  let written = ''
-  for (let at = 0; at < json.length; ) {
-    const end = json[at] === '"' ? endOfText(json, at) : at + 1
-    const part = json.slice(at, end)
-    written += part.startsWith('"') ? JSON.stringify(JSON.parse(part)) : part.trim()
-    at = end
-  }
-  return written
-}
-
-/** Where a text ends that begins there. */
-function endOfText(json: string, begin: number): number {
-  let at = begin + 1
-  while (json[at] !== '"') at += json[at] === '\\' ? 2 : 1
-  return at + 1
 }
