@@ -4960,7 +4960,7 @@ export interface components {
             target_request_id: string | null;
             /** @description how often the step has failed so far; Sallyport retries it */
             failures: number;
-            /** @description the last error message of the target */
+            /** @description the last error message of the target; or why the step waits, which counts as no failure, such as that AWS throttles the calls */
             last_error: string | null;
             /** @description `removed`: by hand while the grant held it; `added`: by hand after it was gone */
             drift: {

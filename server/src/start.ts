@@ -21,7 +21,7 @@ import { openMetrics } from './metrics/metrics.ts'
 import { type MetricsPage, serveMetrics } from './metrics/serve-metrics.ts'
 import { countQuestions, type Watched, watch } from './metrics/watch.ts'
 import { policyEvaluator } from './policy-engine/deciding/evaluate.ts'
-import type { DriverTypes } from './provisioners/drivers.ts'
+import { type DriverTypes, pacesOf } from './provisioners/drivers.ts'
 import { loadRootKeys } from './secrets/root-key-file.ts'
 import { createApp } from './serve.ts'
 import {
@@ -221,6 +221,7 @@ async function serve({ config, log, version, opened, types: driverTypes, site }:
       followsChanges: app.followsChanges,
       isReady: app.isReady,
       listening: app.listening,
+      paces: () => pacesOf(driverTypes),
     },
   )
   const stop = async () => {

@@ -16,7 +16,14 @@ const METRICS_PORT = String(await freePort())
 const sallyport = await startOnTestServer({ METRICS_PORT })
 const page = `http://127.0.0.1:${METRICS_PORT}/metrics`
 
-const idle = { pools: {}, underWay: () => 0, listening: () => 0, followsChanges: () => false, isReady: () => true }
+const idle = {
+  pools: {},
+  underWay: () => 0,
+  listening: () => 0,
+  followsChanges: () => false,
+  isReady: () => true,
+  paces: () => ({}),
+}
 
 async function scrape() {
   const reply = await fetch(page)
@@ -178,6 +185,24 @@ test('shows that the database is down, omits unknown values, and continues when 
   await limitConnections(db, -1)
   await until('the metrics show that the database is up', async () => (await up()) === 1)
   assert.equal(readExposition(await read()).get('sallyport_stuck_revokes')?.samples[0]?.value, 0)
+})
+
+test('exports how fast the targets of a type take calls, and how many they throttled', async () => {
+  const aws = (await scrape()).families
+  const samplesOf = (families: typeof aws, name: string) => families.get(name)?.samples
+  const labels = { provisioner_type: 'aws-identity-center' }
+  for (const [name, value] of [
+    ['sallyport_target_throttled_total', 0],
+    ['sallyport_target_calls_per_second', 18],
+  ] as const)
+    assert.deepEqual(samplesOf(aws, name), [{ name, labels, value }])
+
+  const { database } = await testDatabase()
+  const paces = () => ({ 'aws-identity-center': { throttled: 7, calls_per_second: 2.5 } })
+  const read = watch({ metrics: openMetrics(), database, subscribers: [], ...idle, paces })
+  const families = readExposition(await read())
+  assert.equal(samplesOf(families, 'sallyport_target_throttled_total')?.[0]?.value, 7)
+  assert.equal(samplesOf(families, 'sallyport_target_calls_per_second')?.[0]?.value, 2.5)
 })
 
 test('a hundred scrapes at once query the database once', async () => {

@@ -161,9 +161,20 @@ suite('a run ends', () => {
 
   test('when the target has no capacity; only a grant act that was not under way counts as not begun', () => {
     const later = new NotNow(50)
-    assert.deepEqual(comeBack(runOf(), 'grant', later), { wait_ms: 50, last: { unbegun: true } })
+    assert.deepEqual(comeBack(runOf(), 'grant', later), { wait_ms: 50, last: { unbegun: true, why: null } })
     assert.deepEqual(comeBack(runOf({ act: 'grant' }), 'grant', later), { wait_ms: 50, last: undefined })
     assert.deepEqual(comeBack(runOf(), 'revoke', later), { wait_ms: 50, last: undefined })
+  })
+
+  test('when the target throttles: the reason is shown, and nothing counts as failed', () => {
+    const throttled = new NotNow(50, 'AWS throttles')
+    for (const [step, unbegun] of [
+      ['verify', false],
+      ['grant', true],
+      ['revoke', false],
+    ] as const) {
+      assert.deepEqual(comeBack(runOf(), step, throttled).last, { unbegun, why: 'AWS throttles' })
+    }
   })
 
   const lost = new TargetError('transient', 'lost')

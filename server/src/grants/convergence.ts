@@ -125,13 +125,13 @@ export type Ending = {
    * What happened last. `under_way`: the act continues at the target and is polled by this reference; `wanted` says whether a
    * live grant wanted the entitlement. `gone`: the target no longer holds the access; the act with this reference removed it.
    * `failure`: something failed. `unbegun`: the act was recorded as begun, but did not begin because the target had no
-   * capacity. Undefined: nothing is left to record.
+   * capacity. `why`: the reason to wait that is shown, which is no failure. Undefined: nothing is left to record.
    */
   last:
     | { under_way: string; wanted: boolean }
     | { gone: string | null }
     | { failure: Failure }
-    | { unbegun: true }
+    | { unbegun: boolean; why: string | null }
     | undefined
 }
 
@@ -152,9 +152,9 @@ export function underWay({ wanted }: Run, under_way: string, poll_after_ms: numb
 }
 
 /** The target has no capacity now. The act that this run recorded did not begin, so a late effect of it is impossible. */
-export function comeBack({ act }: Run, step: Step, { after_ms }: NotNow): Ending {
+export function comeBack({ act }: Run, step: Step, { after_ms, why }: NotNow): Ending {
   const unbegun = step === 'grant' && act === null
-  return { wait_ms: waitMs(after_ms), last: unbegun ? { unbegun } : undefined }
+  return { wait_ms: waitMs(after_ms), last: unbegun || why !== null ? { unbegun, why } : undefined }
 }
 
 /** After this many failed polls of an operation that the target has lost, the run observes the target itself. */

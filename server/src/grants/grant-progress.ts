@@ -32,7 +32,12 @@ export const Provisioning = Type.Object(
     since: DateTime,
     target_request_id: Nullable(Type.String({ description: 'the target’s own id of the last request to it' })),
     failures: Type.Integer({ description: 'how often the step has failed so far; Sallyport retries it' }),
-    last_error: Nullable(Type.String({ description: 'the last error message of the target' })),
+    last_error: Nullable(
+      Type.String({
+        description:
+          'the last error message of the target; or why the step waits, which counts as no failure, such as that AWS throttles the calls',
+      }),
+    ),
     drift: Nullable(
       Type.Object(
         { kind: OneOf(drifts), since: DateTime },

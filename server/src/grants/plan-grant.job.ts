@@ -32,7 +32,7 @@ export function planGrant(drivers: Drivers): DueWork {
         // Its provisioner changed during planning: plan again at once.
         if (outcome === 'provisioner_changed') await postponePlan(ctx.tx, item, 0)
       } catch (error) {
-        if (error instanceof NotNow) return postponePlan(ctx.tx, item, waitMs(error.after_ms))
+        if (error instanceof NotNow) return postponePlan(ctx.tx, item, waitMs(error.after_ms), error.why)
         if (!(error instanceof TargetError)) throw error
         if (error.kind === 'permanent') return giveUpPlan(ctx, item, 'reject', error.message)
         await savePlanFailure(ctx.tx, item, error.message, backoffMs(found.failures, Math.random()))

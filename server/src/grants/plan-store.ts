@@ -131,10 +131,14 @@ function oursToPlan(tx: Tx, item: WorkItem): Statement {
   return sql`g.tenant_id = ${tx.tenant_id} and g.id = ${item.id} and g.generation = ${item.generation}::bigint`
 }
 
-/** The target has no capacity for planning now: the grant is planned again after `wait_ms` milliseconds. */
-export async function postponePlan(tx: Tx, item: WorkItem, wait_ms: number): Promise<void> {
+/**
+ * The target has no capacity for planning now: the grant is planned again after `wait_ms` milliseconds. `why`: the reason that
+ * is shown; null: none.
+ */
+export async function postponePlan(tx: Tx, item: WorkItem, wait_ms: number, why: string | null = null): Promise<void> {
   await tx.write([
-    sql`update access_grant g set lease_until = null, updated_at = clock_timestamp(),
+    sql`update access_grant g set lease_until = null, last_error = coalesce(${why}, g.last_error),
+        updated_at = clock_timestamp(),
         next_look_at = clock_timestamp() + make_interval(secs => ${wait_ms / 1000}::float8)
       where ${oursToPlan(tx, item)} and g.status = 'pending'`,
   ])

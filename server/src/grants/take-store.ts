@@ -42,6 +42,7 @@ export async function settle(tx: Tx, settlings: readonly Settling[]): Promise<un
   const failed: ({ item: WorkItem } & Failure)[] = []
   const leaving: UnderWay[] = []
   const others: Settling[] = []
+  const waiting = waitingOf(settlings)
   for (const settling of settlings) {
     const { item, due_at, wait_ms, last } = settling
     if (last !== undefined && 'gone' in last) gone.push({ item, reference: last.gone })
@@ -53,10 +54,31 @@ export async function settle(tx: Tx, settlings: readonly Settling[]): Promise<un
   const writes: Statement[] = []
   if (gone.length > 0) writes.push(endLeaving(tx, gone))
   if (failed.length > 0) writes.push(saveFailures(tx, failed))
+  if (waiting.length > 0) writes.push(showWhy(tx, waiting))
   if (leaving.length > 0) writes.push(awaitTarget(tx, leaving))
   if (others.length > 0) writes.push(postponeChecks(tx, others))
   await tx.write(writes)
   return settlings.map(() => undefined)
+}
+
+type Shown = { item: WorkItem; why: string }
+
+/** The entitlements whose runs end with a reason to wait. */
+function waitingOf(settlings: readonly Settling[]): Shown[] {
+  return settlings.flatMap(({ item, last }) => {
+    return last !== undefined && 'unbegun' in last && last.why !== null ? [{ item, why: last.why }] : []
+  })
+}
+
+/** Shows on the entitlements, and on the grants that wait for them, why they wait. That is no failure. */
+function showWhy(tx: Tx, items: readonly Shown[]): Statement {
+  return sql`with ${mine(tx, items, sql`, why text`)},
+    said as (
+      update entitlement e set last_error = mine.why from mine
+      where e.tenant_id = ${tx.tenant_id} and e.id = mine.id and e.last_error is distinct from mine.why)
+    update access_grant g set last_error = mine.why, updated_at = clock_timestamp()
+    from mine where ${isOfMine(tx)} and (g.status = 'pending' or ${isLeaving})
+      and g.last_error is distinct from mine.why`
 }
 
 type UnderWay = { item: WorkItem; due_at: string; wait_seconds: number; reference: string }
@@ -134,7 +156,7 @@ function postponeChecks(tx: Tx, settlings: readonly Settling[]): Statement {
     wait_seconds: wait_ms === undefined ? null : wait_ms / 1000,
     reference: last !== undefined && 'under_way' in last ? last.under_way : null,
     gone: last !== undefined && 'gone' in last,
-    unbegun: last !== undefined && 'unbegun' in last,
+    unbegun: last !== undefined && 'unbegun' in last && last.unbegun,
   }))
   const facts = sql`, due_at timestamptz, wait_seconds float8, reference text, gone boolean, unbegun boolean`
   return sql`with ${mine(tx, items, facts)}

@@ -143,6 +143,17 @@ export const metricTable = {
     means:
       'provisioners at whose target another Sallyport acts, or another copy of this one, so that nothing is done there; 10000: that or more',
   },
+  sallyport_target_throttled_total: {
+    kind: 'counter',
+    labels: ['provisioner_type'],
+    means: 'calls that targets of a type throttled; each is repeated later, and counts as no failure',
+  },
+  sallyport_target_calls_per_second: {
+    kind: 'gauge',
+    labels: ['provisioner_type'],
+    means:
+      'calls a second that this process sends at most to the target of a type that throttles most: for `aws-identity-center` 18 while AWS throttles no instance, and at least 0.5',
+  },
   sallyport_events_behind: {
     kind: 'gauge',
     labels: ['subscriber'],

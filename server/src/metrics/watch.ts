@@ -33,6 +33,8 @@ export type Watched = {
   followsChanges: () => boolean
   /** Whether the database takes writes. */
   isReady: () => boolean
+  /** How fast the targets of each type take calls. */
+  paces: () => Readonly<Record<string, { throttled: number; calls_per_second: number }>>
 }
 
 /** Returns a function that reads all metrics. Its text is available even if the database is down. */
@@ -58,6 +60,7 @@ export function watch(watched: Watched): () => Promise<string> {
     metrics.set('sallyport_streams_open', {}, watched.listening())
     metrics.set('sallyport_rights_heard', {}, watched.followsChanges() ? 1 : 0)
     setLoad(watched)
+    setPaces(watched)
     return metrics.text()
   }
 }
@@ -117,6 +120,13 @@ function setLoad({ metrics, pools }: Watched): void {
     metrics.set('sallyport_database_waiting', { pool }, waiting)
     metrics.countedTo('sallyport_database_waits_total', { pool }, waited)
     metrics.countedTo('sallyport_database_wait_seconds_total', { pool }, waited_ms / 1_000)
+  }
+}
+
+function setPaces({ metrics, paces }: Watched): void {
+  for (const [provisioner_type, { throttled, calls_per_second }] of Object.entries(paces())) {
+    metrics.countedTo('sallyport_target_throttled_total', { provisioner_type }, throttled)
+    metrics.set('sallyport_target_calls_per_second', { provisioner_type }, calls_per_second)
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Driver } from './driver.ts'
-import { NoPlaceForClaim, TargetError } from './driver.ts'
+import { NoPlaceForClaim, NotNow, TargetError } from './driver.ts'
 import { type ProvisionerSecrets, withoutSecrets } from './provisioner-secrets.ts'
 
 /**
@@ -45,5 +45,8 @@ export async function* discreetly<Page>(pages: AsyncIterable<Page>, secrets: Pro
 
 function discreetError(error: unknown, secrets: ProvisionerSecrets): unknown {
   if (error instanceof NoPlaceForClaim) return new NoPlaceForClaim(withoutSecrets(error.message, secrets))
-  return error instanceof TargetError ? new TargetError(error.kind, withoutSecrets(error.message, secrets)) : error
+  if (error instanceof TargetError) return new TargetError(error.kind, withoutSecrets(error.message, secrets))
+  if (error instanceof NotNow && error.why !== null)
+    return new NotNow(error.after_ms, withoutSecrets(error.why, secrets))
+  return error
 }

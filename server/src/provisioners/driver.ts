@@ -224,6 +224,9 @@ export type SetUp = {
   describe(opening: Opening, signal: AbortSignal): Promise<Instructions>
 }
 
+/** Since the start of the process: the calls that targets of a type throttled. `calls_per_second`: that of the slowest target now. */
+export type TargetPace = { throttled: number; calls_per_second: number }
+
 /** A type of provisioner. */
 export type DriverType = {
   /** The fields of the config that replies show; every other field is a secret. */
@@ -243,6 +246,8 @@ export type DriverType = {
   setUp?: SetUp
   /** By what its drivers find a user in the directory that they read; null: they read none. */
   userLookupOf: ((config: Config) => UserLookup) | null
+  /** Present where targets throttle calls. */
+  pace?(): TargetPace
   /** Cheap: makes no connection. */
   open(opening: Opening): Driver
 }
@@ -266,13 +271,18 @@ export class NoPlaceForClaim extends TargetError {
   }
 }
 
-/** Nothing was begun and nothing failed: the target's rate limit has no room before `after_ms`. */
+/**
+ * Nothing was begun and nothing failed: the target's rate limit has no room before `after_ms`. `why`: what is shown to people who wait; null: the
+ * wait is a usual one.
+ */
 export class NotNow extends Error {
   readonly after_ms: number
+  readonly why: string | null
 
-  constructor(after_ms: number) {
-    super(`the target's rate limit has no room for this call; retry after ${after_ms} ms`)
+  constructor(after_ms: number, why: string | null = null) {
+    super(why ?? `the target's rate limit has no room for this call; retry after ${after_ms} ms`)
     this.name = 'NotNow'
     this.after_ms = after_ms
+    this.why = why === null ? null : storableText(why)
   }
 }

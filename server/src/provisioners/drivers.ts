@@ -4,7 +4,7 @@ import { createLruCache } from '../kernel/lru-cache.ts'
 import { claimedDriver } from './claimed-driver.ts'
 import { openClaims } from './claims.flow.ts'
 import { discreetDriver } from './discreet-driver.ts'
-import { type Driver, type DriverType, TargetError } from './driver.ts'
+import { type Driver, type DriverType, TargetError, type TargetPace } from './driver.ts'
 import { maxCallMs } from './in-time.ts'
 import type { MarkSource } from './marks.ts'
 import { findOpening } from './open-provisioner.flow.ts'
@@ -37,6 +37,14 @@ export type Drivers = {
 
 /** The driver types, by the type of provisioner. */
 export type DriverTypes = Readonly<Record<ProvisionerType, DriverType>>
+
+/** How fast the targets of each type take calls that throttle any. */
+export function pacesOf(types: DriverTypes): Record<string, TargetPace> {
+  const paces = Object.entries(types).flatMap(([type, { pace }]) =>
+    pace === undefined ? [] : [[type, pace()] as const],
+  )
+  return Object.fromEntries(paces)
+}
 
 type DriversOptions = {
   types: DriverTypes

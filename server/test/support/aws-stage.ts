@@ -17,6 +17,7 @@ import type { Break, Stage } from '../conformance/stage.ts'
 import { openAws, operator, operatorEnvironment } from './aws/aws.ts'
 import type { Misdeed } from './aws/misdeeds.ts'
 import type { TestDatabase } from './database.ts'
+import { quickLimits } from './quick-limits.ts'
 
 /** Makes the SDK's default credential chain find the operator's key, and no credential of this machine. */
 function beOperator(): void {
@@ -107,8 +108,8 @@ export const patient = new AbortController().signal
 
 type Seat = { account: string; set: string; principal: string }
 
-/** Faster than AWS allows and than safe beside other processes, for tests that are not about that. */
-export const quick = awsIdentityCenterAt({ callsASecond: 5_000, operations: 500, readsASecond: 5_000 }, 0)
+/** For tests that are not about limits. */
+export const quick = awsIdentityCenterAt(quickLimits, 0)
 
 /** Existing permission sets, assigned on accounts. */
 export async function accountStage(db: TestDatabase, more: Record<string, unknown> = {}): Promise<Stage> {

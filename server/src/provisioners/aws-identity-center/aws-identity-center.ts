@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { openAws } from '../../aws/aws.ts'
 import { createLruCache } from '../../kernel/lru-cache.ts'
 import { createSemaphore, type Semaphore } from '../../kernel/semaphore.ts'
-import { type Driver, type DriverType, type Opening, TargetError } from '../driver.ts'
+import { type Driver, type DriverType, type Opening, type Target, TargetError } from '../driver.ts'
 import { inventoryParts } from '../target-inventory.ts'
+import { openActAnswers } from './act-answers.ts'
 import { type Center, openCenter } from './center.ts'
 import { type CenterConfig, centerConfigOf, findFaults, foundFields, shownFields } from './center-config.ts'
 import { discoverForeign } from './foreign-sightings.ts'
@@ -11,6 +12,7 @@ import { follow, give, seen, takeAway, takesAway } from './giving.ts'
 import { checkHealth } from './health.ts'
 import { instanceClaims } from './instance-claims.ts'
 import { Conflict } from './operations.ts'
+import { openPaces } from './paces.ts'
 import { lookupOf, planAssignment } from './plan.ts'
 import type { QueueLimits } from './priority-queue.ts'
 import { type Limits, limitsOfAws, openRateLimiter, openReadingPace } from './rate-limiter.ts'
@@ -32,12 +34,15 @@ export const awsIdentityCenter: DriverType = awsIdentityCenterAt(limitsOfAws)
 /** The same with other limits. */
 export function awsIdentityCenterAt(limits: Limits, readAgainSeconds = readAgainAfterSeconds): DriverType {
   const instances = createLruCache<Instance>(maxInstances)
+  const paces = openPaces(limits.callsASecond)
   /** The key includes the role's account: a tenant that names another tenant's instance shares nothing with it. */
   const instanceOf = ({ endpoint, role_arn, instance_arn }: CenterConfig): Instance => {
     const key = [endpoint, role_arn.split(':')[4], instance_arn].join(' ')
     const instance = instances.get(key) ?? {
-      rateLimiter: openRateLimiter(limits),
+      rateLimiter: paces.follow(openRateLimiter(limits)),
       names: openSetNames(),
+      answers: openActAnswers(),
+      repeating: { repeatMs: limits.repeatMs ?? limitsOfAws.repeatMs, retryMs: limits.retryMs ?? limitsOfAws.retryMs },
       policyWrites: openPolicyWrites(),
       readAgainSeconds,
       readingPace: openReadingPace(limits),
@@ -51,11 +56,12 @@ export function awsIdentityCenterAt(limits: Limits, readAgainSeconds = readAgain
     findFaults,
     makeSecrets: () => ({ external_id: randomBytes(24).toString('base64url') }),
     inventoryParts,
+    pace: paces.now,
     userLookupOf: (config) => lookupOf(config as CenterConfig),
     setUp: {
       foundFields,
       find: (opening, signal) =>
-        closing(centerOf(opening), (center) => findInstance(center, queueLimitsOf(true, signal))),
+        closing(centerOf(opening), (center) => findInstance(center, queueLimitsOf(center, true, signal))),
       describe: (opening) => closing(centerOf(opening), (center) => describeRole(center, center.config.external_id)),
     },
     open: (opening) => open(centerOf(opening)),
@@ -81,7 +87,10 @@ async function closing<Answer>(center: Center, use: (center: Center) => Promise<
 }
 
 /** What all drivers of one instance share within this process. */
-type Instance = Pick<Center, 'rateLimiter' | 'readingPace' | 'names' | 'policyWrites' | 'readAgainSeconds'>
+type Instance = Pick<
+  Center,
+  'rateLimiter' | 'readingPace' | 'names' | 'answers' | 'repeating' | 'policyWrites' | 'readAgainSeconds'
+>
 
 /** Changes of policies, one at a time for each set. */
 function openPolicyWrites(): Semaphore {
@@ -102,8 +111,10 @@ const maxConflictKeys = 10_000
 const pollSeconds = [1, 2, 3, 5, 8, 13]
 const maxPollSeconds = 20
 
-function queueLimitsOf(urgent: boolean, signal: AbortSignal): QueueLimits {
-  return { urgent, until: performance.now() + maxWaitMs, signal }
+/** `work`: what the call is a step of; left out: it stands for itself. */
+function queueLimitsOf({ answers }: Center, urgent: boolean, signal: AbortSignal, work?: string): QueueLimits {
+  const until = performance.now() + maxWaitMs
+  return { urgent, until, signal, ...(work !== undefined && { since: answers.since(work) }) }
 }
 
 function open(center: Center): Driver {
@@ -123,37 +134,44 @@ function open(center: Center): Driver {
     }
   }
 
+  /** An act on the assignment, as a step of the work on it. */
+  const acting = (target: Target, urgent: boolean, signal: AbortSignal) => {
+    const assignment = assignmentOf(target)
+    const key = keyOf(instance_arn, assignment)
+    return { assignment, key, queueLimits: queueLimitsOf(center, urgent, signal, key) }
+  }
+
   return {
-    plan: (_tx, input, signal) => planAssignment(center, input, queueLimitsOf(false, signal)),
+    async plan(_tx, input, signal) {
+      const work = `plan of ${input.grant_id}`
+      const plan = await planAssignment(center, input, queueLimitsOf(center, false, signal, work))
+      center.answers.forget(work)
+      return plan
+    },
     grant(_tx, target, until, signal) {
-      const assignment = assignmentOf(target)
-      return countingConflicts(keyOf(instance_arn, assignment), () =>
-        give(center, assignment, until, queueLimitsOf(false, signal)),
-      )
+      const { assignment, key, queueLimits } = acting(target, false, signal)
+      return countingConflicts(key, () => give(center, assignment, until, queueLimits))
     },
     revoke(_tx, target, signal) {
-      const assignment = assignmentOf(target)
-      return countingConflicts(keyOf(instance_arn, assignment), () =>
-        takeAway(center, assignment, queueLimitsOf(true, signal)),
-      )
+      const { assignment, key, queueLimits } = acting(target, true, signal)
+      return countingConflicts(key, () => takeAway(center, assignment, queueLimits))
     },
     poll(_tx, target, reference, signal) {
-      const assignment = assignmentOf(target)
-      const urgent = takesAway(reference)
-      return countingConflicts(keyOf(instance_arn, assignment), () =>
-        follow(center, assignment, reference, queueLimitsOf(urgent, signal)),
-      )
+      const { assignment, key, queueLimits } = acting(target, takesAway(reference), signal)
+      return countingConflicts(key, () => follow(center, assignment, reference, queueLimits))
     },
-    verify: (_tx, target, until, signal) =>
-      seen(center, assignmentOf(target), until, queueLimitsOf(until === null, signal)),
+    verify(_tx, target, until, signal) {
+      const { assignment, queueLimits } = acting(target, until === null, signal)
+      return seen(center, assignment, until, queueLimits)
+    },
     discover: (_tx, known, signal) =>
       discover(center, known, { urgent: false, until: Number.POSITIVE_INFINITY, signal }),
     discoverForeign: (signal) => discoverForeign(center, { urgent: false, until: Number.POSITIVE_INFINITY, signal }),
     setPassword: null,
     readInventory: inventoryReader(center),
     readDirectory: directoryReader(center),
-    claims: instanceClaims(center, (signal) => queueLimitsOf(true, signal)),
-    health: (_tx, signal) => checkHealth(center, queueLimitsOf(true, signal)),
+    claims: instanceClaims(center, (signal) => queueLimitsOf(center, true, signal)),
+    health: (_tx, signal) => checkHealth(center, queueLimitsOf(center, true, signal)),
     // A waiting call gets room only when a poll sees that an operation has ended.
     pollAfterMs: (polls) => 1_000 * (center.rateLimiter.isAwaited() ? 1 : (pollSeconds[polls] ?? maxPollSeconds)),
     async close() {

@@ -1,7 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Aws, Identitystore, Organizations, SSOAdmin } from '../../aws/aws.ts'
 import { readAwsFault } from '../../aws/aws-error.ts'
+import { backoffDelay } from '../../kernel/backoff.ts'
 import type { Semaphore } from '../../kernel/semaphore.ts'
 import { type Marks, NotNow, TargetError } from '../driver.ts'
+import type { ActAnswers } from './act-answers.ts'
 import type { CenterConfig } from './center-config.ts'
 import type { QueueLimits } from './priority-queue.ts'
 import type { RateLimiter, ReadingPace } from './rate-limiter.ts'
@@ -25,9 +28,14 @@ export async function ifThere<Answer>(call: Promise<Answer>): Promise<Answer | u
   try {
     return await call
   } catch (error) {
-    if (error instanceof AwsRefusal && gone.test(error.code)) return undefined
+    if (isGone(error)) return undefined
     throw error
   }
+}
+
+/** Whether AWS answered that the resource does not exist. */
+export function isGone(error: unknown): boolean {
+  return error instanceof AwsRefusal && gone.test(error.code)
 }
 
 type CallOptions = { abortSignal: AbortSignal }
@@ -44,6 +52,9 @@ export type Center = {
   rateLimiter: RateLimiter
   readingPace: ReadingPace
   names: SetNames
+  answers: ActAnswers
+  /** How long a throttled call is repeated, and the longest pause before its first repetition. */
+  repeating: { repeatMs: number; retryMs: number }
   /** Changes of a set's policy, by its ARN. */
   policyWrites: Semaphore
   /** After how many seconds a policy is read again in which sessions were cut. */
@@ -53,7 +64,10 @@ export type Center = {
   whoAmI(): Promise<string>
   /** Makes sure that the role can be used. @throws AwsRefusal */
   assumeRole(): Promise<unknown>
-  /** @throws AwsRefusal; NotNow when the instance's rate limit has no room */
+  /**
+   * Repeats a throttled call until its deadline.
+   * @throws AwsRefusal; NotNow when the instance's rate limit has no room, or AWS throttles the call to the end
+   */
   sso<Answer>(
     operation: string,
     queueLimits: QueueLimits,
@@ -83,8 +97,9 @@ export type Center = {
 /** A client that acts as a role of its account. */
 export type Member<Client> = { role_arn: string; client: Client }
 
-/** The attempts of a throttled call, slower each time, before the ledger gets the error. */
-const maxAttempts = 3
+/** Before a throttled call is repeated, at most; and before a call comes back that was throttled to its deadline, at least. */
+const maxRetryMs = 5_000
+const comeBackMs = 1_000
 
 export function openCenter(
   parts: Omit<
@@ -92,15 +107,12 @@ export function openCenter(
     'partition' | 'whoAmI' | 'assumeRole' | 'sso' | 'store' | 'organization' | 'openMember' | 'member'
   >,
 ): Center {
-  const { aws, rateLimiter } = parts
+  const { aws, rateLimiter, repeating } = parts
 
   const translate = async <Answer>(
     operation: string,
     call: () => Promise<Answer>,
-    {
-      expired = () => aws.forgetRole(),
-      throttled = () => undefined,
-    }: Partial<Record<'expired' | 'throttled', () => void>> = {},
+    expired = () => aws.forgetRole(),
   ): Promise<Answer> => {
     try {
       return await call()
@@ -108,7 +120,6 @@ export function openCenter(
       if (error instanceof TargetError || error instanceof NotNow) throw error
       const fault = readAwsFault(operation, error)
       if (fault.credentials) expired()
-      if (fault.throttled) throttled()
       const kind = fault.passes ? 'transient' : 'permanent'
       throw new AwsRefusal(kind, fault.message, fault.throttled ? tooManyCalls : fault.code)
     }
@@ -116,18 +127,33 @@ export function openCenter(
   // Before the rate limit, so that a role that cannot be assumed uses none of it.
   const assumed = () => translate('AssumeRole', () => aws.assumeRole())
 
-  const ofMember = (role_arn: string) => ({ expired: () => aws.forgetRole(role_arn) })
+  const ofMember = (role_arn: string) => () => aws.forgetRole(role_arn)
+
+  /** A call that has no room because AWS throttles says so. */
+  const wait = async (queueLimits: QueueLimits) => {
+    try {
+      await rateLimiter.wait(queueLimits)
+    } catch (error) {
+      throw error instanceof NotNow && rateLimiter.isThrottled() ? new NotNow(error.after_ms, saysThrottled) : error
+    }
+  }
 
   const sso: Center['sso'] = async (operation, queueLimits, call) => {
-    for (let attempts = 1; ; attempts += 1) {
+    let until = queueLimits.until
+    for (let attempts = 0; ; attempts += 1) {
       await assumed()
-      await rateLimiter.wait(queueLimits)
+      await wait(queueLimits)
+      const client = await aws.ssoAdmin()
+      const sentAt = performance.now()
       try {
-        const client = await aws.ssoAdmin()
-        const { throttled } = rateLimiter
-        return await translate(operation, () => call(client, { abortSignal: queueLimits.signal }), { throttled })
+        return await translate(operation, () => call(client, { abortSignal: queueLimits.signal }))
       } catch (error) {
-        if (!(error instanceof AwsRefusal) || error.code !== tooManyCalls || attempts >= maxAttempts) throw error
+        if (!(error instanceof AwsRefusal) || error.code !== tooManyCalls) throw error
+        rateLimiter.throttled(sentAt)
+        if (attempts === 0) until = Math.min(until, sentAt + repeating.repeatMs)
+        const ms = backoffDelay({ base: repeating.retryMs, max: maxRetryMs, jitter: 1 }, attempts, Math.random())
+        if (performance.now() + ms >= until) throw new NotNow(Math.max(ms, comeBackMs), saysThrottled)
+        await pause(ms, undefined, { signal: queueLimits.signal })
       }
     }
   }
@@ -156,6 +182,9 @@ export function openCenter(
       translate(operation, () => call(client, { abortSignal: signal }), ofMember(role_arn)),
   }
 }
+
+/** One text for all calls: what people read does not change with each of them. */
+const saysThrottled = 'AWS throttles the calls to its Identity Center; Sallyport goes on at the rate that AWS takes'
 
 /** The code of each refusal of a service that has had too many calls: their own names differ. */
 export const tooManyCalls = 'Throttled'

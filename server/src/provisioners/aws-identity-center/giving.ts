@@ -1,6 +1,6 @@
-import { type Held, type Progress, TargetError } from '../driver.ts'
+import { type Held, NotNow, type Progress, TargetError } from '../driver.ts'
 import { isAssigned } from './assignments.ts'
-import { AwsRefusal, type Center, ifThere } from './center.ts'
+import { AwsRefusal, type Center, ifThere, isGone } from './center.ts'
 import { cutSessions, followCut, readStep } from './cutting.ts'
 import { begin, FailedOperation, look, readReference } from './operations.ts'
 import {
@@ -16,7 +16,7 @@ import { describeSet } from './permission-sets.ts'
 import { findAccountState } from './plan.ts'
 import type { QueueLimits } from './priority-queue.ts'
 import { endSessions } from './sessions.ts'
-import type { Assignment, SetAssignment } from './target.ts'
+import { type Assignment, keyOf, type SetAssignment } from './target.ts'
 
 /** Gives the assignment, unless it exists: AWS would repeat it at the cost of an operation. */
 export async function give(
@@ -27,14 +27,64 @@ export async function give(
 ): Promise<Progress> {
   if (!('own_set' in assignment)) {
     const arn = assignment.permission_set_arn
-    if (await isAssigned(center, assignment, arn, queueLimits)) return { done: true }
-    return begin(center, 'create', assignment, arn, queueLimits)
+    if (!(await isUnassigned(center, assignment, arn, queueLimits))) return { done: true }
+    return create(center, assignment, arn, queueLimits)
   }
+  const known = center.names.arnOf(assignment.own_set.name)
+  try {
+    return await giveOwn(center, assignment, until, queueLimits)
+  } catch (error) {
+    if (known === undefined || !isGone(error)) throw error
+    // The set was deleted since an earlier answer.
+    center.answers.forget(keyOf(center.config.instance_arn, assignment))
+    return giveOwn(center, assignment, until, queueLimits)
+  }
+}
+
+async function giveOwn(
+  center: Center,
+  assignment: OwnAssignment,
+  until: Date,
+  queueLimits: QueueLimits,
+): Promise<Progress> {
   const arn = await ensureOwnSet(center, assignment, until, queueLimits)
-  if (!(await isAssigned(center, assignment, arn, queueLimits)))
-    return begin(center, 'create', assignment, arn, queueLimits)
+  if (await isUnassigned(center, assignment, arn, queueLimits)) return create(center, assignment, arn, queueLimits)
   if (await isProvisioned(center, assignment, arn, queueLimits)) return { done: true }
   return begin(center, 'provision', assignment, arn, queueLimits)
+}
+
+const unassigned = (arn: string) => `${arn} is not assigned`
+
+/** Asks once in an act, until the call that assigns it was sent. */
+async function isUnassigned(
+  center: Center,
+  assignment: Assignment,
+  arn: string,
+  queueLimits: QueueLimits,
+): Promise<boolean> {
+  const key = keyOf(center.config.instance_arn, assignment)
+  if (center.answers.has(key, unassigned(arn))) return true
+  if (await isAssigned(center, assignment, arn, queueLimits)) return false
+  center.answers.note(key, unassigned(arn))
+  return true
+}
+
+async function create(
+  center: Center,
+  assignment: Assignment,
+  arn: string,
+  queueLimits: QueueLimits,
+): Promise<Progress> {
+  const forget = () => center.answers.forgetOne(keyOf(center.config.instance_arn, assignment), unassigned(arn))
+  try {
+    const progress = await begin(center, 'create', assignment, arn, queueLimits)
+    forget()
+    return progress
+  } catch (error) {
+    // AWS refused a call that is not now, and began nothing.
+    if (!(error instanceof NotNow)) forget()
+    throw error
+  }
 }
 
 /** Removes the assignment without a check that it exists: removing an absent one also succeeds. */
@@ -135,8 +185,16 @@ export async function seen(
   until: Date | null,
   queueLimits: QueueLimits,
 ): Promise<Held> {
-  if ('own_set' in assignment) return seenOwn(center, assignment, until, queueLimits)
-  return (await isAssigned(center, assignment, assignment.permission_set_arn, queueLimits)) ? 'held' : 'absent'
+  const held = await read()
+  // The work on it is at its end.
+  if (held === (until === null ? 'absent' : 'held'))
+    center.answers.forget(keyOf(center.config.instance_arn, assignment))
+  return held
+
+  async function read(): Promise<Held> {
+    if ('own_set' in assignment) return seenOwn(center, assignment, until, queueLimits)
+    return (await isAssigned(center, assignment, assignment.permission_set_arn, queueLimits)) ? 'held' : 'absent'
+  }
 }
 
 async function seenOwn(
@@ -149,7 +207,11 @@ async function seenOwn(
   if (arn === undefined) return 'absent'
   if (until === null) return 'held'
   const end = await policyEnd(center, assignment, arn, queueLimits)
-  if (end === undefined || end < until) return 'ends_early'
+  if (end === undefined || end < until) {
+    // It is not what an earlier answer to this act said.
+    center.answers.forget(keyOf(center.config.instance_arn, assignment))
+    return 'ends_early'
+  }
   return (await isProvisioned(center, assignment, arn, queueLimits)) ? 'held' : 'ends_early'
 }
 

@@ -1,4 +1,4 @@
-import { TargetError } from '../driver.ts'
+import { NotNow, TargetError } from '../driver.ts'
 import { AwsRefusal, type Center, tooManyCalls } from './center.ts'
 import type { QueueLimits } from './priority-queue.ts'
 import type { CallLimiter } from './rate-limiter.ts'
@@ -22,7 +22,7 @@ export function openReader(center: Center, signal: AbortSignal): Reader {
       ...center,
       async sso(operation, limits, call) {
         await pace.instance.wait(limits)
-        return namingRight(`sso:${operation}`, center.sso(operation, limits, call))
+        return namingRight(`sso:${operation}`, sayingThrottled(center.sso(operation, limits, call)))
       },
       async store(operation, _signal, call) {
         return slowingDown(pace.instance, async () => {
@@ -52,13 +52,24 @@ const maxAttempts = 5
 /** A directory has no second list to go by: a reading that was throttled goes on slower, rather than begin again. */
 async function slowingDown<Answer>(pace: CallLimiter, call: () => Promise<Answer>): Promise<Answer> {
   for (let attempts = 1; ; attempts += 1) {
+    const beganAt = performance.now()
     try {
       return await call()
     } catch (error) {
       if (!(error instanceof AwsRefusal) || error.code !== tooManyCalls) throw error
-      pace.throttled()
+      pace.throttled(beganAt)
       if (attempts >= maxAttempts) throw error
     }
+  }
+}
+
+/** A reading that is throttled to the end begins again later, and shows why. */
+async function sayingThrottled<Answer>(call: Promise<Answer>): Promise<Answer> {
+  try {
+    return await call
+  } catch (error) {
+    if (!(error instanceof NotNow) || error.why === null) throw error
+    throw new TargetError('transient', error.why)
   }
 }
 

@@ -1,7 +1,7 @@
 import { NotNow, type Progress, TargetError } from '../driver.ts'
 import { AwsRefusal, type Center, ifThere } from './center.ts'
 import type { QueueLimits } from './priority-queue.ts'
-import type { Assignment } from './target.ts'
+import { type Assignment, keyOf } from './target.ts'
 
 /** The kinds of asynchronous operations of AWS, which are polled by an id. */
 export type Kind = 'create' | 'delete' | 'provision'
@@ -74,15 +74,17 @@ export async function begin(
   return id === undefined ? done : { done: false, reference: `${kind}:${id}` }
 }
 
-/** Polls an operation. @throws FailedOperation */
+/** Polls an operation. One that AWS reported as done is not polled again: what it did is read by a check. @throws FailedOperation */
 export async function look(
   center: Center,
   reference: string,
-  { account_id }: Assignment,
+  assignment: Assignment,
   queueLimits: QueueLimits,
 ): Promise<Progress> {
   const { kind, id } = readReference(reference)
   const InstanceArn = center.config.instance_arn
+  const [key, isDone] = [keyOf(InstanceArn, assignment), `${reference} is done`]
+  if (center.answers.has(key, isDone)) return { done: true, reference }
   const calls: Record<Kind, () => Promise<Status | undefined>> = {
     create: async () =>
       (
@@ -109,11 +111,13 @@ export async function look(
         )
       ).PermissionSetProvisioningStatus,
   }
-  center.rateLimiter.underWay(id, account_id)
+  center.rateLimiter.underWay(id, assignment.account_id)
   const answer = await ifThere(calls[kind]())
   if (answer?.Status !== 'IN_PROGRESS') center.rateLimiter.ended(id)
   if (answer === undefined) throw new TargetError('transient', `AWS no longer knows the request ${id}`)
-  return progressOf(kind, answer, id)
+  const progress = progressOf(kind, answer, id)
+  if (progress.done) center.answers.note(key, isDone)
+  return progress
 }
 
 function progressOf(kind: Kind, status: Status | undefined, known_id: string | undefined): Progress {

@@ -10,7 +10,10 @@ import { type Assignment, keyOf } from './target.ts'
 /** An assignment of a permission set that Sallyport makes for it. */
 export type OwnAssignment = Extract<Assignment, { own_set: OwnSet }>
 
-/** Finds or makes the own set; its policy allows access until shortly after `until`. Returns its ARN. */
+/**
+ * Finds or makes the own set; its policy allows access until shortly after `until`. Returns its ARN. What AWS answered to an attempt that was
+ * interrupted is not asked again.
+ */
 export async function ensureOwnSet(
   center: Center,
   assignment: OwnAssignment,
@@ -18,14 +21,19 @@ export async function ensureOwnSet(
   queueLimits: QueueLimits,
 ): Promise<string> {
   const arn = (await reuseSet(center, assignment, queueLimits)) ?? (await makeSet(center, assignment, queueLimits))
+  const key = keyIn(center, assignment)
+  const cutOff = cutOffAfter(until)
+  const hasPolicy = `policy of ${arn} until ${cutOff.toISOString()}`
+  if (center.answers.has(key, hasPolicy)) return arn
   const { instance_arn: InstanceArn } = center.config
   const { account_id, own_set } = assignment
-  if ((await policyEnd(center, assignment, arn, queueLimits))?.getTime() !== cutOffAfter(until).getTime()) {
-    const InlinePolicy = inlinePolicyOf(center.partition, account_id, own_set.gives, cutOffAfter(until))
+  if ((await policyEnd(center, assignment, arn, queueLimits))?.getTime() !== cutOff.getTime()) {
+    const InlinePolicy = inlinePolicyOf(center.partition, account_id, own_set.gives, cutOff)
     await center.sso('PutInlinePolicyToPermissionSet', queueLimits, (client, options) =>
       client.putInlinePolicyToPermissionSet({ InstanceArn, PermissionSetArn: arn, InlinePolicy }, options),
     )
   }
+  center.answers.note(key, hasPolicy)
   return arn
 }
 
@@ -62,6 +70,10 @@ export async function isProvisioned(
   return answer?.AccountIds?.includes(account_id) ?? false
 }
 
+function keyIn(center: Center, assignment: Assignment): string {
+  return keyOf(center.config.instance_arn, assignment)
+}
+
 /** The set of that name if it is cached. An unknown one is found when its creation conflicts. */
 async function reuseSet(
   center: Center,
@@ -76,10 +88,13 @@ async function reuseSet(
 /** Checks by its tag that the set belongs to the tenant, and marks it for session recording if needed; undefined when it is gone. */
 async function takeOver(
   center: Center,
-  { own_set }: OwnAssignment,
+  assignment: OwnAssignment,
   arn: string,
   queueLimits: QueueLimits,
 ): Promise<string | undefined> {
+  const { own_set } = assignment
+  const [key, isTagged] = [keyIn(center, assignment), taggedAs(arn, own_set)]
+  if (center.answers.has(key, isTagged)) return arn
   const tags = await tagsOf(center, arn, queueLimits)
   if (tags === undefined) return undefined
   if (tags.get(tagKeys.tenant) !== center.tenant_id) {
@@ -94,7 +109,13 @@ async function takeOver(
       client.tagResource({ InstanceArn: center.config.instance_arn, ResourceArn: arn, Tags }, options),
     )
   }
+  center.answers.note(key, isTagged)
   return arn
+}
+
+/** The answer that a set has the tags of this tenant, and those that its access needs. */
+function taggedAs(arn: string, { audit }: Pick<OwnSet, 'audit'>): string {
+  return `${arn} is tagged${audit ? ' for audits' : ''}`
 }
 
 async function makeSet(center: Center, assignment: OwnAssignment, queueLimits: QueueLimits): Promise<string> {
@@ -138,6 +159,7 @@ async function makeSet(center: Center, assignment: OwnAssignment, queueLimits: Q
   if (arn === undefined)
     throw new TargetError('transient', `AWS does not list the permission set \`${own_set.name}\` yet`)
   names.keep(own_set.name, arn)
+  center.answers.note(keyIn(center, assignment), taggedAs(arn, own_set))
   return arn
 }
 
@@ -155,8 +177,12 @@ export async function findOurs(
   if (arn === undefined && center.names.isDoubtful(name)) {
     throw new TargetError('transient', `it is not known yet whether AWS made the permission set \`${name}\``)
   }
-  const tags = arn === undefined ? undefined : await tagsOf(center, arn, queueLimits)
-  return tags?.get(tagKeys.tenant) === center.tenant_id ? arn : undefined
+  if (arn === undefined) return undefined
+  const [key, isTagged] = [keyIn(center, assignment), taggedAs(arn, { audit: false })]
+  if (center.answers.has(key, isTagged)) return arn
+  if ((await tagsOf(center, arn, queueLimits))?.get(tagKeys.tenant) !== center.tenant_id) return undefined
+  center.answers.note(key, isTagged)
+  return arn
 }
 
 /** Searches the cache, then the person's sets on the account, then all sets: each step costs more than the one before. */

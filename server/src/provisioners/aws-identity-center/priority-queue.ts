@@ -3,6 +3,11 @@ import { NotNow } from '../driver.ts'
 /** The urgency of a call, and its deadline. Removing access goes before giving it, and both before reading lists for people. */
 export type QueueLimits = {
   urgent: boolean
+  /**
+   * When the work began that the call belongs to, by `performance.now()`; left out: the call is work of its own. What began first is finished
+   * first: in place of much work that is begun and nothing that ends, when there is room for few calls.
+   */
+  since?: number
   /** Nobody waits for it: it goes after all others. */
   background?: true
   /** By `performance.now()`; a call that would wait longer gets `NotNow`. */
@@ -10,7 +15,7 @@ export type QueueLimits = {
   signal: AbortSignal
 }
 
-/** A queue of waiting calls: urgent ones first, those in the background last, each kind in order of arrival. */
+/** A queue of waiting calls: urgent ones first, those in the background last, each kind in the order in which their work began. */
 export type PriorityQueue = {
   /** Resolves when the call may go. @throws NotNow when that is too far off; the signal's reason */
   wait(name: string, limits: QueueLimits): Promise<void>
@@ -26,7 +31,7 @@ type Rule = {
   estimateMs(before: number, ofName: number, name: string): number
 }
 
-type Waiting = { name: string; limits: QueueLimits; go(): void; stop(error: unknown): void }
+type Waiting = { name: string; limits: QueueLimits; since: number; go(): void; stop(error: unknown): void }
 
 const minRetryMs = 250
 const maxRetryMs = 60_000
@@ -35,8 +40,12 @@ export function openPriorityQueue({ take, estimateMs }: Rule): PriorityQueue {
   let waiting: Waiting[] = []
   let timer: NodeJS.Timeout | undefined
 
-  const placeOf = (limits: QueueLimits) => {
-    const first = waiting.findIndex((one) => rankOf(one.limits) > rankOf(limits))
+  const placeOf = (limits: QueueLimits, since: number) => {
+    const rank = rankOf(limits)
+    const first = waiting.findIndex((one) => {
+      const other = rankOf(one.limits)
+      return other > rank || (other === rank && one.since > since)
+    })
     return first === -1 ? waiting.length : first
   }
   const estimateAt = (place: number, name: string) => {
@@ -72,11 +81,12 @@ export function openPriorityQueue({ take, estimateMs }: Rule): PriorityQueue {
   return {
     async wait(name, limits) {
       limits.signal.throwIfAborted()
-      const place = placeOf(limits)
+      const since = limits.since ?? performance.now()
+      const place = placeOf(limits, since)
       const estimate = estimateAt(place, name)
       if (performance.now() + estimate > limits.until) throw new NotNow(comeBackMs(estimate))
       await new Promise<void>((go, stop) => {
-        waiting.splice(place, 0, { name, limits, go, stop })
+        waiting.splice(place, 0, { name, limits, since, go, stop })
         advance()
       })
     },

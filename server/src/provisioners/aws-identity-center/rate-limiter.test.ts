@@ -34,6 +34,37 @@ suite('calls', () => {
     assert.deepEqual(order, ['first', 'revoke 1', 'revoke 2', 'grant 1', 'grant 2'])
   })
 
+  test('of work that began first go first, also if they come later; none goes before what is more urgent', async () => {
+    const rateLimiter = openRateLimiter({ callsASecond: 10, operations: 8 })
+    const order: string[] = []
+    const waitAndRecord = async (name: string, more: Partial<QueueLimits>) => {
+      await rateLimiter.wait(queueLimits(more))
+      order.push(name)
+    }
+    const now = performance.now()
+    await Promise.all([
+      waitAndRecord('first', {}),
+      waitAndRecord('a later work', { since: now - 1_000 }),
+      waitAndRecord('a call of its own', {}),
+      waitAndRecord('the first work', { since: now - 5_000 }),
+      waitAndRecord('in the background', { since: now - 9_000, background: true }),
+      waitAndRecord('a revoke', { since: now, urgent: true }),
+    ])
+    const expected = ['first', 'a revoke', 'the first work', 'a later work', 'a call of its own', 'in the background']
+    assert.deepEqual(order, expected)
+  })
+
+  test('are fewer after one was throttled', async () => {
+    const limits = { callsASecond: 500, operations: 8, leastCallsASecond: 20 }
+    const rateLimiter = openRateLimiter(limits)
+    assert.deepEqual([rateLimiter.callsASecond(), rateLimiter.isThrottled()], [500, false])
+    await rateLimiter.wait(queueLimits())
+    rateLimiter.throttled(performance.now())
+    assert.ok(rateLimiter.callsASecond() < 100)
+    assert.ok(rateLimiter.isThrottled())
+    await rateLimiter.wait(queueLimits())
+  })
+
   test('that would wait past their deadline are postponed with a time to retry, and do not fail', async () => {
     const rateLimiter = openRateLimiter({ callsASecond: 1, operations: 8 })
     await rateLimiter.wait(queueLimits())

@@ -1,3 +1,4 @@
+import { afterSending, afterThrottling, beganAt, rateAt } from './adaptive-rate.ts'
 import { openPriorityQueue, type QueueLimits } from './priority-queue.ts'
 
 /**
@@ -7,8 +8,12 @@ import { openPriorityQueue, type QueueLimits } from './priority-queue.ts'
 export type RateLimiter = {
   /** Waits until one call may go. @throws NotNow when that is too far off */
   wait(queueLimits: QueueLimits): Promise<void>
-  /** AWS throttled a call, caused by this process or another client: slows down at once, and speeds up again gradually. */
-  throttled(): void
+  /** AWS throttled a call that was sent at that moment, by `performance.now()`: the rate is lower at once, and grows again with time. */
+  throttled(sentAt: number): void
+  /** AWS throttled a call within the last minute. */
+  isThrottled(): boolean
+  /** Calls a second that may be sent now. */
+  callsASecond(): number
   /**
    * Waits for room, begins an operation on an account, and keeps its slot until `ended` is called, or until it was not polled for a
    * minute. `start` returns AWS's id of the operation, or undefined when it is already done. When an operation with the same
@@ -28,63 +33,85 @@ export type RateLimiter = {
 }
 
 /** The part of it that spaces calls. */
-export type CallLimiter = Pick<RateLimiter, 'wait' | 'throttled'>
+export type CallLimiter = Pick<RateLimiter, 'wait' | 'throttled' | 'isThrottled' | 'callsASecond'>
 
 /** `key`: the assignment; `name`: the kind of operation. */
 type Operation = { account: string; key: string; name: string }
 
-/** `readsASecond`: of the calls, those that read the inventory, and as many of the organization; left out: as with AWS. */
-export type Limits = { callsASecond: number; operations: number; readsASecond?: number }
+/**
+ * `readsASecond`: of the calls, those that read the inventory, and as many of the organization. `leastCallsASecond`: even if all are throttled.
+ * `repeatMs`: how long a throttled call is repeated. `retryMs`: the longest pause before its first repetition. What is left out is as with AWS.
+ */
+export type Limits = {
+  callsASecond: number
+  operations: number
+  readsASecond?: number
+  leastCallsASecond?: number
+  repeatMs?: number
+  retryMs?: number
+}
 
-/** The inventory leaves most calls to those who wait for access. */
-export const limitsOfAws = { callsASecond: 18, operations: 8, readsASecond: 4 } as const satisfies Limits
+/** The inventory leaves most calls to those who wait for access. The slowest rate and the pause are those of AWS's own SDK. */
+export const limitsOfAws = {
+  callsASecond: 18,
+  operations: 8,
+  readsASecond: 4,
+  leastCallsASecond: 0.5,
+  repeatMs: 12_000,
+  retryMs: 500,
+} as const satisfies Limits
 
-/** The slowest rate after throttling, as a factor: one call in four seconds with AWS's limits. */
-const maxSlowdown = 72
+/** As long after the last throttled call, it is shown to people who wait. */
+const throttledForMs = 60_000
+/** While the rate grows, a waiting call looks again after this time. */
+const growingMs = 100
 const forgottenAfterMs = 60_000
 /** The assumed duration of an operation before one was observed. */
 const usualOperationMs = 3_000
 
 type Slot = { account: string; operation: Operation | undefined; begunAt: number; seenAt: number }
 
-export function openRateLimiter({ callsASecond, operations }: Limits): RateLimiter {
-  return { ...openCallLimiter(callsASecond), ...openSlots(operations) }
+export function openRateLimiter(limits: Limits): RateLimiter {
+  return { ...openCallLimiter(limits.callsASecond, limits.leastCallsASecond), ...openSlots(limits.operations) }
 }
 
 /** How fast the inventory is read: one pace for all readers of an instance in this process. */
 export type ReadingPace = { instance: CallLimiter; organization: CallLimiter; members: CallLimiter }
 
-export function openReadingPace({ readsASecond = limitsOfAws.readsASecond }: Limits): ReadingPace {
-  const open = () => openCallLimiter(readsASecond)
+export function openReadingPace({ readsASecond = limitsOfAws.readsASecond, leastCallsASecond }: Limits): ReadingPace {
+  const open = () => openCallLimiter(readsASecond, leastCallsASecond)
   return { instance: open(), organization: open(), members: open() }
 }
 
-function openCallLimiter(callsASecond: number): CallLimiter {
-  const minGapMs = 1_000 / callsASecond
-  let gapMs = minGapMs
-  let nextAt = 0
+function openCallLimiter(most: number, least: number = limitsOfAws.leastCallsASecond): CallLimiter {
+  const bounds = { least: Math.min(least, most), most }
+  let state = beganAt(performance.now() / 1_000)
+  let sentAt = Number.NEGATIVE_INFINITY
   let throttledAt = Number.NEGATIVE_INFINITY
+  const callsASecond = () => rateAt(state, performance.now() / 1_000, bounds)
+  const leftMs = () => sentAt + 1_000 / callsASecond() - performance.now()
   const queue = openPriorityQueue({
     take() {
-      const now = performance.now()
-      if (now < nextAt) return nextAt - now
+      const ms = leftMs()
+      if (ms > 0) return callsASecond() < most ? Math.min(ms, growingMs) : ms
       // Counted from now, not from when the call was due, so that delayed calls do not come in a burst.
-      nextAt = now + gapMs
-      gapMs = Math.max(minGapMs, gapMs * 0.9)
+      sentAt = performance.now()
+      state = afterSending(state, sentAt / 1_000)
       return 0
     },
-    estimateMs: (before) => Math.max(0, nextAt - performance.now()) + before * gapMs,
+    estimateMs: (before) => Math.max(0, leftMs()) + (before * 1_000) / callsASecond(),
   })
   return {
     wait: (queueLimits) => queue.wait('', queueLimits),
-    throttled() {
-      const now = performance.now()
-      // Several calls in flight may be throttled together; they count as one.
-      if (now < throttledAt + gapMs) return
-      throttledAt = now
-      gapMs = Math.min(minGapMs * maxSlowdown, gapMs * 4)
-      nextAt = now + gapMs
+    throttled(sent) {
+      throttledAt = performance.now()
+      const lowered = afterThrottling(state, { now: throttledAt / 1_000, sentAt: sent / 1_000 }, bounds)
+      // The next call waits for the whole of the new gap.
+      if (lowered !== state) sentAt = throttledAt
+      state = lowered
     },
+    isThrottled: () => performance.now() < throttledAt + throttledForMs,
+    callsASecond,
   }
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { noTx, openAwsTarget, patient, quick } from '../../../test/support/aws-stage.ts'
 import { inventoryOf } from '../../../test/support/inventory-of.ts'
+import { quickLimits } from '../../../test/support/quick-limits.ts'
 import { TargetError } from '../driver.ts'
 import type { InventoryPart } from '../target-inventory.ts'
 import { awsIdentityCenterAt } from './aws-identity-center.ts'
@@ -9,8 +10,7 @@ import { awsIdentityCenterAt } from './aws-identity-center.ts'
 const { aws, opening, role_arn, accounts, sets, inputFor } = await openAwsTarget()
 const driver = quick.open(opening)
 /** A driver of another process: it has no credentials yet, and knows no name of a set. */
-const openFresh = () =>
-  awsIdentityCenterAt({ callsASecond: 5_000, operations: 500, readsASecond: 5_000 }, 0).open(opening)
+const openFresh = () => awsIdentityCenterAt(quickLimits, 0).open(opening)
 const person = aws.addUser('ada@example.com')
 aws.addGroup('Developers', [person])
 aws.assignByHand(accounts[0], sets.ReadOnly, person)
