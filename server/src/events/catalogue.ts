@@ -25,7 +25,8 @@ export const eventTable = {
   'grant.failed': { filterable: true, means: 'access could not be given, or could not be revoked yet' },
   'grant.drifted': {
     filterable: true,
-    means: 'access was removed at its target by hand, or added again after its end',
+    means:
+      'access was removed at its target by hand, or added again after its end, or what Sallyport made there for it was changed: `drift` is `removed`, `added` or `changed`',
   },
   'grant.credentials_issued': {
     filterable: true,

@@ -27,7 +27,7 @@ import {
   type Waiting,
 } from './convergence.ts'
 import { saveDrift, saveLeftBehind } from './drift-store.ts'
-import { contradicts, driftSeen, nextStep, type Step, saysDisabled } from './entitlement.ts'
+import { changeSeen, contradicts, driftSeen, nextStep, type Step, saysDisabled } from './entitlement.ts'
 import { type Blocked, failRefused, noGrants, type StillPermitted } from './give-store.ts'
 import type { Reauthorize } from './policy-verdict.ts'
 import { saveSessions } from './session-store.ts'
@@ -171,7 +171,8 @@ function onProgress(before: Run, step: 'grant' | 'revoke' | 'poll', progress: Pr
 async function verify(ctx: WorkCtx, item: WorkItem, before: Run, deps: Dependencies): Promise<Outcome> {
   const { driver, maxCallMs } = deps
   const heldUntil = mustHoldUntil(before)
-  const held = await inTime(maxCallMs, (signal) => driver.verify(ctx.tx, before.target, heldUntil, signal))
+  const given = before.given_until_ms === null ? null : new Date(before.given_until_ms)
+  const held = await inTime(maxCallMs, (signal) => driver.verify(ctx.tx, before.target, heldUntil, signal, given))
   const observed = observedState(held, before)
   if (contradicts(before.completed_now, observed)) {
     throw new TargetError(
@@ -179,15 +180,19 @@ async function verify(ctx: WorkCtx, item: WorkItem, before: Run, deps: Dependenc
       `the target reports that the ${before.completed_now} is done, but does not show it`,
     )
   }
-  const drift = held === 'ends_early' ? null : driftSeen(before, observed)
+  if (held === 'changed' && changeSeen(before) && !(await saveDrift(ctx, item, held))) return { ending: runAgain }
+  const drift = held === 'held' || held === 'absent' ? driftSeen(before, observed) : null
   if (drift !== null && !(await saveDrift(ctx, item, drift))) return { ending: runAgain }
   const run = reduce(before, { type: 'observed', observed, drift })
   return observed === 'present' ? activate(ctx, item, run, deps) : { run }
 }
 
-/** Access that the target will end too early counts as absent while a grant wants it, and as present when it is to be revoked. */
+/**
+ * Access that the target will end too early, or that is not as Sallyport made it, counts as absent while a grant wants it, and as present when it
+ * is to be revoked.
+ */
 function observedState(held: Held, { wanted }: Run): 'present' | 'absent' {
-  return held === 'held' || (held === 'ends_early' && !wanted) ? 'present' : 'absent'
+  return held === 'held' || (held !== 'absent' && !wanted) ? 'present' : 'absent'
 }
 
 /** The target holds the access: waiting grants become active. */

@@ -3,18 +3,19 @@ import { emitEach } from '../events/emit.ts'
 import type { WorkItem } from '../jobs/claim.ts'
 import type { WorkCtx } from '../kernel/context.ts'
 import type { LeftBehind } from '../provisioners/driver.ts'
-import type { Drift } from './entitlement.ts'
+import type { Change, Drift } from './entitlement.ts'
 import { grantsOf, ours } from './entitlement-store.ts'
 
 /**
- * Records a change made at the target by hand and emits its event. A removal is reported on the grants that want the access.
- * An addition is reported on the last grant that had the access, or on the provisioner if no grant ever had it.
- * False: the lease was lost.
+ * Records a change made at the target by hand and emits its event. A removal, and a change of what Sallyport made, are reported on the grants
+ * that want the access. An addition is reported on the last grant that had the access, or on the provisioner if no grant ever had it.
+ * Such a change is put back at once and is no drift that lasts: until then, the state is not known. False: the lease was lost.
  */
-export async function saveDrift(ctx: WorkCtx, item: WorkItem, drift: Drift): Promise<boolean> {
+export async function saveDrift(ctx: WorkCtx, item: WorkItem, drift: Drift | Change): Promise<boolean> {
   const { tx } = ctx
+  const found = drift === 'changed' ? sql`observed = 'unknown'` : sql`drift = ${drift}, drifted_at = clock_timestamp()`
   const concerned =
-    drift === 'removed'
+    drift !== 'added'
       ? sql`g.status in ('pending', 'active')`
       : sql`g.id = (select last.id from access_grant last where last.tenant_id = g.tenant_id
           and last.entitlement_id = g.entitlement_id order by last.id desc limit 1)`
@@ -23,7 +24,7 @@ export async function saveDrift(ctx: WorkCtx, item: WorkItem, drift: Drift): Pro
   const onProvisioner = { type: 'provisioner.drifted', subject_type: 'provisioner', data } as const
   const [drifted] = await tx.write([
     sql`with drifted as (
-        update entitlement e set drift = ${drift}, drifted_at = clock_timestamp(), suspected = false,
+        update entitlement e set ${found}, suspected = false,
           updated_at = clock_timestamp()
         where ${ours(tx, item)} returning e.id, e.provisioner, e.provisioner_id),
       concerned as (

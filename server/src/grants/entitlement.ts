@@ -10,6 +10,9 @@ export type Observed = 'absent' | 'present' | 'unknown'
 export const drifts = ['removed', 'added'] as const
 export type Drift = (typeof drifts)[number]
 
+/** What Sallyport made for the access was changed. It is ours, so it is put back at once, and is no state that lasts. */
+export type Change = 'changed'
+
 export type EntitlementState = {
   /** A live grant wants it: pending or active, its end not reached. */
   wanted: boolean
@@ -87,6 +90,14 @@ export function driftSeen(state: EntitlementState, observed: 'absent' | 'present
   if (!state.suspected || state.completed_now !== null || state.joining || !agrees(state)) return null
   if (state.wanted) return observed === 'absent' ? 'removed' : null
   return observed === 'present' && !state.may_land ? 'added' : null
+}
+
+/**
+ * Whether what Sallyport made for the access was changed since it was last seen as it should be, and no act of ours explains that. `state` is
+ * the state before the observation.
+ */
+export function changeSeen({ wanted, observed, completed_now, may_land }: EntitlementState): boolean {
+  return wanted && observed === 'present' && completed_now === null && !may_land
 }
 
 /** The target reported an act as done, but shows the opposite: its lists lag, or it did not do it. */

@@ -124,7 +124,7 @@ async function findAtOdds(
     for (const sighting of page) {
       const one = missing.get(sighting.key)
       if (one === undefined) others.push(sighting)
-      else if (!one.present || one.due) added.push(one.id)
+      else if (!one.present || one.due || sighting.changed) added.push(one.id)
       missing.delete(sighting.key)
     }
     await saveGivenAgain(ctx.tx, item, sweep, doubtfulAmong(page, byKey))
@@ -154,8 +154,12 @@ async function findAdded(ctx: WorkCtx, item: WorkItem, sweep: Sweep, others: rea
 
 /** The pages of the target's list, each with a time limit. */
 function pages(tx: Tx, known: readonly Compared[], list: Listing): AsyncGenerator<readonly Sighting[]> {
-  const sightings = known.map((one) => ({ key: one.key, target: one.target, is_doubtful: isDoubtful(one) }))
-  return pagesInTime(maxPageMs, (signal) => list(tx, sightings, signal))
+  const wanted = known.map((one) => {
+    const { key, target, given_until_ms = null } = one
+    const given_until = given_until_ms === null ? null : new Date(given_until_ms)
+    return { key, target, given_until, is_doubtful: isDoubtful(one) }
+  })
+  return pagesInTime(maxPageMs, (signal) => list(tx, wanted, signal))
 }
 
 function keyOf({ key }: Sighting): string {

@@ -27,6 +27,7 @@ export type Sweep = ProvisionerRef & {
  */
 export type Compared = Pick<Sighting, 'key' | 'target'> & {
   id: string
+  given_until_ms?: number | null
   present: boolean
   due: boolean
   drifted: boolean
@@ -83,6 +84,7 @@ export async function openSweep(tx: Tx, item: WorkItem): Promise<Sweep | undefin
 export function findCompared(tx: Tx, of: ProvisionerRef, after: string | undefined, days: number): Promise<Compared[]> {
   return tx.read(
     sql<Compared>`select e.id, e.target_key as key, e.target, e.observed = 'present' as present,
+        (extract(epoch from e.given_until) * 1000)::float8 as given_until_ms,
         e.drift is not null and coalesce((select p.corrects_drift from provisioner p
           where p.tenant_id = e.tenant_id and p.id = e.provisioner_id), false) as due, e.drift is not null as drifted,
         e.held_before as foreign

@@ -47,7 +47,7 @@ export const grantMessages: Record<GrantEvent, Template<GrantFacts>> = {
     })
   },
   'grant.objects_left': (facts) => objectsLeft(facts),
-  'grant.drifted': (facts) => (facts.data.drift === 'added' ? addedByHand(facts) : removedByHand(facts)),
+  'grant.drifted': drifted,
 }
 
 /** Undefined where no other access extends it. */
@@ -104,6 +104,22 @@ function maybeLeft(facts: GrantFacts): Draft {
     sentence: `${left}: giving it failed, and its target has not taken away what was begun.`,
     quotes: [['Target said', facts.last_error]],
     next: handRemoval,
+  })
+}
+
+function drifted(facts: GrantFacts): Draft {
+  if (facts.data.drift === 'changed') return changedByHand(facts)
+  return facts.data.drift === 'added' ? addedByHand(facts) : removedByHand(facts)
+}
+
+/** It is put back whatever the provisioner corrects, so the message reveals none of its settings. */
+function changedByHand(facts: GrantFacts): Draft {
+  const changed = `What Sallyport made for ${whose(facts)} was changed`
+  return held(facts, {
+    title: `${changed} by hand`,
+    sentence: `${changed} at its target by hand, not by Sallyport: until it is put back, the access may be more or less than was approved.`,
+    facts: [endFact(facts)],
+    next: 'It is put back at once: find out who changed it.',
   })
 }
 

@@ -261,13 +261,9 @@ suite('the message about a grant', () => {
       { status: 'expired' },
       'target has not yet taken it away.',
     ],
-    [
-      'says that the access was removed by hand',
-      'grant.drifted',
-      { data: { drift: 'removed' } },
-      'It is left so: request',
-    ],
+    ['says that the access was removed', 'grant.drifted', { data: { drift: 'removed' } }, 'It is left so: request'],
     ['says that the access was added by hand', 'grant.drifted', { data: { drift: 'added' } }, 'find out who added it'],
+    ['says that what was made was changed', 'grant.drifted', { data: { drift: 'changed' } }, 'put back at once'],
     ['names what is left at the target', 'grant.objects_left', left, '“table public.scratch”'],
     [
       'names a permission set',

@@ -75,17 +75,28 @@ export type Progress = ({ done: true; reference?: string } | { done: false; refe
  */
 export type Sessions = { seconds: number | null; note: string | null }
 
-/** Whether the target holds the access. `ends_early`: it does, but will remove it by itself too early. */
-export type Held = 'held' | 'ends_early' | 'absent'
+/**
+ * Whether the target holds the access. `ends_early`: it does, but will remove it by itself too early. `changed`: it does, but what Sallyport
+ * made there for this access alone is not as Sallyport made it.
+ */
+export type Held = 'held' | 'ends_early' | 'changed' | 'absent'
 
-/** An entitlement of the ledger, as a sweep compares it. `is_doubtful`: the target should not hold it, or not by us, so its mark is read. */
-export type Known = Pick<Plan, 'key' | 'target'> & { is_doubtful?: boolean }
+/**
+ * An entitlement of the ledger, as a sweep compares it. `given_until`: the end that the last act gave it; null or left out: not known.
+ * `is_doubtful`: the target should not hold it, or not by us, so its mark is read.
+ */
+export type Known = Pick<Plan, 'key' | 'target'> & { given_until?: Date | null; is_doubtful?: boolean }
 
 /**
  * An entitlement that a sweep found at the target. `origin`: it was given by this installation, as its mark proves; null or left out: that is
- * not proven, or it is known and should be there. `provisioner_id`: which provisioner its mark names, proven or not.
+ * not proven, or it is known and should be there. `provisioner_id`: which provisioner its mark names, proven or not. `changed`: what Sallyport
+ * made for it was changed.
  */
-export type Sighting = Pick<Plan, 'key' | 'target'> & { origin?: Origin | null; provisioner_id?: string }
+export type Sighting = Pick<Plan, 'key' | 'target'> & {
+  origin?: Origin | null
+  provisioner_id?: string
+  changed?: true
+}
 
 /** Access by a permission set that Sallyport did not make. `exclusive`: the set is tagged as one that only Sallyport assigns. */
 export type ForeignSighting = Pick<Plan, 'key' | 'target'> & { exclusive: boolean }
@@ -120,8 +131,11 @@ export type Driver = {
   revoke(tx: Tx, target: Target, signal: AbortSignal): Promise<Progress>
   /** The state of an act that was begun; also takes its next steps. */
   poll(tx: Tx, target: Target, reference: string, signal: AbortSignal): Promise<Progress>
-  /** What the target holds now, read from the target itself. `until`: null when it should hold nothing. */
-  verify(tx: Tx, target: Target, until: Date | null, signal: AbortSignal): Promise<Held>
+  /**
+   * What the target holds now, read from the target itself. `until`: null when it should hold nothing. `given_until`: the end that the last act
+   * gave it; null or left out: not known.
+   */
+  verify(tx: Tx, target: Target, until: Date | null, signal: AbortSignal, given_until?: Date | null): Promise<Held>
   /**
    * Pages of what the target holds: the `known` entitlements, and others with this tenant's mark. Null: the target cannot list,
    * and each entitlement is verified by itself.

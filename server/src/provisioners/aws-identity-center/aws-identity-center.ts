@@ -160,9 +160,9 @@ function open(center: Center): Driver {
       const { assignment, key, queueLimits } = acting(target, takesAway(reference), signal)
       return countingConflicts(key, () => follow(center, assignment, reference, queueLimits))
     },
-    verify(_tx, target, until, signal) {
+    verify(_tx, target, until, signal, given = null) {
       const { assignment, queueLimits } = acting(target, until === null, signal)
-      return seen(center, assignment, until, queueLimits)
+      return seen(center, assignment, { until, given }, queueLimits)
     },
     discover: (_tx, known, signal) =>
       discover(center, known, { urgent: false, until: Number.POSITIVE_INFINITY, signal }),

@@ -4,13 +4,13 @@ import { AwsRefusal, type Center, ifThere, isGone } from './center.ts'
 import { cutSessions, followCut, readStep } from './cutting.ts'
 import { begin, FailedOperation, look, readReference } from './operations.ts'
 import {
+  checkPolicy,
   deleteSet,
   ensureOwnSet,
   findHeld,
   findOurs,
   isProvisioned,
   type OwnAssignment,
-  policyEnd,
 } from './own-sets.ts'
 import { describeSet } from './permission-sets.ts'
 import { findAccountState } from './plan.ts'
@@ -178,11 +178,11 @@ async function finishSet(
   return { ...progress, sessions: { seconds: session_seconds, note: null } }
 }
 
-/** The state that AWS shows. */
+/** The state that AWS shows. `given`: the end that the last act of Sallyport gave it; null if it is not known. */
 export async function seen(
   center: Center,
   assignment: Assignment,
-  until: Date | null,
+  { until, given }: { until: Date | null; given: Date | null },
   queueLimits: QueueLimits,
 ): Promise<Held> {
   const held = await read()
@@ -192,7 +192,7 @@ export async function seen(
   return held
 
   async function read(): Promise<Held> {
-    if ('own_set' in assignment) return seenOwn(center, assignment, until, queueLimits)
+    if ('own_set' in assignment) return seenOwn(center, assignment, { until, given }, queueLimits)
     return (await isAssigned(center, assignment, assignment.permission_set_arn, queueLimits)) ? 'held' : 'absent'
   }
 }
@@ -200,19 +200,19 @@ export async function seen(
 async function seenOwn(
   center: Center,
   assignment: OwnAssignment,
-  until: Date | null,
+  { until, given }: { until: Date | null; given: Date | null },
   queueLimits: QueueLimits,
 ): Promise<Held> {
   const arn = await findHeld(center, assignment, queueLimits)
   if (arn === undefined) return 'absent'
   if (until === null) return 'held'
-  const end = await policyEnd(center, assignment, arn, queueLimits)
-  if (end === undefined || end < until) {
+  const policy = await checkPolicy(center, assignment, { arn, until, given }, queueLimits)
+  if (policy !== 'held') {
     // It is not what an earlier answer to this act said.
     center.answers.forget(keyOf(center.config.instance_arn, assignment))
-    return 'ends_early'
+    return policy
   }
-  return (await isProvisioned(center, assignment, arn, queueLimits)) ? 'held' : 'ends_early'
+  return (await isProvisioned(center, assignment, arn, queueLimits)) ? 'held' : 'changed'
 }
 
 /** Whether the act that a reference names removes access: it goes before those that give access. */

@@ -37,8 +37,23 @@ export async function ensureOwnSet(
   return arn
 }
 
+/**
+ * Whether the set's policy is the one that Sallyport put there, and allows access until then. `given`: the end that the last act gave it; a policy
+ * with another end is not of that act. Null: it is not known.
+ */
+export async function checkPolicy(
+  center: Center,
+  assignment: OwnAssignment,
+  { arn, until, given }: { arn: string; until: Date | null; given: Date | null },
+  queueLimits: QueueLimits,
+): Promise<'held' | 'ends_early' | 'changed'> {
+  const end = await policyEnd(center, assignment, arn, queueLimits)
+  if (end === undefined || (given !== null && end.getTime() !== cutOffAfter(given).getTime())) return 'changed'
+  return until !== null && end < until ? 'ends_early' : 'held'
+}
+
 /** When the set's policy expires by itself; undefined when it is not the policy that Sallyport set. */
-export async function policyEnd(
+async function policyEnd(
   center: Center,
   { account_id, own_set }: OwnAssignment,
   PermissionSetArn: string,

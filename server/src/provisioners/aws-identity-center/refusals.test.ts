@@ -189,7 +189,7 @@ suite('changes made by others in AWS', () => {
       InlinePolicy: '{"Version":"2012-10-17","Statement":[]}',
     }
     await clientsOf(aws).sso.send(new PutInlinePolicyToPermissionSetCommand(changed))
-    assert.equal(await driver.verify(noTx, target, inAnHour, patient), 'ends_early')
+    assert.equal(await driver.verify(noTx, target, inAnHour, patient), 'changed')
     await give(target)
     assert.deepEqual(
       [setNow()?.contents.inline_policy, setNow()?.provisioned[account]?.inline_policy],
@@ -208,7 +208,7 @@ suite('changes made by others in AWS', () => {
       driver.grant(noTx, target, later, patient),
       targetError('transient', /InternalServerException/),
     )
-    assert.equal(await driver.verify(noTx, target, later, patient), 'ends_early')
+    assert.equal(await driver.verify(noTx, target, later, patient), 'changed')
     await toTheEnd(driver, target, () => driver.grant(noTx, target, later, patient))
     assert.equal(await driver.verify(noTx, target, later, patient), 'held')
     await take(target)

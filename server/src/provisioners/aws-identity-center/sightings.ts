@@ -3,7 +3,7 @@ import { listAccounts, listPeople } from './assignments.ts'
 import type { Center } from './center.ts'
 import { dropPastCuts } from './cutting.ts'
 import { ownPrefix, tagKeys } from './own-set.ts'
-import { tagsOf } from './own-sets.ts'
+import { checkPolicy, tagsOf } from './own-sets.ts'
 import { listSets, nameOfSet } from './permission-sets.ts'
 import type { QueueLimits } from './priority-queue.ts'
 import { type Assignment, assignmentOf, keyOf } from './target.ts'
@@ -81,23 +81,32 @@ async function* madeHere(
       const tags = isExpected ? undefined : await tagsOf(center, arn, queueLimits)
       if (targets === undefined && tags?.get(tagKeys.tenant) !== center.tenant_id) continue
       const accounts = targets?.map(({ account_id }) => account_id) ?? (await listAccounts(center, arn, queueLimits))
-      for (const account_id of new Set(accounts)) yield* holdersOn(center, account_id, { arn, name, tags }, queueLimits)
+      for (const account_id of new Set(accounts)) {
+        yield* holdersOn(center, { account_id, arn, name, tags }, ofSet ?? [], queueLimits)
+      }
     }
   }
 }
 
 /** `tags`: those of a set that the ledger does not know. */
-type SeenSet = { arn: string; name: string; tags: ReadonlyMap<string, string> | undefined }
+type SeenSet = { account_id: string; arn: string; name: string; tags: ReadonlyMap<string, string> | undefined }
 
 async function* holdersOn(
   center: Center,
-  account_id: string,
-  { arn, name, tags }: SeenSet,
+  { account_id, arn, name, tags }: SeenSet,
+  known: readonly Known[],
   queueLimits: QueueLimits,
 ): AsyncGenerator<Sighting[]> {
   for await (const holders of listPeople(center, account_id, arn, queueLimits)) {
-    const seen = holders.map((principal_id) => sightingOf(center, { account_id, principal_id }, name))
-    yield tags === undefined ? seen : await Promise.all(seen.map((one) => withOrigin(center, one, tags)))
+    const page: Sighting[] = []
+    for (const principal_id of holders) {
+      const sighting = sightingOf(center, { account_id, principal_id }, name)
+      const one = known.find(({ key }) => key === sighting.key)
+      const isChanged = one !== undefined && (await isPolicyChanged(center, arn, one, queueLimits))
+      const seen = tags === undefined ? sighting : await withOrigin(center, sighting, tags)
+      page.push(isChanged ? { ...seen, changed: true } : seen)
+    }
+    yield page
   }
 }
 
@@ -110,6 +119,19 @@ async function withOrigin({ marks }: Center, sighting: Sighting, tags: ReadonlyM
   const access = { grant_id: tags.get(tagKeys.grant) ?? '', key: sighting.key }
   const provisioner_id = tags.get(tagKeys.provisioner)
   return { ...sighting, origin: (await marks?.read(access, mark)) ?? null, ...(provisioner_id && { provisioner_id }) }
+}
+
+/** Whether the policy of an own set is not the one that Sallyport put there. */
+async function isPolicyChanged(
+  center: Center,
+  arn: string,
+  { target, given_until }: Known,
+  queueLimits: QueueLimits,
+): Promise<boolean> {
+  const assignment = assignmentOf(target)
+  if (!('own_set' in assignment)) return false
+  const facts = { arn, until: null, given: given_until ?? null }
+  return (await checkPolicy(center, assignment, facts, queueLimits)) === 'changed'
 }
 
 /** A sighting with enough data to remove the assignment. */
