@@ -7,8 +7,7 @@ import type { ForeignSighting, Sighting } from '../provisioners/driver.ts'
 import type { EndOrphan } from '../provisioners/orphan.ts'
 import { settingSeconds } from '../settings/setting-store.ts'
 import { asJson, isWanted } from './entitlement-store.ts'
-import { maxEndedOfOrphans } from './sweep.ts'
-import type { Sweep } from './sweep-store.ts'
+import { maxEndedOfOrphans, type Sweep } from './sweep.ts'
 
 /** INVARIANT: every write of a sweep has this in its `where`: a sweep that lost its lease writes nothing. */
 const stillSweeps = (tx: Tx, item: WorkItem): Statement =>
@@ -100,7 +99,8 @@ export async function saveForeign(
         listed_at)
       select distinct on (seen.key) ${tx.tenant_id}::uuid, seen.id, ${provisioner_id}::uuid, seen.key, seen.target,
         'foreign_set', seen.exclusive, ${began_at}::timestamptz, ${began_at}::timestamptz
-      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as seen (id uuid, key text, target jsonb, exclusive boolean)
+      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+        as seen (id uuid, key text, target jsonb, exclusive boolean)
       where ${stillSweeps(tx, item)} and not exists (select from entitlement e where e.tenant_id = ${tx.tenant_id}
           and e.provisioner = ${provisioner}::text and e.target_key = seen.key)
         and (select count(*) from (select from orphan o where ${ofProvisioner(tx, provisioner_id)}

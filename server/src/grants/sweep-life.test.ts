@@ -7,7 +7,8 @@ import type { WorkItem } from '../jobs/claim.ts'
 import type { Sighting } from '../provisioners/driver.ts'
 import { beginRun, rest } from './convergence.ts'
 import { openEntitlements } from './open-entitlement-store.ts'
-import { closeSweep, putOffSweep, type Sweep, saveStrays, suspect } from './sweep-store.ts'
+import type { Sweep } from './sweep.ts'
+import { closeSweep, putOffSweep, saveStrays, suspect } from './sweep-store.ts'
 import { settle } from './take-store.ts'
 
 /** When a provisioner is swept, and when its sweeps stop. */

@@ -13,7 +13,7 @@ import {
   saveGivenAgain,
   seeAgain,
 } from './orphan-store.ts'
-import { checkedDays, maxCompared, spreadSeconds, sweepAgainSeconds, watchedDays } from './sweep.ts'
+import { checkedDays, maxCompared, type Sweep, spreadSeconds, sweepAgainSeconds, watchedDays } from './sweep.ts'
 import {
   type Compared,
   closeSweep,
@@ -21,7 +21,6 @@ import {
   findCompared,
   openSweep,
   putOffSweep,
-  type Sweep,
   saveStrays,
   suspect,
 } from './sweep-store.ts'

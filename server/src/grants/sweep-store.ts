@@ -7,19 +7,7 @@ import type { Sighting } from '../provisioners/driver.ts'
 import type { ProvisionerRef } from '../provisioners/drivers.ts'
 import { isMade, isWanted } from './entitlement-store.ts'
 import { insertOrphans, orphanOf, orphansIn } from './orphan-store.ts'
-import { betweenSweepsSeconds, maxCompared, sweptEarlierSeconds, sweptEverySeconds } from './sweep.ts'
-
-/**
- * A sweep at its start. `is_whole`: the first one in an epoch, of a target that was there before: it may hold what the ledger has lost.
- * `has_orphans`: an earlier one found access that the ledger does not know.
- */
-export type Sweep = ProvisionerRef & {
-  failures: number
-  began_at: string
-  epoch: number
-  is_whole: boolean
-  has_orphans: boolean
-}
+import { betweenSweepsSeconds, maxCompared, type Sweep, sweptEarlierSeconds, sweptEverySeconds } from './sweep.ts'
 
 /**
  * An entitlement at rest, as the ledger has it. `due`: it is checked regardless of what the target shows. `drifted`: it was reported. `foreign`: it
@@ -195,8 +183,8 @@ export async function closeSweep(
     and e.provisioner_id is not distinct from s.provisioner_id and (e.act is not null or e.next_look_at <= ${soon})))`
   await tx.write([
     sql`update sweep s set lease_until = null, swept_at = ${began_at}::timestamptz, failures = 0, last_error = null,
-        listed_epoch = coalesce(${epoch ?? null}::bigint, s.listed_epoch), idle = not ${isWatched}, next_look_at = case when ${isWatched} or not s.idle then ${began_at}::timestamptz
-          + ${interval} end
+        listed_epoch = coalesce(${epoch ?? null}::bigint, s.listed_epoch), idle = not ${isWatched},
+        next_look_at = case when ${isWatched} or not s.idle then ${began_at}::timestamptz + ${interval} end
       where ${stillSweeps(tx, item)}`,
   ])
 }

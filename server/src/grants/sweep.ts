@@ -1,5 +1,18 @@
 /** The rules of a sweep: its interval, size and rate. No I/O here. */
 import { backoffDelay } from '../kernel/backoff.ts'
+import type { ProvisionerRef } from '../provisioners/drivers.ts'
+
+/**
+ * A sweep at its start. `is_whole`: the first one in an epoch, of a target that was there before: it may hold what the ledger has lost.
+ * `has_orphans`: an earlier one found access that the ledger does not know.
+ */
+export type Sweep = ProvisionerRef & {
+  failures: number
+  began_at: string
+  epoch: number
+  is_whole: boolean
+  has_orphans: boolean
+}
 
 /** The maximum seconds between the starts of two sweeps. A sweep is complete within five minutes. */
 export const sweptEverySeconds = 240

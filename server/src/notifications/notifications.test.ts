@@ -187,21 +187,6 @@ suite('a notification', () => {
     })
   }
 
-  test('of a grant that failed says why, in the words of its target', async () => {
-    const id = newId()
-    await asSuperuser(
-      `insert into access_grant (tenant_id, id, request_id, user_id, name, resource_type, resource_id, action,
-        duration_seconds, status, provisioning_status, end_reason, last_error, ended_at, activate_by)
-      values ($1, $2, $3, $4, 'ReadOnlyAccess on cloud_account 123456789012', 'cloud_account', '123456789012',
-        'ReadOnlyAccess', 3600, 'failed', 'failed', 'the target refused it', 'no permission set \`Admin\`',
-        clock_timestamp(), clock_timestamp())`,
-      [tenant_id, id, request_id, dana.user_id],
-    )
-    await handle(await happened('grant.failed', id))
-    const [notification] = await notificationsOf(dana)
-    assert.match(notification?.body ?? '', /Because: “the target refused it”.*Target said: “no permission set `Admin`”/)
-  })
-
   test('of a channel whose receiver is gone goes to the users who may change channels', async () => {
     const id = newId()
     const config = '{"to_addresses":["a@example.com"]}'

@@ -1,7 +1,7 @@
 import type { Installation } from '../installation/installation.ts'
 import { createLruCache } from '../kernel/lru-cache.ts'
 import { HeldBack, type KeptClaim, saysListening } from './claim.ts'
-import type { Claim } from './driver.ts'
+import type { Claim } from './target-claims.ts'
 
 /** Listens whether another copy of the database moves the claims that this process would write. */
 export type ClaimListener = {

@@ -2,9 +2,10 @@ import { sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import type { KeptClaim } from './claim.ts'
-import type { Claim } from './driver.ts'
+import type { Claim } from './target-claims.ts'
 
-const kept = sql`token, token_before, epoch::float8 as epoch, beat_at, holder`
+const kept = sql`token, token_before, epoch::float8 as epoch, beat_at, holder,
+  beat_at < clock_timestamp() - interval '5 minutes' as is_old`
 
 const ofProvisioner = (tx: Tx, provisioner_id: string): Statement =>
   sql`c.tenant_id = ${tx.tenant_id} and c.provisioner_id = ${provisioner_id}::uuid`

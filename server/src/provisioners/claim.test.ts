@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { type ClaimVerdict, judgeClaim, type KeptClaim, maxLostBeatMs } from './claim.ts'
-import type { Claim } from './driver.ts'
+import type { Claim } from './target-claims.ts'
 
 const at = (ms: number) => new Date(Date.UTC(2026, 0, 1) + ms).toISOString()
 const self = { id: 'us', epoch: 20, adopted_epoch: null as number | null }
-const kept: KeptClaim = { token: 'b', token_before: 'a', epoch: 20, beat_at: at(0), holder: null }
+const kept: KeptClaim = { token: 'b', token_before: 'a', epoch: 20, beat_at: at(0), is_old: false, holder: null }
 const there: Claim = { installation: 'us', epoch: 20, token: 'b', at: at(0), signature: '' }
 
 type Case = {

@@ -4,14 +4,19 @@
  */
 import { type Installation, saysReadOnly } from '../installation/installation.ts'
 import type { Tx } from '../kernel/context.ts'
-import { type Claim, type TargetClaims, TargetError } from './driver.ts'
+import { TargetError } from './driver.ts'
+import type { Claim, TargetClaims } from './target-claims.ts'
 
-/** What the database remembers of its own writing. `holder`: what was found in place of it; null: it was ours. */
+/**
+ * What the database remembers of its own writing. `is_old`: that was so long ago that it is written further with the next act. `holder`: what was
+ * found in place of it; null: it was ours.
+ */
 export type KeptClaim = {
   token: string
   token_before: string | null
   epoch: number
   beat_at: string
+  is_old: boolean
   holder: Claim | null
 }
 

@@ -4,8 +4,9 @@ import { createLruCache } from '../kernel/lru-cache.ts'
 import { type Claims, HeldBack, requireWritable, saysForged } from './claim.ts'
 import { openClaimListener } from './claim-listener.ts'
 import { type ConfirmedClaim, confirmClaim } from './confirm-claim.flow.ts'
-import { NoPlaceForClaim, type TargetClaims } from './driver.ts'
+import { NoPlaceForClaim } from './driver.ts'
 import type { MarkKeys } from './marks.ts'
+import type { TargetClaims } from './target-claims.ts'
 
 type ClaimsOptions = {
   installation: InstallationState

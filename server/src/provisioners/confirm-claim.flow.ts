@@ -5,17 +5,15 @@ import type { WorkCtx } from '../kernel/context.ts'
 import { type ClaimVerdict, HeldBack, judgeClaim, saysContested } from './claim.ts'
 import type { ClaimListener } from './claim-listener.ts'
 import { findClaim, keepClaim, noteContested } from './claim-store.ts'
-import { type Claim, NoPlaceForClaim, type TargetClaims, TargetError } from './driver.ts'
+import { NoPlaceForClaim, TargetError } from './driver.ts'
 import { inTime, maxCallMs } from './in-time.ts'
 import type { MarkKeys } from './marks.ts'
+import type { Claim, TargetClaims } from './target-claims.ts'
 
 type Dependencies = { installation: InstallationState; markKeys: MarkKeys; listener: ClaimListener }
 
 /** `forged`: what is at the target was written by somebody without our root key. `isSettled`: ours is there, as far as is known. */
 export type ConfirmedClaim = { epoch: number; forged: boolean; isSettled: boolean }
-
-/** A claim that was not written further for so long is, with the next act. */
-const oldAfterMs = 300_000
 
 /**
  * Reads the claim of a provisioner from its target, and writes ours where it is to be there. `beats`: writes it further in any case.
@@ -41,8 +39,7 @@ export async function confirmClaim(
     if (isClaimSigned(markKeys.all(), holder, whose)) throw new HeldBack(saysContested(holder, state.id))
     return { epoch, forged: true, isSettled: false }
   }
-  const isOld = Date.now() - Date.parse(kept?.beat_at ?? '') > oldAfterMs
-  const stays = verdict === 'ours' && !(listener.hasListened() && (beats || isOld))
+  const stays = verdict === 'ours' && !(listener.hasListened() && (beats || kept?.is_old))
   const isSettled = stays || (await write(ctx, provisioner_id, claims, { there, verdict, state, markKeys }))
   return { epoch, forged: false, isSettled }
 }

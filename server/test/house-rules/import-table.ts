@@ -77,7 +77,8 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   'identity-providers/sources': ['kernel', 'egress', 'provisioners'],
   'identity-providers/sources/ldap': ['kernel', 'provisioners', 'identity-providers/sources'],
   'provisioners/aws-identity-center': [...ofTarget, 'aws'],
-  'provisioners/postgresql': ofTarget,
+  // The marks of what it gives.
+  'provisioners/postgresql': [...ofTarget, 'installation'],
   'provisioners/webhook': [...ofTarget, 'egress'],
   'provisioners/sandbox': [...ofTarget, 'db'],
   // A client of the API, within the process: it knows the service by its interface.

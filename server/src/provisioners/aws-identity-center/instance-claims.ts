@@ -1,4 +1,5 @@
-import { type Claim, NoPlaceForClaim, readClaim, type TargetClaims } from '../driver.ts'
+import { NoPlaceForClaim } from '../driver.ts'
+import { type Claim, readClaim, type TargetClaims } from '../target-claims.ts'
 import { AwsRefusal, type Center } from './center.ts'
 import { pagesOf } from './pages.ts'
 import type { QueueLimits } from './priority-queue.ts'

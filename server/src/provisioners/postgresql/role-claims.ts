@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { isObject } from '../../kernel/is-object.ts'
-import { type Claim, NoPlaceForClaim, readClaim, type TargetClaims, TargetError } from '../driver.ts'
+import { NoPlaceForClaim, TargetError } from '../driver.ts'
+import { type Claim, readClaim, type TargetClaims } from '../target-claims.ts'
 import type { LeasedConnection } from './connections.ts'
 import { begin } from './held-role.ts'
 import type { SessionAccess } from './sessions.ts'

@@ -1,5 +1,6 @@
 import { isObject } from '../../kernel/is-object.ts'
-import { type Claim, type Opening, readClaim, type TargetClaims, TargetError } from '../driver.ts'
+import { type Opening, TargetError } from '../driver.ts'
+import { type Claim, readClaim, type TargetClaims } from '../target-claims.ts'
 import type { Receiver } from './receiver.ts'
 
 /** Keeps the claim of a provisioner at a receiver that lists what it holds: it answers the claim that it has kept before. */
