@@ -4258,7 +4258,7 @@ export interface components {
              */
             status: "listed" | "second_look" | "held_back" | "ending";
             /** @description its identity at the target */
-            key: string;
+            target_key: string;
             target: {
                 [key: string]: unknown;
             };

@@ -6,7 +6,7 @@ import type { Orphan } from './orphan.ts'
 
 const columns = sql`r.id, r.origin, case when r.ending_since is not null then 'ending'
     when r.origin <> 'ours' then 'listed' when r.held_back then 'held_back' else 'second_look' end as status,
-  r.target_key as key, r.target, r.grant_id, r.epoch::float8 as epoch, r.exclusive, r.first_seen_at, r.listed_at`
+  r.target_key, r.target, r.grant_id, r.epoch::float8 as epoch, r.exclusive, r.first_seen_at, r.listed_at`
 
 /** What the last sweeps found, those of exclusive sets first. */
 export function listOrphansPage(tx: Tx, provisioner_id: string, page: PageRequest): Promise<PageRows<Orphan>> {

@@ -16,7 +16,7 @@ export const Orphan = Type.Object(
         '`listed`: a person decides, at the target; `second_look`: it is ended if a later sweep sees it again; `held_back`: a sweep found more ' +
         'than it ends by itself, so a person ends each; `ending`: it is being ended',
     }),
-    key: Type.String({ description: 'its identity at the target' }),
+    target_key: Type.String({ description: 'its identity at the target' }),
     target: AnyObject,
     grant_id: Nullable(
       Type.String({

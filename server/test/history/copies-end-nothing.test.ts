@@ -86,7 +86,7 @@ test('a copy in another database of the server does nothing, also where the orig
   const held = await given()
   await original.sweep()
   const copy = await on.restored(await on.backUp(original), asCopyOf(original))
-  assert.equal(await statusOf(copy), 'read_only')
+  await until('it has found where it is', async () => (await statusOf(copy)) === 'read_only')
   await doesNothing(copy, held, /since its data is in another database than before/)
 })
 

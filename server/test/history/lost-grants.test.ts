@@ -12,7 +12,7 @@ const kinds: Record<string, () => Promise<RealTarget>> = {
   'a webhook that lists': webhookTarget,
 }
 
-type Orphan = { id: string; origin: string; status: string; key: string }
+type Orphan = { id: string; origin: string; status: string; target_key: string }
 
 async function given(site: Site) {
   const person = await site.person()

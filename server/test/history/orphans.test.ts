@@ -7,7 +7,7 @@ import { awsTarget, postgresqlTarget, webhookTarget } from '../support/real-targ
 import { until } from '../support/wait.ts'
 
 /** What a sweep does with access that the ledger does not know, besides the plain case. */
-type Orphan = { id: string; origin: string; status: string; key: string; exclusive: boolean }
+type Orphan = { id: string; origin: string; status: string; target_key: string; exclusive: boolean }
 
 async function given(site: Site, known?: Requester) {
   const person = known ?? (await site.person())
@@ -50,7 +50,7 @@ test('nothing is ended before the second look, and a person may end it sooner', 
   await restored.sweep()
   assert.equal((await on.holders()).length, 2)
 
-  const mine = found.find(({ key }) => key.includes(lost[0].email))
+  const mine = found.find(({ target_key }) => target_key.includes(lost[0].email))
   const ended = await on.end(restored, mine?.id ?? '')
   assert.deepEqual([ended.status, ended.body.status], [200, 'ending'])
   await until('it is ended', async () => (await on.holders()).length === 1)
@@ -58,7 +58,7 @@ test('nothing is ended before the second look, and a person may end it sooner', 
   const [event] = await restored.db.asSuperuser<{ actor_kind: string; key: string }>(
     `select actor_kind, data ->> 'key' as key from event where type = 'provisioner.orphan_ending'`,
   )
-  assert.deepEqual([event?.actor_kind, event?.key], ['api_key', mine?.key])
+  assert.deepEqual([event?.actor_kind, event?.key], ['api_key', mine?.target_key])
 
   // What was lost is requested again: the grant joins the access, which no sweep ends while it lasts.
   const again = await restored.active(await restored.ask(people[1]))

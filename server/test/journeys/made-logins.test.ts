@@ -234,14 +234,14 @@ suite('a user signs in to a customer’s PostgreSQL with a login that was made f
       '${markOf('ada_stray')}'; grant app_readonly to ada_stray; reset role`)
     await sallyport.asSuperuser('update sweep set next_look_at = clock_timestamp()')
     const [orphan] = await until('it is listed', async () => {
-      const { body } = await owner<Page<{ key: string; origin: string }>>(
+      const { body } = await owner<Page<{ target_key: string; origin: string }>>(
         'GET',
         `/v1/provisioners/${made.body.id}/orphans`,
       )
       return body.data.length > 0 && body.data
     })
     assert.equal(orphan?.origin, 'unproven')
-    assert.match(orphan?.key ?? '', /ada_stray/)
+    assert.match(orphan?.target_key ?? '', /ada_stray/)
     const stays = await server.asSuperuser(`select 1 from pg_roles where rolname = 'ada_stray'`)
     assert.equal(stays.length, 1)
     await server.asSuperuser('drop role ada_stray')
