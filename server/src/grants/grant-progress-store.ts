@@ -14,7 +14,8 @@ export const progressColumn = sql`json_build_object('status', g.status, 'provisi
     select json_build_object('provisioner_id', e.provisioner_id, 'provisioner', e.provisioner, 'name',
         case when e.provisioner_id is not null then (
           select p.name from provisioner p where p.tenant_id = e.tenant_id and p.id = e.provisioner_id) end,
-        'act', e.act, 'reference', e.act_reference, 'failures', e.failures, 'last_error', e.last_error,
+        'act', e.act, 'is_absent', e.act is null and e.observed = 'absent',
+        'reference', e.act_reference, 'failures', e.failures, 'last_error', e.last_error,
         'drift', ${drift}, 'drifted_at', e.drifted_at, 'session_seconds', e.session_seconds,
         'session_note', e.session_note, 'recorded_as', e.recorded_as)
       from entitlement e where e.tenant_id = g.tenant_id and e.id = g.entitlement_id))`

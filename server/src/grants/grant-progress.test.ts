@@ -7,7 +7,7 @@ const now = '2026-01-01T00:01:00+00:00'
 const expires_at = '2026-01-01T01:00:00+00:00'
 
 const at_target = {
-  ...{ provisioner_id: null, provisioner: 'sandbox', name: null, act: null, reference: null },
+  ...{ provisioner_id: null, provisioner: 'sandbox', name: null, act: null, is_absent: true, reference: null },
   ...{ failures: 0, last_error: null, drift: null, drifted_at: null, session_seconds: 3_600 },
   ...{ session_note: null, recorded_as: 'role_*' },
 } satisfies ProgressRow['at_target']
@@ -74,6 +74,11 @@ const whatIsLeft: [string, Partial<ProgressRow>, boolean | undefined][] = [
   [
     'its access was removed by hand before its end',
     { ...ended, ...target({ drift: 'removed', drifted_at: now }) },
+    false,
+  ],
+  [
+    'it failed, and its target has not been asked since',
+    { ...pending, status: 'failed', provisioning_status: 'failed', ...target({ is_absent: false }) },
     false,
   ],
   ['it failed, and nothing was given', { ...pending, status: 'failed', provisioning_status: 'failed' }, true],

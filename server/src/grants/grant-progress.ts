@@ -118,6 +118,8 @@ type AtTarget = {
   provisioner: string
   name: string | null
   act: 'grant' | 'revoke' | null
+  /** Nothing is at the target, as of the last check, and no act is under way. */
+  is_absent: boolean
   reference: string | null
   failures: number
   last_error: string | null
@@ -178,7 +180,8 @@ function hasEnded({ status }: ProgressRow): boolean {
 
 /** Whether an ended grant has left nothing at its target. Access that was there before it stays, and that another grant holds is that one's. */
 function isGone({ provisioning_status, at_target }: ProgressRow, step: Step): boolean {
-  if (step !== 'drifted') return step === 'gone' || step === 'not_given'
+  if (step === 'not_given') return provisioning_status === 'not_attempted' || at_target === null || at_target.is_absent
+  if (step !== 'drifted') return step === 'gone'
   return at_target?.drift === 'removed' && provisioning_status === 'deprovisioned'
 }
 

@@ -103,8 +103,9 @@ export async function saveForeign(
         as seen (id uuid, key text, target jsonb, exclusive boolean)
       where ${stillSweeps(tx, item)} and not exists (select from entitlement e where e.tenant_id = ${tx.tenant_id}
           and e.provisioner = ${provisioner}::text and e.target_key = seen.key)
-        and (select count(*) from (select from orphan o where ${ofProvisioner(tx, provisioner_id)}
-          limit ${maxForeign}) kept) < ${maxForeign}
+        and ((select count(*) from (select from orphan o where ${ofProvisioner(tx, provisioner_id)}
+            limit ${maxForeign}) kept) < ${maxForeign}
+          or exists (select from orphan o where ${ofProvisioner(tx, provisioner_id)} and o.target_key = seen.key))
       on conflict (tenant_id, provisioner_id, target_key) do update
         set listed_at = excluded.listed_at, exclusive = excluded.exclusive`,
   ])
@@ -126,8 +127,8 @@ const aboutOrphan = (provisioner_id: string | null, what: 'ending' | 'ended') =>
   }) as const
 
 /**
- * Ends what an earlier epoch of this installation gave, and what this sweep saw again after the second look's time. Where that is more than a
- * sweep may end, it ends none, and holds all of it back for a person.
+ * Ends what an earlier epoch of this installation gave, and what this sweep saw again after the second look's time. Where a sweep lists more than
+ * it may end, whenever it was first seen, it ends none, and holds all of it back for a person.
  */
 export async function endOrphans(ctx: WorkCtx, item: WorkItem, { provisioner_id, began_at }: Sweep): Promise<void> {
   const { tx } = ctx
@@ -137,6 +138,8 @@ export async function endOrphans(ctx: WorkCtx, item: WorkItem, { provisioner_id,
   // What is held is counted only where it matters.
   const limit = sql`case when found <= ${count}::int then ${count}::int
     else greatest(${count}::int, (${held} * ${share}::float8)::int) end`
+  const isListedNow = sql`(o.origin = 'ours' and o.ending_since is null and not o.held_back
+    and o.listed_at = ${began_at}::timestamptz)`
   const heldBack = {
     type: 'provisioner.orphans_held_back',
     subject_type: 'provisioner',
@@ -152,7 +155,8 @@ export async function endOrphans(ctx: WorkCtx, item: WorkItem, { provisioner_id,
             - make_interval(secs => ${settingSeconds(tx, 'orphans.second_look_seconds')})
           and ${stillSweeps(tx, item)} order by o.id for no key update of e),
       counted as materialized (
-        select found, ${limit} as limit from (select count(*)::int as found from endable) f),
+        select found, ${limit} as limit from (
+          select count(*)::int as found from orphan o where ${ofProvisioner(tx, provisioner_id)} and ${isListedNow}) f),
       taken as (
         update entitlement e set ${takenOver} from endable, counted
         where e.tenant_id = ${tx.tenant_id} and e.id = endable.id and found <= counted.limit returning e.id),
@@ -161,8 +165,9 @@ export async function endOrphans(ctx: WorkCtx, item: WorkItem, { provisioner_id,
         where o.tenant_id = ${tx.tenant_id} and o.id = taken.id
         returning o.id, ${factsOf(sql`o`)} as facts),
       held_back as (
-        update orphan o set held_back = true from endable, counted
-        where o.tenant_id = ${tx.tenant_id} and o.id = endable.id and found > counted.limit returning o.id),
+        update orphan o set held_back = true from counted
+        where ${ofProvisioner(tx, provisioner_id)} and ${isListedNow} and found > counted.limit
+          and ${stillSweeps(tx, item)} returning o.id),
       too_many as (select jsonb_build_object('found', found, 'limit', counted.limit) as facts from counted
         where exists (select from held_back)),
       emitted as (${emitWithFacts(ctx, heldBack, sql`too_many`)})
@@ -221,7 +226,8 @@ export async function forgetForeign(tx: Tx, item: WorkItem, { provisioner_id, be
 /** Whether another sweep is needed for what was found: something is to be ended, or is being ended. */
 export async function hasOrphansToEnd(tx: Tx, provisioner_id: string | null): Promise<boolean> {
   const found = await tx.read(
-    sql`select from orphan o where ${ofProvisioner(tx, provisioner_id)} and o.origin = 'ours' limit 1`,
+    sql`select from orphan o join entitlement e on e.tenant_id = o.tenant_id and e.id = o.id
+      where ${ofProvisioner(tx, provisioner_id)} and o.origin = 'ours' and not o.held_back and not ${isWanted} limit 1`,
   )
   return found.length > 0
 }

@@ -98,7 +98,7 @@ test('a sweep that lost its lease writes nothing (F2)', async () => {
   await suspect(tx, stale, [row.entitlement], 0)
   const sweep: Sweep = {
     ...{ provisioner: 'sandbox', provisioner_id: null, provisioner_version: null },
-    ...{ failures: 0, began_at: '2026-01-01Z', epoch: 0, is_whole: false, has_orphans: true },
+    ...{ failures: 0, began_at: '2026-01-01Z', epoch: 0, is_whole: false, is_adopted: false, has_orphans: true },
   }
   await saveStrays(ctx, stale, sweep, [stray])
   await closeSweep(tx, stale, '2026-01-01Z', { isNeeded: true, wakesSweep: false, epoch: 9 })

@@ -42,12 +42,14 @@ export function sweepProvisioner(drivers: Drivers): DueWork {
       const sweep = await openSweep(ctx.tx, item)
       if (sweep === undefined) return
       try {
-        await drivers.beat(ctx.tx, sweep)
+        const isClaimed = await drivers.beat(ctx.tx, sweep)
         const driver = await drivers.of(ctx.tx, sweep)
         const differs = await compareAll(ctx, item, sweep, driver)
-        const hasOrphans = await handleOrphans(ctx, item, sweep)
-        const epoch = (await listForeign(ctx, item, sweep, driver)) ? sweep.epoch : undefined
-        const isNeeded = differs || hasOrphans || epoch === undefined
+        const hasOrphans = await handleOrphans(ctx, item, sweep, isClaimed)
+        // What is ours is ended first: the list may take long.
+        const isListed = !hasOrphans && (await listForeign(ctx, item, sweep, driver))
+        const epoch = isListed ? sweep.epoch : undefined
+        const isNeeded = differs || !isListed
         await closeSweep(ctx.tx, item, sweep.began_at, { isNeeded, wakesSweep: driver.wakesSweep === true, epoch })
       } catch (error) {
         const seconds = sweepAgainSeconds(sweep.failures)
@@ -83,9 +85,10 @@ async function compareAll(ctx: WorkCtx, item: WorkItem, sweep: Sweep, driver: Dr
 }
 
 /** Returns whether another sweep is needed for what an earlier epoch gave: to see it again, or to see it gone. */
-async function handleOrphans(ctx: WorkCtx, item: WorkItem, sweep: Sweep): Promise<boolean> {
+async function handleOrphans(ctx: WorkCtx, item: WorkItem, sweep: Sweep, isClaimed: boolean): Promise<boolean> {
   if (!sweep.is_whole && !sweep.has_orphans) return false
-  await endOrphans(ctx, item, sweep)
+  // Without a claim, another one that acts there is not seen, and what it gave would look lost.
+  if (isClaimed || sweep.is_adopted) await endOrphans(ctx, item, sweep)
   await forgetGone(ctx, item, sweep)
   return hasOrphansToEnd(ctx.tx, sweep.provisioner_id)
 }

@@ -55,7 +55,8 @@ export async function openSweep(tx: Tx, item: WorkItem): Promise<Sweep | undefin
   const [sweep] = await tx.read(
     sql<Sweep>`select provisioner, provisioner_id, failures, clock_timestamp()::text as began_at,
         (select p.version from provisioner p where p.tenant_id = s.tenant_id and p.id = s.provisioner_id)
-          as provisioner_version, i.epoch::float8 as epoch, s.listed_epoch <> i.epoch and exists (
+          as provisioner_version, i.epoch::float8 as epoch, i.adopted_epoch is not distinct from i.epoch as is_adopted,
+        s.listed_epoch <> i.epoch and exists (
           select from provisioner p where p.tenant_id = s.tenant_id and p.id = s.provisioner_id
             and ${wasBefore}) as is_whole,
         exists (select from orphan o where o.tenant_id = s.tenant_id and o.provisioner_id = s.provisioner_id

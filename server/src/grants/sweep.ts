@@ -4,13 +4,14 @@ import type { ProvisionerRef } from '../provisioners/drivers.ts'
 
 /**
  * A sweep at its start. `is_whole`: the first one in an epoch, of a target that was there before: it may hold what the ledger has lost.
- * `has_orphans`: an earlier one found access that the ledger does not know.
+ * `is_adopted`: the operator began the epoch. `has_orphans`: an earlier one found access that the ledger does not know.
  */
 export type Sweep = ProvisionerRef & {
   failures: number
   began_at: string
   epoch: number
   is_whole: boolean
+  is_adopted: boolean
   has_orphans: boolean
 }
 

@@ -30,10 +30,11 @@ export function openClaimListener(listenMs: number, now = () => performance.now(
     },
     hasMoved(provisioner_id, { epoch, adopted_epoch }, kept, there) {
       const isDoubtful = epoch === firstEpoch && adopted_epoch !== epoch
-      if (!isDoubtful || there === undefined || kept === undefined || kept.epoch >= epoch) return false
-      const first = heard.get(provisioner_id) ?? { token: there.token, since: now() }
+      if (!isDoubtful || kept === undefined || kept.epoch >= epoch) return false
+      const token = there?.token ?? ''
+      const first = heard.get(provisioner_id) ?? { token, since: now() }
       heard.set(provisioner_id, first)
-      if (first.token !== there.token) return true
+      if (first.token !== token) return true
       if (now() - first.since < listenMs) throw new HeldBack(saysListening)
       return false
     },

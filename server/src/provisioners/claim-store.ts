@@ -1,8 +1,7 @@
 import { sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
-import type { KeptClaim } from './claim.ts'
-import type { Claim } from './target-claims.ts'
+import type { FoundClaim, KeptClaim } from './claim.ts'
 
 const kept = sql`token, token_before, epoch::float8 as epoch, beat_at, holder,
   beat_at < clock_timestamp() - interval '5 minutes' as is_old`
@@ -61,8 +60,8 @@ export async function keepClaim(
   return claim
 }
 
-/** Notes that another holds the target. The first time, an event says so. */
-export async function noteContested(ctx: WorkCtx, provisioner_id: string, holder: Claim): Promise<void> {
+/** Notes that another holds the target. The first time, an event says so, and once more where another Sallyport was seen after somebody else. */
+export async function noteContested(ctx: WorkCtx, provisioner_id: string, holder: FoundClaim): Promise<void> {
   const { tx } = ctx
   const data = { holder_installation: holder.installation, holder_epoch: holder.epoch, seen_at: holder.at }
   const event = {
@@ -80,6 +79,7 @@ export async function noteContested(ctx: WorkCtx, provisioner_id: string, holder
         on conflict (tenant_id, provisioner_id) do update
           set contested_at = excluded.contested_at, holder = excluded.holder
           where c.contested_at is null
+            or (${holder.is_signed}::boolean and not (c.holder -> 'is_signed')::boolean)
         returning c.provisioner_id)
       ${emit(ctx, event, sql`contested`)}`,
   ])

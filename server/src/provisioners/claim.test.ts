@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type ClaimVerdict, judgeClaim, type KeptClaim, maxLostBeatMs } from './claim.ts'
-import type { Claim } from './target-claims.ts'
+import { type ClaimVerdict, type FoundClaim, judgeClaim, type KeptClaim, maxLostBeatMs } from './claim.ts'
 
 const at = (ms: number) => new Date(Date.UTC(2026, 0, 1) + ms).toISOString()
 const self = { id: 'us', epoch: 20, adopted_epoch: null as number | null }
 const kept: KeptClaim = { token: 'b', token_before: 'a', epoch: 20, beat_at: at(0), is_old: false, holder: null }
-const there: Claim = { installation: 'us', epoch: 20, token: 'b', at: at(0), signature: '' }
+const there: FoundClaim = { installation: 'us', epoch: 20, token: 'b', at: at(0), signature: '', is_signed: true }
 
 type Case = {
   when: string
   self?: Partial<typeof self>
   kept?: Partial<KeptClaim> | null
-  found?: Partial<Claim> | null
+  found?: Partial<FoundClaim> | null
   verdict: ClaimVerdict
 }
 
@@ -67,6 +66,30 @@ const cases: Case[] = [
     kept: { token: 'none', token_before: null, epoch: -1, holder: { ...there, token: 'x' } },
     found: { token: 'x', at: at(1_000) },
     verdict: 'contested',
+  },
+  {
+    when: 'the target was set back under a copy that had found the original',
+    kept: { holder: { ...there, token: 'x' } },
+    verdict: 'contested',
+  },
+  {
+    when: 'the note of somebody without our key was taken away',
+    kept: { holder: { ...there, token: 'x', is_signed: false } },
+    found: null,
+    verdict: 'write',
+  },
+  {
+    when: 'the original, adopted long ago, claimed it after this copy was made',
+    self: { epoch: 50, adopted_epoch: 30 },
+    kept: null,
+    found: { epoch: 30, token: 'x' },
+    verdict: 'contested',
+  },
+  {
+    when: 'somebody without our key claims an epoch to come',
+    self: { epoch: 30, adopted_epoch: 30 },
+    found: { epoch: 9_999_999_999, token: 'x', is_signed: false },
+    verdict: 'write',
   },
   {
     when: 'the operator adopted it since, whoever claims',

@@ -17,8 +17,11 @@ export type KeptClaim = {
   epoch: number
   beat_at: string
   is_old: boolean
-  holder: Claim | null
+  holder: FoundClaim | null
 }
+
+/** A claim as it was found. `is_signed`: by somebody with our root key. */
+export type FoundClaim = Claim & { is_signed: boolean }
 
 /**
  * `ours`: the target has what we wrote last. `write`: it is ours to write, and ours is not there. `contested`: another installation or another
@@ -36,21 +39,34 @@ export const maxLostBeatMs = 300_000
 export function judgeClaim(
   self: Pick<Installation, 'id' | 'epoch' | 'adopted_epoch'>,
   kept: KeptClaim | undefined,
-  found: Claim | undefined,
+  found: FoundClaim | undefined,
 ): ClaimVerdict {
-  const { id, epoch, adopted_epoch } = self
+  const { id, epoch } = self
+  if (isOverruled(self, kept, found)) return 'write'
+  // Only the operator ends that, whatever becomes of the other one's note: this may be the copy.
+  if (kept?.holder?.is_signed) return 'contested'
   if (found !== undefined && found.installation === id && kept?.token === found.token) {
     return kept.epoch === epoch ? 'ours' : 'write'
   }
-  // The operator has said, since it was last written from here, that this is the original.
-  if (adopted_epoch !== null && (kept === undefined || kept.epoch < adopted_epoch)) return 'write'
-  // Who takes the note of the other one away does not make this the original.
-  if (found === undefined) return kept?.holder == null ? 'write' : 'contested'
+  if (found === undefined) return 'write'
   return kept !== undefined && isOfOurs(self, kept, found) ? 'write' : 'contested'
 }
 
+/**
+ * The operator has said, since the claim was last written from here, that this is the original. That overrules what was claimed before, and not a
+ * copy of this database that was made since; and whatever was written without our key.
+ */
+export function isOverruled(
+  { adopted_epoch }: Pick<Installation, 'adopted_epoch'>,
+  kept: KeptClaim | undefined,
+  found: FoundClaim | undefined,
+): boolean {
+  if (adopted_epoch === null || (kept !== undefined && kept.epoch >= adopted_epoch)) return false
+  return found === undefined || !found.is_signed || found.epoch < adopted_epoch
+}
+
 /** Whether the note is one of our own, although it is not the last one. */
-function isOfOurs({ id, epoch }: Pick<Installation, 'id' | 'epoch'>, kept: KeptClaim, found: Claim): boolean {
+function isOfOurs({ id, epoch }: Pick<Installation, 'id' | 'epoch'>, kept: KeptClaim, found: FoundClaim): boolean {
   // Ours was kept in its place, and did not arrive.
   if (kept.token_before === found.token) return true
   if (found.installation !== id) return false
@@ -102,6 +118,6 @@ export type Claims = {
    * @throws HeldBack
    */
   require(tx: Tx, provisioner_id: string, claims: TargetClaims | null, act: ClaimedAct): Promise<void>
-  /** The same, asking the target in any case, and writes the claim further. */
-  beat(tx: Tx, provisioner_id: string, claims: TargetClaims | null): Promise<void>
+  /** The same, asking the target in any case, and writes the claim further. Returns whether the target keeps it. */
+  beat(tx: Tx, provisioner_id: string, claims: TargetClaims | null): Promise<boolean>
 }

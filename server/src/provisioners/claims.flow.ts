@@ -4,7 +4,6 @@ import { createLruCache } from '../kernel/lru-cache.ts'
 import { type Claims, HeldBack, requireWritable, saysForged } from './claim.ts'
 import { openClaimListener } from './claim-listener.ts'
 import { type ConfirmedClaim, confirmClaim } from './confirm-claim.flow.ts'
-import { NoPlaceForClaim } from './driver.ts'
 import type { MarkKeys } from './marks.ts'
 import type { TargetClaims } from './target-claims.ts'
 
@@ -39,15 +38,16 @@ export function openClaims({ installation, markKeys, listenMs = usualListenMs }:
   const confirm = async (tx: Tx, provisioner_id: string, claims: TargetClaims, beats: boolean): Promise<Known> => {
     const ctx: WorkCtx = { tx, actor: systemActor, request_id: `provisioner:${provisioner_id}` }
     const deps = { installation, markKeys, listener }
-    const confirmed = await confirmClaim(deps, ctx, provisioner_id, claims, beats).catch(withoutPlace(installation))
+    const confirmed = await confirmClaim(deps, ctx, provisioner_id, claims, beats)
     const isFresh = confirmed.isSettled && listener.hasListened()
     return { ...confirmed, until: performance.now() + (isFresh ? freshForMs : freshForNowMs) }
   }
 
-  /** Calls at once share one reading. */
-  const read = (tx: Tx, provisioner_id: string, claims: TargetClaims, beats: boolean): Promise<Known> => {
+  /** Calls at once share one reading; a beat has one of its own. */
+  const read = async (tx: Tx, provisioner_id: string, claims: TargetClaims, beats: boolean): Promise<Known> => {
     const inFlight = reading.get(provisioner_id)
-    if (inFlight !== undefined) return inFlight
+    if (inFlight !== undefined && !beats) return inFlight
+    await inFlight?.catch(() => undefined)
     const begun = (async () => {
       try {
         const found = await confirm(tx, provisioner_id, claims, beats)
@@ -82,17 +82,10 @@ export function openClaims({ installation, markKeys, listenMs = usualListenMs }:
     },
     async beat(tx, provisioner_id, claims) {
       await current()
-      if (claims === null) return
-      const { forged } = await read(tx, provisioner_id, claims, true)
+      if (claims === null) return false
+      const { forged, isKept } = await read(tx, provisioner_id, claims, true)
       if (forged) throw new HeldBack(saysForged)
+      return isKept
     },
-  }
-}
-
-/** A target that keeps no claim is used without one. */
-function withoutPlace(installation: InstallationState) {
-  return async (error: unknown): Promise<ConfirmedClaim> => {
-    if (!(error instanceof NoPlaceForClaim)) throw error
-    return { epoch: (await installation.now()).epoch, forged: false, isSettled: true }
   }
 }

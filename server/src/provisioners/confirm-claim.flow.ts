@@ -2,18 +2,29 @@ import { randomUUID } from 'node:crypto'
 import type { Installation, InstallationState } from '../installation/installation.ts'
 import { isClaimSigned, signClaim } from '../installation/mark.ts'
 import type { WorkCtx } from '../kernel/context.ts'
-import { type ClaimVerdict, HeldBack, judgeClaim, saysContested } from './claim.ts'
+import {
+  type ClaimVerdict,
+  type FoundClaim,
+  HeldBack,
+  isOverruled,
+  judgeClaim,
+  saysContested,
+  saysListening,
+} from './claim.ts'
 import type { ClaimListener } from './claim-listener.ts'
 import { findClaim, keepClaim, noteContested } from './claim-store.ts'
-import { NoPlaceForClaim, TargetError } from './driver.ts'
+import { NoPlaceForClaim, NotNow, TargetError } from './driver.ts'
 import { inTime, maxCallMs } from './in-time.ts'
 import type { MarkKeys } from './marks.ts'
-import type { Claim, TargetClaims } from './target-claims.ts'
+import type { TargetClaims } from './target-claims.ts'
 
 type Dependencies = { installation: InstallationState; markKeys: MarkKeys; listener: ClaimListener }
 
-/** `forged`: what is at the target was written by somebody without our root key. `isSettled`: ours is there, as far as is known. */
-export type ConfirmedClaim = { epoch: number; forged: boolean; isSettled: boolean }
+/**
+ * `forged`: what is at the target was written by somebody without our root key. `isSettled`: ours is there, as far as is known. `isKept`: the
+ * target keeps it.
+ */
+export type ConfirmedClaim = { epoch: number; forged: boolean; isSettled: boolean; isKept: boolean }
 
 /**
  * Reads the claim of a provisioner from its target, and writes ours where it is to be there. `beats`: writes it further in any case.
@@ -28,23 +39,48 @@ export async function confirmClaim(
 ): Promise<ConfirmedClaim> {
   const state = await installation.now()
   const { epoch } = state
-  const there = await inTime(maxCallMs, (signal) => claims.read(ctx.tx, signal))
+  const whose = { tenant_id: ctx.tx.tenant_id, provisioner_id }
   const kept = await findClaim(ctx.tx, provisioner_id)
-  const verdict = judgeClaim(state, kept, there)
-  if (verdict === 'contested' || (verdict === 'write' && listener.hasMoved(provisioner_id, state, kept, there))) {
-    const holder = there ?? kept?.holder
-    if (holder == null) throw new Error('a claim is contested that is not there')
-    await noteContested(ctx, provisioner_id, holder)
-    const whose = { tenant_id: ctx.tx.tenant_id, provisioner_id }
-    if (isClaimSigned(markKeys.all(), holder, whose)) throw new HeldBack(saysContested(holder, state.id))
-    return { epoch, forged: true, isSettled: false }
+  try {
+    const read = await inTime(maxCallMs, (signal) => claims.read(ctx.tx, signal))
+    const there = read && { ...read, is_signed: isClaimSigned(markKeys.all(), read, whose) }
+    const verdict = judgeClaim(state, kept, there)
+    if (verdict === 'contested' || (verdict === 'write' && listener.hasMoved(provisioner_id, state, kept, there))) {
+      return { epoch, forged: await noteHolder(ctx, provisioner_id, state.id, kept?.holder, there), ...unsettled }
+    }
+    const stays = verdict === 'ours' && !(listener.hasListened() && (beats || kept?.is_old))
+    const isSettled = stays || (await write(ctx, provisioner_id, claims, { there, verdict, state, markKeys }))
+    return { epoch, forged: false, isSettled, isKept: true }
+  } catch (error) {
+    if (!(error instanceof NoPlaceForClaim)) throw error
+    // A target that keeps no claim is used without one, unless another one was seen there.
+    const { holder = null } = kept ?? {}
+    if (holder?.is_signed && !isOverruled(state, kept, holder)) throw new HeldBack(saysContested(holder, state.id))
+    return { epoch, forged: false, isSettled: true, isKept: false }
   }
-  const stays = verdict === 'ours' && !(listener.hasListened() && (beats || kept?.is_old))
-  const isSettled = stays || (await write(ctx, provisioner_id, claims, { there, verdict, state, markKeys }))
-  return { epoch, forged: false, isSettled }
 }
 
-type Found = { there: Claim | undefined; verdict: ClaimVerdict; state: Installation; markKeys: MarkKeys }
+const unsettled = { isSettled: false, isKept: false }
+
+/**
+ * Notes who holds the target: what was seen there before, if it was another Sallyport. Returns true for a note that nobody with our key wrote.
+ * @throws HeldBack for another Sallyport
+ */
+async function noteHolder(
+  ctx: WorkCtx,
+  provisioner_id: string,
+  ours: string,
+  before: FoundClaim | null | undefined,
+  there: FoundClaim | undefined,
+): Promise<true> {
+  const holder = before?.is_signed && !there?.is_signed ? before : (there ?? before)
+  if (holder == null) throw new HeldBack(saysListening)
+  await noteContested(ctx, provisioner_id, holder)
+  if (holder.is_signed) throw new HeldBack(saysContested(holder, ours))
+  return true
+}
+
+type Found = { there: FoundClaim | undefined; verdict: ClaimVerdict; state: Installation; markKeys: MarkKeys }
 
 /**
  * INVARIANT: the database knows a claim before the target does, so a process that is killed between the two still recognizes it. False: it could
@@ -61,12 +97,15 @@ async function write(
   // It was deleted meanwhile.
   if (kept === undefined) return true
   const unsigned = { installation: id, epoch: kept.epoch, token: kept.token, at: new Date(kept.beat_at).toISOString() }
-  const claim = signClaim(markKeys.inUse(), unsigned, { tenant_id: ctx.tx.tenant_id, provisioner_id })
+  // While several keys are kept, a copy from before their rotation knows the last of them.
+  const signingKey = markKeys.all().at(-1) ?? markKeys.inUse()
+  const claim = signClaim(signingKey, unsigned, { tenant_id: ctx.tx.tenant_id, provisioner_id })
   try {
     await inTime(maxCallMs, (signal) => claims.write(ctx.tx, claim, signal))
     return true
   } catch (error) {
-    if (error instanceof TargetError && !(error instanceof NoPlaceForClaim)) return false
+    const isLate = error instanceof NotNow || error instanceof TargetError
+    if (isLate && !(error instanceof NoPlaceForClaim)) return false
     throw error
   }
 }

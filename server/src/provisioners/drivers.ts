@@ -28,9 +28,10 @@ export type Drivers = {
    */
   of(tx: Tx, ref: ProvisionerRef): Promise<Driver>
   /**
-   * Writes the claim of its target further, before a sweep of it. @throws HeldBack while nothing may be done there
+   * Writes the claim of its target further, before a sweep of it. False: the target keeps none, so that another one that acts there would not be
+   * seen. @throws HeldBack while nothing may be done there
    */
-  beat(tx: Tx, ref: ProvisionerRef): Promise<void>
+  beat(tx: Tx, ref: ProvisionerRef): Promise<boolean>
   /** Closes all of them. */
   close(): Promise<void>
 }
@@ -124,8 +125,8 @@ export function openDrivers(options: DriversOptions): Drivers {
     of,
     async beat(tx, ref) {
       // The sandbox is in the database itself.
-      if (ref.provisioner === 'sandbox' || ref.provisioner_id === null) return
-      await claims.beat(tx, ref.provisioner_id, (await of(tx, ref)).claims)
+      if (ref.provisioner === 'sandbox' || ref.provisioner_id === null) return true
+      return claims.beat(tx, ref.provisioner_id, (await of(tx, ref)).claims)
     },
     async close() {
       await Promise.allSettled([...all].map((driver) => driver.close()))

@@ -23,7 +23,7 @@ export async function awsLedgerStage(
   const target = await openAwsTarget(settings)
   const { aws, opening } = target
   const driver = awsIdentityCenterAt(limits).open({ ...opening, tenant_id: on.tenant_id })
-  const drivers: Drivers = { of: async () => driver, beat: async () => undefined, close: driver.close }
+  const drivers: Drivers = { of: async () => driver, beat: async () => true, close: driver.close }
   const workers = startWorkers(house, [
     planGrant(drivers),
     ...convergeEntitlement(drivers, reauthorize),

@@ -16,7 +16,7 @@ const on = await requestStage(house, 'cut sessions')
 await on.rule('permit (principal, action, resource);')
 const { aws, sets, accounts, opening } = await openAwsTarget({}, { cut_sessions: true })
 const driver = quick.open({ ...opening, tenant_id: on.tenant_id })
-const drivers: Drivers = { of: async () => driver, beat: async () => undefined, close: driver.close }
+const drivers: Drivers = { of: async () => driver, beat: async () => true, close: driver.close }
 const workers = startWorkers(house, [planGrant(drivers), ...convergeEntitlement(drivers, reauthorize)])
 house.atEnd(driver.close)
 const user = aws.addUser('user@example.com')

@@ -18,7 +18,7 @@ await on.rule('permit (principal, action, resource);')
 const { aws, sets, opening } = await openAwsTarget({ acts: { ms: 300, checks: 1 } })
 const operations = 8
 const driver = awsIdentityCenterAt({ callsASecond: 1_000, operations }).open({ ...opening, tenant_id: on.tenant_id })
-const drivers: Drivers = { of: async () => driver, beat: async () => undefined, close: driver.close }
+const drivers: Drivers = { of: async () => driver, beat: async () => true, close: driver.close }
 const workers = startWorkers(house, [planGrant(drivers), ...convergeEntitlement(drivers, reauthorize)])
 house.atEnd(driver.close)
 aws.addUser('user@example.com')

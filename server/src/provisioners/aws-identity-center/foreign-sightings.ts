@@ -15,8 +15,8 @@ export async function* discoverForeign(center: Center, queueLimits: QueueLimits)
   const atPace = () => center.readingPace.instance.wait(queueLimits)
   for await (const arns of listSets(center, queueLimits)) {
     // An empty page shows the caller that the reading makes progress.
-    yield []
     for (const permission_set_arn of arns) {
+      yield []
       await atPace()
       const name = await nameOfSet(center, permission_set_arn, queueLimits)
       if (name === undefined || name.startsWith(ownPrefix)) continue

@@ -102,7 +102,8 @@ async function* holdersOn(
     for (const principal_id of holders) {
       const sighting = sightingOf(center, { account_id, principal_id }, name)
       const one = known.find(({ key }) => key === sighting.key)
-      const isChanged = one !== undefined && (await isPolicyChanged(center, arn, one, queueLimits))
+      const isChanged =
+        one !== undefined && one.is_doubtful !== true && (await isPolicyChanged(center, arn, one, queueLimits))
       const seen = tags === undefined ? sighting : await withOrigin(center, sighting, tags)
       page.push(isChanged ? { ...seen, changed: true } : seen)
     }

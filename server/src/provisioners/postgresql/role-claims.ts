@@ -46,8 +46,12 @@ export function roleClaims(access: Pick<SessionAccess, 'connections'>, provision
         // that is lost is written again.
         await query(`select pg_try_advisory_xact_lock(hashtext('${prefix}'))`)
         const before = withoutForgotten(await readClaims(leased), Date.parse(claim.at))
-        const [row] = await query(whereAndWhen)
-        const kept = begunWith(before[provisioner_id], claim, { now: row?.now ?? '', system: row?.system ?? '' })
+        const [row] = await query(`select pg_current_xact_id()::text as now,
+          has_function_privilege('pg_control_system()', 'execute') as tells`)
+        // A server that does not say which one it is counts as the same.
+        const [said] =
+          row?.tells === 't' ? await query('select system_identifier::text as system from pg_control_system()') : []
+        const kept = begunWith(before[provisioner_id], claim, { now: row?.now ?? '', system: said?.system ?? '' })
         await writeClaims(leased, { ...before, [provisioner_id]: kept })
         await query('commit')
       }),
@@ -91,11 +95,6 @@ function begunWith(
   const since = isSame ? before.since : now
   return { ...claim, system, since, from: isSame && before.epoch === claim.epoch ? before.from : now }
 }
-
-/** A server that does not say which one it is counts as the same. */
-const whereAndWhen = `select pg_current_xact_id()::text as now,
-  case when has_function_privilege('pg_control_system()', 'execute')
-    then (select system_identifier::text from pg_control_system()) end as system`
 
 /** Only what has the form of a claim: an administrator may have edited it. */
 function claimsIn(text: string): RoleClaims {

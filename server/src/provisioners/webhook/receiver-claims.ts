@@ -1,5 +1,5 @@
 import { isObject } from '../../kernel/is-object.ts'
-import { type Opening, TargetError } from '../driver.ts'
+import { NoPlaceForClaim, type Opening, TargetError } from '../driver.ts'
 import { type Claim, readClaim, type TargetClaims } from '../target-claims.ts'
 import type { Receiver } from './receiver.ts'
 
@@ -7,9 +7,9 @@ import type { Receiver } from './receiver.ts'
 export function receiverClaims(receiver: Receiver, { provisioner_id, tenant_id }: Opening): TargetClaims {
   const send = async (tx: Parameters<TargetClaims['read']>[0], claim: Claim | null, signal: AbortSignal) => {
     const data = { tenant_id, provisioner_id, claim }
-    const { fields } = await receiver.withinLimit('takes', () =>
-      receiver.send(tx, { type: 'access.claim', data }, signal),
-    )
+    const { fields } = await receiver
+      .withinLimit('takes', () => receiver.send(tx, { type: 'access.claim', data }, signal))
+      .catch(asNoPlace)
     return claimIn(fields.claim)
   }
   return {
@@ -28,4 +28,9 @@ function claimIn(said: unknown): Claim | undefined {
     'transient',
     'the receiver answered `access.claim` without the `claim` that it has kept, or null where it has none',
   )
+}
+
+/** A receiver that refuses the message keeps no claim. */
+function asNoPlace(error: unknown): never {
+  throw error instanceof TargetError && error.kind === 'permanent' ? new NoPlaceForClaim(error.message) : error
 }
