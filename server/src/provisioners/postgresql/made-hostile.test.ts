@@ -125,12 +125,16 @@ suite('a user who wants to keep what a made login gave, and has a login of their
     await blocker.query('begin; insert into busy values (1)')
     await eve.query('begin; select public.hold()')
     await server.asSuperuser(`revoke app_maker from ${login}`)
-    const polled = driver.poll(noTx, planned.target, progress.reference, patient)
+    // It may be refused before the commits below have been answered.
+    const refused = assert.rejects(driver.poll(noTx, planned.target, progress.reference, patient), {
+      kind: 'transient',
+      message: /public\.spy\(\) still runs for others|still owns/,
+    })
     const isMoving = `select 1 from pg_locks where relation = 'busy'::regclass and not granted`
     while ((await server.asSuperuser(isMoving)).length === 0) await pause(20)
     await eve.query('commit')
     await blocker.query('rollback')
-    await assert.rejects(polled, { kind: 'transient', message: /public\.spy\(\) still runs for others|still owns/ })
+    await refused
     await end(planned)
     await spyRunsNoMore()
   })
