@@ -22,7 +22,7 @@ insert into installation default values;
 grant select, update on installation to sallyport_app;
 grant select (epoch, read_only_since) on installation to sallyport_work;
 
--- What a provisioner has written at its target: that this installation acts there. Whoever finds something else there does nothing.
+-- What a provisioner has written at its target: that this installation acts there. A provisioner that finds something else there does nothing.
 create table target_claim (
   tenant_id uuid not null,
   provisioner_id uuid not null,

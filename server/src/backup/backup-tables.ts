@@ -119,6 +119,14 @@ export async function prepareLongTransaction(client: SingleConnection): Promise<
     set_config('extra_float_digits', '1', true), set_config('intervalstyle', 'iso_8601', true)`)
 }
 
+/** Whether the database says which installation it is of: that of an earlier version does not. */
+export async function hasInstallation(client: SingleConnection): Promise<boolean> {
+  const { rows } = await client.query<{ made: boolean }>(
+    `select to_regclass('public.installation') is not null as made`,
+  )
+  return rows[0]?.made ?? false
+}
+
 /** Runs a statement as the role that reads across tenants. INVARIANT: the statement reads only routing columns. */
 export async function asWorkRole<Row extends Record<string, unknown>>(
   client: SingleConnection,

@@ -1,7 +1,13 @@
 import { type ConnectionTarget, connectAlone, type SingleConnection } from '../db/client/connect.ts'
 import type { AppliedMigration } from '../db/past-migrations.ts'
 import { type BackupCounts, type BackupHeader, type BackupWriter, createBackupFile } from './backup-file.ts'
-import { asWorkRole, type BackupTable, listBackupTables, prepareLongTransaction } from './backup-tables.ts'
+import {
+  asWorkRole,
+  type BackupTable,
+  hasInstallation,
+  listBackupTables,
+  prepareLongTransaction,
+} from './backup-tables.ts'
 
 export type LongWork = {
   /** Called after each batch with the number of rows done so far; the next batch begins when the call is done. */
@@ -82,10 +88,7 @@ async function readHeader(client: SingleConnection) {
 }
 
 async function readInstallation(client: SingleConnection): Promise<Pick<BackupHeader, 'installation'>> {
-  const { rows } = await client.query<{ made: boolean }>(
-    `select to_regclass('public.installation') is not null as made`,
-  )
-  if (!rows[0]?.made) return {}
+  if (!(await hasInstallation(client))) return {}
   const found = await client.query<{ id: string; epoch: string }>('select id, epoch::text from installation')
   return found.rows[0] === undefined ? {} : { installation: found.rows[0] }
 }

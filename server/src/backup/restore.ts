@@ -9,7 +9,13 @@ import {
   type BackupSubscriber,
   readBackupFile,
 } from './backup-file.ts'
-import { asWorkRole, type BackupTable, listBackupTables, prepareLongTransaction } from './backup-tables.ts'
+import {
+  asWorkRole,
+  type BackupTable,
+  hasInstallation,
+  listBackupTables,
+  prepareLongTransaction,
+} from './backup-tables.ts'
 
 /** The database of a restore: as the service role, and as the role that owns its tables. */
 export type RestoreTarget = { service: ConnectionTarget; owner: ConnectionTarget }
@@ -146,10 +152,7 @@ async function fill(
  * until the operator says that this is the original. A backup from before installations had ids restores into one of its own.
  */
 async function beginEpoch(client: SingleConnection, { installation }: BackupHeader): Promise<void> {
-  const { rows } = await client.query<{ made: boolean }>(
-    `select to_regclass('public.installation') is not null as made`,
-  )
-  if (!rows[0]?.made) return
+  if (!(await hasInstallation(client))) return
   await client.query(
     `update installation set id = coalesce($1::uuid, gen_random_uuid()),
       read_only_since = clock_timestamp(), read_only_reason = 'restored',

@@ -8,11 +8,7 @@ import type { EndOrphan } from '../provisioners/orphan.ts'
 import { settingSeconds } from '../settings/setting-store.ts'
 import { asJson, isWanted } from './entitlement-store.ts'
 import { maxEndedOfOrphans, type Sweep } from './sweep.ts'
-
-/** INVARIANT: every write of a sweep has this in its `where`: a sweep that lost its lease writes nothing. */
-const stillSweeps = (tx: Tx, item: WorkItem): Statement =>
-  sql`exists (select from sweep s where s.tenant_id = ${tx.tenant_id} and s.id = ${item.id}
-    and s.generation = ${item.generation}::bigint)`
+import { isStillSwept } from './sweep-lease-store.ts'
 
 const ofProvisioner = (tx: Tx, provisioner_id: string | null): Statement =>
   sql`o.tenant_id = ${tx.tenant_id} and o.provisioner_id = ${provisioner_id}::uuid`
@@ -69,7 +65,7 @@ export async function saveGivenAgain(
         tx,
         sweep,
         sql`(select strays.* from strays join entitlement e on e.tenant_id = ${tx.tenant_id} and e.id = strays.id
-          where ${stillSweeps(tx, item)} and e.drift is null) stray`,
+          where ${isStillSwept(tx, item)} and e.drift is null) stray`,
       )}`,
   ])
 }
@@ -79,7 +75,7 @@ export async function seeAgain(tx: Tx, item: WorkItem, sweep: Sweep, keys: reado
   await tx.write([
     sql`update orphan o set listed_at = ${sweep.began_at}::timestamptz
       where ${ofProvisioner(tx, sweep.provisioner_id)} and o.target_key = any(${[...keys]}::text[])
-        and ${stillSweeps(tx, item)}`,
+        and ${isStillSwept(tx, item)}`,
   ])
 }
 
@@ -101,7 +97,7 @@ export async function saveForeign(
         'foreign_set', seen.exclusive, ${began_at}::timestamptz, ${began_at}::timestamptz
       from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
         as seen (id uuid, key text, target jsonb, exclusive boolean)
-      where ${stillSweeps(tx, item)} and not exists (select from entitlement e where e.tenant_id = ${tx.tenant_id}
+      where ${isStillSwept(tx, item)} and not exists (select from entitlement e where e.tenant_id = ${tx.tenant_id}
           and e.provisioner = ${provisioner}::text and e.target_key = seen.key)
         and ((select count(*) from (select from orphan o where ${ofProvisioner(tx, provisioner_id)}
             limit ${maxForeign}) kept) < ${maxForeign}
@@ -153,7 +149,7 @@ export async function endOrphans(ctx: WorkCtx, item: WorkItem, { provisioner_id,
           and o.epoch < (select epoch from installation) and o.listed_at = ${began_at}::timestamptz
           and o.first_seen_at <= ${began_at}::timestamptz
             - make_interval(secs => ${settingSeconds(tx, 'orphans.second_look_seconds')})
-          and ${stillSweeps(tx, item)} order by o.id for no key update of e),
+          and ${isStillSwept(tx, item)} order by o.id for no key update of e),
       counted as materialized (
         select found, ${limit} as limit from (
           select count(*)::int as found from orphan o where ${ofProvisioner(tx, provisioner_id)} and ${isListedNow}) f),
@@ -167,7 +163,7 @@ export async function endOrphans(ctx: WorkCtx, item: WorkItem, { provisioner_id,
       held_back as (
         update orphan o set held_back = true from counted
         where ${ofProvisioner(tx, provisioner_id)} and ${isListedNow} and found > counted.limit
-          and ${stillSweeps(tx, item)} returning o.id),
+          and ${isStillSwept(tx, item)} returning o.id),
       too_many as (select jsonb_build_object('found', found, 'limit', counted.limit) as facts from counted
         where exists (select from held_back)),
       emitted as (${emitWithFacts(ctx, heldBack, sql`too_many`)})
@@ -206,7 +202,7 @@ export async function forgetGone(ctx: WorkCtx, item: WorkItem, { provisioner_id,
   await tx.write([
     sql`with gone as (
         delete from orphan o where ${ofProvisioner(tx, provisioner_id)} and o.origin <> 'foreign_set'
-          and o.listed_at < ${began_at}::timestamptz and ${stillSweeps(tx, item)}
+          and o.listed_at < ${began_at}::timestamptz and ${isStillSwept(tx, item)}
           and not exists (select from entitlement e where e.tenant_id = o.tenant_id and e.id = o.id
             and o.ending_since is not null and (e.observed <> 'absent' or e.act is not null))
         returning o.id, o.ending_since, ${factsOf(sql`o`)} as facts),
@@ -219,7 +215,7 @@ export async function forgetGone(ctx: WorkCtx, item: WorkItem, { provisioner_id,
 export async function forgetForeign(tx: Tx, item: WorkItem, { provisioner_id, began_at }: Sweep): Promise<void> {
   await tx.write([
     sql`delete from orphan o where ${ofProvisioner(tx, provisioner_id)} and o.origin = 'foreign_set'
-      and o.listed_at < ${began_at}::timestamptz and ${stillSweeps(tx, item)}`,
+      and o.listed_at < ${began_at}::timestamptz and ${isStillSwept(tx, item)}`,
   ])
 }
 

@@ -8,6 +8,7 @@ import type { ProvisionerRef } from '../provisioners/drivers.ts'
 import { isMade, isWanted } from './entitlement-store.ts'
 import { insertOrphans, orphanOf, orphansIn } from './orphan-store.ts'
 import { betweenSweepsSeconds, maxCompared, type Sweep, sweptEarlierSeconds, sweptEverySeconds } from './sweep.ts'
+import { isStillSwept, stillSweeps } from './sweep-lease-store.ts'
 
 /**
  * An entitlement at rest, as the ledger has it. `due`: it is checked regardless of what the target shows. `drifted`: it was reported. `foreign`: it
@@ -24,11 +25,6 @@ export type Compared = Pick<Sighting, 'key' | 'target'> & {
 
 /** From the start of a sweep to that of the next. */
 const interval = sql`make_interval(secs => ${sweptEverySeconds} - ${sweptEarlierSeconds} * random())`
-
-/** INVARIANT: every write of a sweep has this in its `where`: a sweep that lost its lease writes nothing. */
-function stillSweeps(tx: Tx, item: WorkItem): Statement {
-  return sql`s.tenant_id = ${tx.tenant_id} and s.id = ${item.id} and s.generation = ${item.generation}::bigint`
-}
 
 /**
  * Ensures that a provisioner's access is swept. Nearly always a sweep exists already, and nothing is written. A sweep that finds
@@ -107,7 +103,7 @@ export async function suspect(tx: Tx, item: WorkItem, ids: readonly string[], wi
         select e.id from entitlement e where e.tenant_id = ${tx.tenant_id} and e.id = any(${[...ids]}::uuid[])
           and e.act is null and e.observed <> 'unknown' and not e.suspected
           and e.updated_at < clock_timestamp() - interval '1 minute'
-          and exists (select from sweep s where ${stillSweeps(tx, item)})
+          and ${isStillSwept(tx, item)}
         order by e.id for no key update)
       update entitlement e set suspected = true,
         next_look_at = case when e.lease_until is not null then clock_timestamp()
@@ -155,7 +151,7 @@ export async function saveStrays(ctx: WorkCtx, item: WorkItem, of: Sweep, strays
           drift, drifted_at)
         select ${tx.tenant_id}::uuid, stray.id, ${of.provisioner}::text, ${of.provisioner_id}::uuid, stray.key,
           stray.target, true, 'present', 'added', clock_timestamp()
-        from strays stray where exists (select from sweep s where ${stillSweeps(tx, item)})
+        from strays stray where ${isStillSwept(tx, item)}
           and not ${isGivenByAnother(tx, of)} and not ${isNamedForAnother(tx, of)}
           and (select count(*) from (select from entitlement e where e.tenant_id = ${tx.tenant_id} and e.held_before
             and e.provisioner_id is not distinct from ${of.provisioner_id}::uuid and e.drift = 'added'

@@ -40,8 +40,7 @@ export async function recognizeInstallation(service: UnrestrictedTx): Promise<In
     here === undefined ? sql`select` : noteWhereabouts(here),
     sql<Installation>`select ${columns} from installation`,
   ])
-  if (found === undefined) throw new Error('the table `installation` has no row; restore the database from a backup')
-  return found
+  return required(found)
 }
 
 function noteWhereabouts({ system_identifier, database_oid, timeline }: Whereabouts): Statement {
@@ -65,8 +64,12 @@ export async function adoptInstallation(service: UnrestrictedTx): Promise<Instal
     sql<Installation>`update installation i set epoch = ${newEpoch}, adopted_epoch = ${newEpoch},
       read_only_since = null, read_only_reason = null returning ${columns}`,
   ])
-  if (adopted === undefined) throw new Error('the table `installation` has no row; restore the database from a backup')
-  return adopted
+  return required(adopted)
+}
+
+function required(row: Installation | undefined): Installation {
+  if (row === undefined) throw new Error('the table `installation` has no row; restore the database from a backup')
+  return row
 }
 
 /** Across tenants, for monitoring; read it as `sallyport_work`. */

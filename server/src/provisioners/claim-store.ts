@@ -60,7 +60,7 @@ export async function keepClaim(
   return claim
 }
 
-/** Notes that another holds the target. The first time, an event says so, and once more where another Sallyport was seen after somebody else. */
+/** Notes that another holds the target. The first time, an event says so, and once more where another Sallyport was seen after another party. */
 export async function noteContested(ctx: WorkCtx, provisioner_id: string, holder: FoundClaim): Promise<void> {
   const { tx } = ctx
   const data = { holder_installation: holder.installation, holder_epoch: holder.epoch, seen_at: holder.at }

@@ -73,7 +73,7 @@ const cases: Case[] = [
     verdict: 'contested',
   },
   {
-    when: 'the note of somebody without our key was taken away',
+    when: 'the note of a party without our key was taken away',
     kept: { holder: { ...there, token: 'x', is_signed: false } },
     found: null,
     verdict: 'write',
@@ -86,13 +86,13 @@ const cases: Case[] = [
     verdict: 'contested',
   },
   {
-    when: 'somebody without our key claims an epoch to come',
+    when: 'a party without our key claims an epoch to come',
     self: { epoch: 30, adopted_epoch: 30 },
     found: { epoch: 9_999_999_999, token: 'x', is_signed: false },
     verdict: 'write',
   },
   {
-    when: 'the operator adopted it since, whoever claims',
+    when: 'the operator adopted it since, whichever other one claims',
     self: { epoch: 30, adopted_epoch: 30 },
     found: { installation: 'they', epoch: 25, token: 'x' },
     verdict: 'write',

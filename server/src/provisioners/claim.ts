@@ -20,7 +20,7 @@ export type KeptClaim = {
   holder: FoundClaim | null
 }
 
-/** A claim as it was found. `is_signed`: by somebody with our root key. */
+/** A claim as it was found. `is_signed`: by a holder of our root key. */
 export type FoundClaim = Claim & { is_signed: boolean }
 
 /**
@@ -101,7 +101,7 @@ export function saysContested({ installation, epoch, at }: Claim, ours: string):
 
 /** Why nothing is given at a target whose claim nobody with our root key has written. */
 export const saysForged =
-  'somebody else has written over the claim of this target: nothing is given here, and what was given is still ended. ' +
+  'another party has written over the claim of this target: nothing is given here, and what was given is still ended. ' +
   'Find out who did; then the operator types `npm run admin -- adopt`'
 
 /** Why a database that was just promoted waits. */

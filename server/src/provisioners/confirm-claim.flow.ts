@@ -21,7 +21,7 @@ import type { TargetClaims } from './target-claims.ts'
 type Dependencies = { installation: InstallationState; markKeys: MarkKeys; listener: ClaimListener }
 
 /**
- * `forged`: what is at the target was written by somebody without our root key. `isSettled`: ours is there, as far as is known. `isKept`: the
+ * `forged`: what is at the target was written by a party without our root key. `isSettled`: ours is there, as far as is known. `isKept`: the
  * target keeps it.
  */
 export type ConfirmedClaim = { epoch: number; forged: boolean; isSettled: boolean; isKept: boolean }

@@ -5,7 +5,7 @@ import { discreetDriver } from './discreet-driver.ts'
 import { type Driver, NotNow, TargetError } from './driver.ts'
 import { noSecrets } from './provisioner-secrets.ts'
 
-/** A driver whose checks throw that. */
+/** A driver whose checks throw that. The test calls nothing else of it. */
 const throwing = (error: Error) => ({ verify: () => Promise.reject(error) }) as unknown as Driver
 
 test('neither a failure nor a reason to wait contains a secret', async () => {

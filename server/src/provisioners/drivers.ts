@@ -6,7 +6,7 @@ import { openClaims } from './claims.flow.ts'
 import { discreetDriver } from './discreet-driver.ts'
 import { type Driver, type DriverType, TargetError, type TargetPace } from './driver.ts'
 import { maxCallMs } from './in-time.ts'
-import type { MarkSource } from './marks.ts'
+import type { MarkKeys } from './marks.ts'
 import { findOpening } from './open-provisioner.flow.ts'
 import type { ProvisionerType } from './provisioner.ts'
 
@@ -53,7 +53,7 @@ type DriversOptions = {
   egress: Egress
   public_url: string
   installation: InstallationState
-  markKeys: MarkSource['keys']
+  markKeys: MarkKeys
   /** How long a process listens for another holder of a target before it writes a claim further; left out: as in use. */
   listenMs?: number | undefined
 }

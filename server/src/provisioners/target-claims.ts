@@ -3,7 +3,7 @@ import type { Tx } from '../kernel/context.ts'
 
 /**
  * What is written at the target. `token`: by which the writer recognizes it. `at`: when, by the clock of the writer's database. `signature`: shows
- * that somebody with our root key wrote it; a claim without it is read nevertheless.
+ * that a holder of our root key wrote it; a claim without it is read nevertheless.
  */
 export type Claim = Mark & { token: string; at: string; signature: string }
 

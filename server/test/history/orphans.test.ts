@@ -240,7 +240,7 @@ suite('at AWS', () => {
     assert.equal((await on.holders()).length, 4)
   })
 
-  test('a claim that somebody wrote without our key stops what is given, and no end', async (t) => {
+  test('a claim that a party without our key wrote stops what is given, and no end', async (t) => {
     const target = await awsTarget()
     const on = await stageAt(target)
     t.after(on.close)
@@ -253,7 +253,7 @@ suite('at AWS', () => {
     const asked = await on.original.ask(await on.original.person())
     await until('it waits', async () => {
       const [grant] = (await on.original.get(`/v1/grants?request_id=${asked}`)).data as { last_error: string | null }[]
-      return /somebody else has written over the claim/.test(String(grant?.last_error))
+      return /another party has written over the claim/.test(String(grant?.last_error))
     })
     await on.original.revoke(held.grant)
     await until('it is ended', async () => (await on.holders()).length === 0)

@@ -7,6 +7,7 @@ import type { Egress } from '../../kernel/context.ts'
 import { withinDeadline } from '../../kernel/deadline.ts'
 import { piecesOf, sanitizeText } from '../../kernel/foreign-text.ts'
 import { isObject } from '../../kernel/is-object.ts'
+import { parsedJson } from '../../kernel/parsed-json.ts'
 import { TargetError } from '../../provisioners/driver.ts'
 import type { ScimConfig } from './scim-config.ts'
 
@@ -99,7 +100,7 @@ function notAnswered(error: unknown, signal: AbortSignal, maxBytes: number): Tar
 
 /** @throws TargetError */
 function readObject(text: string, path: string): ScimAnswer {
-  const value = parsed(text)
+  const value = parsedJson(text)
   if (isObject(value)) return value
   throw new TargetError(
     'permanent',
@@ -107,17 +108,9 @@ function readObject(text: string, path: string): ScimAnswer {
   )
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** What an answer says of its error (RFC 7644, section 3.12). */
 function detailOf(text: string): unknown {
-  const value = parsed(text)
+  const value = parsedJson(text)
   return typeof value === 'object' && value !== null && 'detail' in value ? value.detail : undefined
 }
 

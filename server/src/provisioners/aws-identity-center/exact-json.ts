@@ -1,15 +1,9 @@
+import { parsedJson } from '../../kernel/parsed-json.ts'
+
 /** The value of a JSON text; undefined if it is not JSON, or `JSON.parse` would lose a part of it, such as a name that occurs twice. */
 export function parseExactly(text: string): unknown {
-  const value = parsed(text)
+  const value = parsedJson(text)
   return value !== undefined && JSON.stringify(value) === minified(text) ? value : undefined
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** Valid JSON without white space outside of its texts, and with each text in its usual spelling. */

@@ -5,7 +5,7 @@ import { exclusiveTag, ownPrefix } from './own-set.ts'
 import { tagsOf } from './own-sets.ts'
 import { listSets, nameOfSet } from './permission-sets.ts'
 import type { QueueLimits } from './priority-queue.ts'
-import { keyOf } from './target.ts'
+import { keyIn } from './target.ts'
 
 /**
  * Whom a permission set of the organization is assigned to directly: Sallyport could have done it, and an assignment has no place for a mark.
@@ -28,7 +28,7 @@ export async function* discoverForeign(center: Center, queueLimits: QueueLimits)
         for await (const holders of listPeople(center, account_id, permission_set_arn, queueLimits)) {
           yield holders.map((principal_id) => {
             const target = { account_id, principal_id, permission_set_arn }
-            return { key: keyOf(center.config.instance_arn, target), target, exclusive }
+            return { key: keyIn(center, target), target, exclusive }
           })
         }
       }

@@ -16,7 +16,7 @@ import { describeSet } from './permission-sets.ts'
 import { findAccountState } from './plan.ts'
 import type { QueueLimits } from './priority-queue.ts'
 import { endSessions } from './sessions.ts'
-import { type Assignment, keyOf, type SetAssignment } from './target.ts'
+import { type Assignment, keyIn, type SetAssignment } from './target.ts'
 
 /** Gives the assignment, unless it exists: AWS would repeat it at the cost of an operation. */
 export async function give(
@@ -36,7 +36,7 @@ export async function give(
   } catch (error) {
     if (known === undefined || !isGone(error)) throw error
     // The set was deleted since an earlier answer.
-    center.answers.forget(keyOf(center.config.instance_arn, assignment))
+    center.answers.forget(keyIn(center, assignment))
     return giveOwn(center, assignment, until, queueLimits)
   }
 }
@@ -62,7 +62,7 @@ async function isUnassigned(
   arn: string,
   queueLimits: QueueLimits,
 ): Promise<boolean> {
-  const key = keyOf(center.config.instance_arn, assignment)
+  const key = keyIn(center, assignment)
   if (center.answers.has(key, unassigned(arn))) return true
   if (await isAssigned(center, assignment, arn, queueLimits)) return false
   center.answers.note(key, unassigned(arn))
@@ -75,7 +75,7 @@ async function create(
   arn: string,
   queueLimits: QueueLimits,
 ): Promise<Progress> {
-  const forget = () => center.answers.forgetOne(keyOf(center.config.instance_arn, assignment), unassigned(arn))
+  const forget = () => center.answers.forgetOne(keyIn(center, assignment), unassigned(arn))
   try {
     const progress = await begin(center, 'create', assignment, arn, queueLimits)
     forget()
@@ -187,8 +187,7 @@ export async function seen(
 ): Promise<Held> {
   const held = await read()
   // The work on it is at its end.
-  if (held === (until === null ? 'absent' : 'held'))
-    center.answers.forget(keyOf(center.config.instance_arn, assignment))
+  if (held === (until === null ? 'absent' : 'held')) center.answers.forget(keyIn(center, assignment))
   return held
 
   async function read(): Promise<Held> {
@@ -209,7 +208,7 @@ async function seenOwn(
   const policy = await checkPolicy(center, assignment, { arn, until, given }, queueLimits)
   if (policy !== 'held') {
     // It is not what an earlier answer to this act said.
-    center.answers.forget(keyOf(center.config.instance_arn, assignment))
+    center.answers.forget(keyIn(center, assignment))
     return policy
   }
   return (await isProvisioned(center, assignment, arn, queueLimits)) ? 'held' : 'changed'

@@ -5,7 +5,7 @@ import { Conflict } from './operations.ts'
 import { cutOffAfter, cutOffOf, inlinePolicyOf, type OwnSet, tagKeys } from './own-set.ts'
 import { nameOfSet, searchSet } from './permission-sets.ts'
 import type { QueueLimits } from './priority-queue.ts'
-import { type Assignment, keyOf } from './target.ts'
+import { type Assignment, keyIn } from './target.ts'
 
 /** An assignment of a permission set that Sallyport makes for it. */
 export type OwnAssignment = Extract<Assignment, { own_set: OwnSet }>
@@ -85,10 +85,6 @@ export async function isProvisioned(
   return answer?.AccountIds?.includes(account_id) ?? false
 }
 
-function keyIn(center: Center, assignment: Assignment): string {
-  return keyOf(center.config.instance_arn, assignment)
-}
-
 /** The set of that name if it is cached. An unknown one is found when its creation conflicts. */
 async function reuseSet(
   center: Center,
@@ -136,7 +132,7 @@ function taggedAs(arn: string, { audit }: Pick<OwnSet, 'audit'>): string {
 async function makeSet(center: Center, assignment: OwnAssignment, queueLimits: QueueLimits): Promise<string> {
   const { tenant_id, provisioner_id, config, names, marks } = center
   const { own_set } = assignment
-  const mark = await marks?.sign({ grant_id: own_set.grant_id, key: keyOf(config.instance_arn, assignment) })
+  const mark = await marks?.sign({ grant_id: own_set.grant_id, key: keyIn(center, assignment) })
   const tags = {
     [tagKeys.tenant]: tenant_id,
     [tagKeys.provisioner]: provisioner_id,

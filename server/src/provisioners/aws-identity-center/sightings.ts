@@ -6,7 +6,7 @@ import { ownPrefix, tagKeys } from './own-set.ts'
 import { checkPolicy, tagsOf } from './own-sets.ts'
 import { listSets, nameOfSet } from './permission-sets.ts'
 import type { QueueLimits } from './priority-queue.ts'
-import { type Assignment, assignmentOf, keyOf } from './target.ts'
+import { type Assignment, assignmentOf, keyIn } from './target.ts'
 
 /**
  * The known entitlements that the instance holds, and all assignments of own sets with this tenant's tag. For the organization's
@@ -145,5 +145,5 @@ function sightingOf(center: Center, where: { account_id: string; principal_id: s
     gives: { on: 'bucket', bucket: '', may: 'read' },
   }
   const assignment = { ...where, own_set } as Assignment
-  return { key: keyOf(center.config.instance_arn, assignment), target: assignment }
+  return { key: keyIn(center, assignment), target: assignment }
 }

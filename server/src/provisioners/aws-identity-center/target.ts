@@ -20,6 +20,11 @@ export function keyOf(instance_arn: string, assignment: Assignment): string {
   return JSON.stringify([instance_arn, account_id, set, principal_id])
 }
 
+/** The same, in the instance of a center. */
+export function keyIn({ config }: { config: { instance_arn: string } }, assignment: Assignment): string {
+  return keyOf(config.instance_arn, assignment)
+}
+
 /** INVARIANT: a target comes only from a plan of this driver, or from a sighting. */
 export function assignmentOf(target: Target): Assignment {
   return target as Assignment

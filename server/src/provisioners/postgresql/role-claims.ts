@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { isObject } from '../../kernel/is-object.ts'
+import { parsedJson } from '../../kernel/parsed-json.ts'
 import { NoPlaceForClaim, TargetError } from '../driver.ts'
 import { type Claim, readClaim, type TargetClaims } from '../target-claims.ts'
 import type { LeasedConnection } from './connections.ts'
@@ -18,7 +19,7 @@ const forgottenAfterMs = 30 * 86_400_000
 /**
  * `since`: the transaction of the server in which this installation claimed the role first, and `from`: in its epoch. What the role granted in
  * between, and the ledger does not know, was granted in an earlier epoch of the installation. `system`: the server that counted them; an upgrade
- * or a restore of it writes all memberships anew.
+ * or a restore of it writes all memberships again.
  */
 type RoleClaim = Claim & { since: string; from: string; system: string }
 export type RoleClaims = Readonly<Record<string, RoleClaim>>
@@ -42,9 +43,8 @@ export function roleClaims(access: Pick<SessionAccess, 'connections'>, provision
       use(signal, async (leased) => {
         const { query } = leased
         await query(begin)
-        // Two provisioners of this role seldom write at once. It is no fault if they do, or if a login of the server holds the lock: a claim
-        // that is lost is written again.
-        await query(`select pg_try_advisory_xact_lock(hashtext('${prefix}'))`)
+        // Without a lock: two provisioners of this role seldom write at once, a claim that is lost is written again, and any login of the server
+        // could hold the lock.
         const before = withoutForgotten(await readClaims(leased), Date.parse(claim.at))
         const [row] = await query(`select pg_current_xact_id()::text as now,
           has_function_privilege('pg_control_system()', 'execute') as tells`)
@@ -98,12 +98,7 @@ function begunWith(
 
 /** Only what has the form of a claim: an administrator may have edited it. */
 function claimsIn(text: string): RoleClaims {
-  let read: unknown
-  try {
-    read = JSON.parse(text)
-  } catch {
-    return {}
-  }
+  const read = parsedJson(text)
   if (!isObject(read)) return {}
   return Object.fromEntries(Object.entries(read).filter((entry): entry is [string, RoleClaim] => isClaim(entry[1])))
 }

@@ -2,10 +2,8 @@ import type { Tx } from '../../kernel/context.ts'
 import { isObject } from '../../kernel/is-object.ts'
 import { type Known, type Opening, type Sighting, TargetError } from '../driver.ts'
 import type { Answer } from './answer.ts'
+import { isEntitlementName } from './entitlement-name.ts'
 import type { Receiver } from './receiver.ts'
-
-/** The name of access, as in the answer to a plan. */
-const isName = /^[\x20-\x7e]{1,500}$/
 
 /** A list that is longer never ends. */
 const maxPages = 10_000
@@ -47,14 +45,7 @@ async function sightingOf(
   if (!isObject(one) || !isObject(one.user) || !isObject(one.resource)) throw malformed('each access with its data')
   const { mark, until: _until, callback: _callback, ...data } = one
   const [entitlement, user_id] = [data.entitlement, one.user.id]
-  if (
-    typeof entitlement !== 'string' ||
-    !isName.test(entitlement) ||
-    typeof user_id !== 'string' ||
-    !isName.test(user_id)
-  ) {
-    throw malformed('each access with its data')
-  }
+  if (!isEntitlementName(entitlement) || !isEntitlementName(user_id)) throw malformed('each access with its data')
   const key = keyOf(entitlement, user_id)
   const before = known.get(key)
   if (before !== undefined && before.is_doubtful !== true) return before

@@ -21,6 +21,7 @@ import {
   type WebhookAct,
 } from '../webhook-act-store.ts'
 import { readConnect } from './answered-connect.ts'
+import { isEntitlementName } from './entitlement-name.ts'
 import { listAccess } from './list-access.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
 import { receiverClaims } from './receiver-claims.ts'
@@ -90,7 +91,7 @@ async function plan({ receiver, config }: Webhook, tx: Tx, input: PlanInput, sig
   const { fields } = await receiver.withinLimit('gives', () => receiver.send(tx, message, signal))
   const { status, entitlement = generated, session_seconds = null } = fields
   const isTime = session_seconds === null || (Number.isInteger(session_seconds) && Number(session_seconds) >= 0)
-  if (typeof entitlement !== 'string' || !/^[\x20-\x7e]{1,500}$/.test(entitlement) || !isTime) {
+  if (!isEntitlementName(entitlement) || !isTime) {
     throw new TargetError(
       'transient',
       'the receiver answered a plan with an invalid `entitlement` or `session_seconds`',
@@ -110,7 +111,7 @@ function keyOf({ url }: WebhookConfig, entitlement: string, user_id: string): st
 
 /** A name that fits into an index. */
 function shortened(name: string): string {
-  return /^[\x20-\x7e]{1,500}$/.test(name) ? name : createHash('sha256').update(name).digest('hex')
+  return isEntitlementName(name) ? name : createHash('sha256').update(name).digest('hex')
 }
 
 /** The maximum of an integer column, longer than any session. */
