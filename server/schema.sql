@@ -42,6 +42,7 @@ create table access_grant (
   held_since timestamp with time zone,
   by_person boolean not null default false,
   rehearsed boolean not null default false,
+  clock_back_ms bigint not null default clock_back_ms(),
   constraint access_grant_pk PRIMARY KEY (tenant_id, id),
   constraint access_grant_place_uq UNIQUE (tenant_id, request_id, resource_type, resource_id),
   constraint access_grant_ended_by_fk FOREIGN KEY (tenant_id, ended_by) REFERENCES tenant_user(tenant_id, id),
@@ -79,8 +80,8 @@ create policy tenant_wall on access_grant
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update on access_grant to sallyport_app;
-grant select (tenant_id, id, provisioning_status, entitlement_id, ended_at, next_look_at, lease_until, generation) on access_grant to sallyport_work;
-grant update (lease_until, generation) on access_grant to sallyport_work;
+grant select (tenant_id, id, status, provisioning_status, entitlement_id, ended_at, next_look_at, lease_until, generation, clock_back_ms) on access_grant to sallyport_work;
+grant update (next_look_at, lease_until, generation) on access_grant to sallyport_work;
 CREATE TRIGGER access_grant_served BEFORE UPDATE OF entitlement_id ON access_grant FOR EACH ROW WHEN (old.entitlement_id IS DISTINCT FROM new.entitlement_id) EXECUTE FUNCTION access_grant_served();
 CREATE TRIGGER access_grant_served_at_once BEFORE INSERT ON access_grant FOR EACH ROW WHEN (new.entitlement_id IS NOT NULL AND new.served_by IS NULL) EXECUTE FUNCTION access_grant_served();
 CREATE TRIGGER access_grant_step BEFORE UPDATE ON access_grant FOR EACH ROW WHEN (old.status <> new.status OR old.provisioning_status <> new.provisioning_status OR (old.entitlement_id IS NULL) <> (new.entitlement_id IS NULL)) EXECUTE FUNCTION access_grant_steps();
@@ -153,7 +154,7 @@ create policy tenant_wall on access_request
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update on access_request to sallyport_app;
 grant select (tenant_id, id, next_look_at, lease_until, generation) on access_request to sallyport_work;
-grant update (lease_until, generation) on access_request to sallyport_work;
+grant update (next_look_at, lease_until, generation) on access_request to sallyport_work;
 CREATE TRIGGER access_request_decided BEFORE UPDATE OF status ON access_request FOR EACH ROW WHEN (old.status <> 'pending'::text) EXECUTE FUNCTION access_request_moves();
 CREATE TRIGGER access_request_extends BEFORE UPDATE OF extends, held_seconds ON access_request FOR EACH ROW WHEN (old.extends IS DISTINCT FROM new.extends OR old.held_seconds IS DISTINCT FROM new.held_seconds) EXECUTE FUNCTION access_request_extends();
 CREATE TRIGGER access_request_words AFTER INSERT ON access_request REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION access_request_words();
@@ -312,7 +313,7 @@ create policy tenant_wall on claimed_groups
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update, delete on claimed_groups to sallyport_app;
 grant select (tenant_id, id, next_look_at, lease_until, generation) on claimed_groups to sallyport_work;
-grant update (lease_until, generation) on claimed_groups to sallyport_work;
+grant update (next_look_at, lease_until, generation) on claimed_groups to sallyport_work;
 
 create table cloud_account (
   tenant_id uuid not null,
@@ -469,7 +470,7 @@ create policy tenant_wall on delivery_lane
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update, delete on delivery_lane to sallyport_app;
 grant select (tenant_id, id, channel_type, failures, next_look_at, lease_until, generation) on delivery_lane to sallyport_work;
-grant update (lease_until, generation) on delivery_lane to sallyport_work;
+grant update (next_look_at, lease_until, generation) on delivery_lane to sallyport_work;
 
 create table directory_conflict (
   tenant_id uuid not null,
@@ -671,7 +672,7 @@ create policy tenant_wall on entitlement
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update on entitlement to sallyport_app;
 grant select (tenant_id, id, failures, next_look_at, lease_until, generation, gives, drift, drifted_at) on entitlement to sallyport_work;
-grant update (lease_until, generation) on entitlement to sallyport_work;
+grant update (next_look_at, lease_until, generation) on entitlement to sallyport_work;
 CREATE TRIGGER entitlement_drifted AFTER UPDATE OF drift ON entitlement FOR EACH ROW WHEN (old.drift IS DISTINCT FROM new.drift) EXECUTE FUNCTION entitlement_drifted();
 CREATE TRIGGER entitlement_served AFTER UPDATE OF provisioner_id ON entitlement FOR EACH ROW WHEN (old.provisioner_id IS DISTINCT FROM new.provisioner_id AND new.provisioner_id IS NOT NULL) EXECUTE FUNCTION entitlement_served();
 
@@ -961,13 +962,18 @@ create table installation (
   system_identifier text,
   database_oid bigint,
   timeline text,
+  clock_back_ms bigint not null default 0,
+  clock_back_xid xid8,
+  ends_to_move boolean not null default false,
   constraint installation_pk PRIMARY KEY (is_only),
+  constraint installation_clock_back_ck CHECK (clock_back_ms >= 0),
   constraint installation_is_only_ck CHECK (is_only),
   constraint installation_read_only_ck CHECK ((read_only_since IS NULL) = (read_only_reason IS NULL)),
   constraint installation_read_only_reason_ck CHECK (read_only_reason = ANY (ARRAY['restored'::text, 'moved'::text]))
 );
 grant select, update on installation to sallyport_app;
-grant select (epoch, read_only_since) on installation to sallyport_work;
+grant select (epoch, read_only_since, clock_back_ms, clock_back_xid, ends_to_move) on installation to sallyport_work;
+grant update (clock_back_ms, clock_back_xid, ends_to_move) on installation to sallyport_work;
 
 create table inventory_group (
   tenant_id uuid not null,
@@ -1036,7 +1042,7 @@ create policy tenant_wall on inventory_part
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update on inventory_part to sallyport_app;
 grant select (tenant_id, id, next_look_at, lease_until, generation) on inventory_part to sallyport_work;
-grant update (lease_until, generation) on inventory_part to sallyport_work;
+grant update (next_look_at, lease_until, generation) on inventory_part to sallyport_work;
 
 create table inventory_person (
   tenant_id uuid not null,
@@ -1160,7 +1166,7 @@ create policy tenant_wall on invitation_mail
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update, delete on invitation_mail to sallyport_app;
 grant select (tenant_id, id, next_look_at, lease_until, generation) on invitation_mail to sallyport_work;
-grant update (lease_until, generation) on invitation_mail to sallyport_work;
+grant update (next_look_at, lease_until, generation) on invitation_mail to sallyport_work;
 
 create table kept_answer (
   tenant_id uuid not null,
@@ -1322,7 +1328,7 @@ create policy tenant_wall on notification_mail_queue
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update on notification_mail_queue to sallyport_app;
 grant select (tenant_id, id, next_look_at, lease_until, generation) on notification_mail_queue to sallyport_work;
-grant update (lease_until, generation) on notification_mail_queue to sallyport_work;
+grant update (next_look_at, lease_until, generation) on notification_mail_queue to sallyport_work;
 
 create table orphan (
   tenant_id uuid not null,
@@ -1467,7 +1473,7 @@ create policy tenant_wall on policy_replay
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update, delete on policy_replay to sallyport_app;
 grant select (tenant_id, id, next_look_at, lease_until, generation) on policy_replay to sallyport_work;
-grant update (lease_until, generation) on policy_replay to sallyport_work;
+grant update (next_look_at, lease_until, generation) on policy_replay to sallyport_work;
 
 create table policy_rule (
   tenant_id uuid not null,
@@ -1611,7 +1617,7 @@ create policy tenant_wall on reminder
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update, delete on reminder to sallyport_app;
 grant select (tenant_id, id, next_look_at, lease_until, generation) on reminder to sallyport_work;
-grant update (lease_until, generation) on reminder to sallyport_work;
+grant update (next_look_at, lease_until, generation) on reminder to sallyport_work;
 
 create table request_comment (
   tenant_id uuid not null,
@@ -2177,7 +2183,7 @@ create policy tenant_wall on sync_run
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update, delete on sync_run to sallyport_app;
 grant select (tenant_id, id, next_look_at, lease_until, generation) on sync_run to sallyport_work;
-grant update (lease_until, generation) on sync_run to sallyport_work;
+grant update (next_look_at, lease_until, generation) on sync_run to sallyport_work;
 
 create table target_claim (
   tenant_id uuid not null,
@@ -2758,6 +2764,12 @@ begin
   return null;
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION public.clock_back_ms()
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+AS $function$select i.clock_back_ms from installation i$function$;
 
 CREATE OR REPLACE FUNCTION public.cloud_account_words()
  RETURNS trigger

@@ -3,6 +3,7 @@ import { type AdmissionCache, createAdmissionCache } from './auth/admission-cach
 import { authenticateWith } from './auth/authenticate.flow.ts'
 import { openProviderSignIn } from './auth/provider-sign-in.flow.ts'
 import type { TokenKeys } from './auth/token-keys.flow.ts'
+import { followClock } from './clock/follow-clock.ts'
 import type { Config } from './config/config.ts'
 import type { Version } from './config/version.ts'
 import type { ConnectionTarget } from './db/client/connect.ts'
@@ -12,6 +13,7 @@ import { readEgressAllow } from './egress/allow-list.ts'
 import { openEgress } from './egress/egress.ts'
 import { emit } from './events/emit.ts'
 import { sample } from './events/sample.ts'
+import { moveAllEnds } from './grants/move-ends.flow.ts'
 import { sweepEachTarget } from './grants/sweep-store.ts'
 import type { Presence } from './health/presence.ts'
 import { openReadiness } from './health/readiness.ts'
@@ -212,7 +214,14 @@ function openEgressPaths(opening: CarrierOpening, options: AppOptions) {
       { carriers, mailer, sealer, public_url, leaving: leaving.signal, onOutcome, onMail },
       egress,
     ),
-    following: followInstallation(installation, { log, onEpoch: () => background.work.write([sweepEachTarget()]) }),
+    following: [
+      followInstallation(installation, { log, onEpoch: () => background.work.write([sweepEachTarget()]) }),
+      followClock(background, {
+        log,
+        onJump: (direction) => metrics?.count('sallyport_database_clock_jumps_total', { direction }),
+        moveEnds: () => moveAllEnds(background),
+      }),
+    ],
     /** No further delivery begins. */
     leave: () => leaving.abort(),
     close: () => Promise.all([drivers.close(), ...Object.values(carriers).map((carrier) => carrier.close())]),

@@ -14,8 +14,8 @@ const workWidth = 16
 /** While more revokes are due than are in flight, events are queued for subscribers at most once in this time. */
 const betweenBatchesMs = 1_000
 
-/** `following`: keeps what this process knows of its installation. */
-type Acting = { works: readonly DueWork[]; subscribers: readonly Subscriber[]; following: Tick }
+/** `following`: keeps what this process knows of its installation, and of the database's clock. */
+type Acting = { works: readonly DueWork[]; subscribers: readonly Subscriber[]; following: readonly Tick[] }
 
 /** Starts the loops of due work and of subscribers. `onActed` is called after a subscriber has handled events. */
 export function startLoops(
@@ -64,7 +64,7 @@ export function startLoops(
     }
     return startLoop(tick, onFault)
   })
-  return [due, ...deliveries, startLoop(following, onFault)]
+  return [due, ...deliveries, ...following.map((tick) => startLoop(tick, onFault))]
 }
 
 function notifying(subscriber: Subscriber, onActed: () => void): Subscriber {

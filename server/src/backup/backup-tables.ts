@@ -50,8 +50,8 @@ const leftOut = [
 
 /**
  * Every other table of the database, each after the tables that it refers to. The list comes from the catalogue, so that a new
- * table is not forgotten. Two kinds of columns get their default: leases, which ended with their holders, and transaction
- * numbers, which mean nothing on another server.
+ * table is not forgotten. Three kinds of columns get their default: leases, which ended with their holders, transaction
+ * numbers, which mean nothing on another server, and how far a server's clock was set back.
  */
 export async function listBackupTables(client: SingleConnection): Promise<BackupTable[]> {
   const { rows } = await client.query<BackupTable>(tablesQuery, [leftOut])
@@ -74,7 +74,7 @@ const tablesQuery = `
           'identity', pg_get_serial_sequence(quote_ident(c.relname), a.attname) is not null) order by a.attnum), '[]')
       from pg_attribute a
       where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
-        and a.attname <> 'lease_until' and a.atttypid <> 'xid8'::regtype) as columns,
+        and a.attname not in ('lease_until', 'clock_back_ms') and a.atttypid <> 'xid8'::regtype) as columns,
     array(select a.attname::text
       from pg_constraint k, unnest(k.conkey) with ordinality as part (attnum, place), pg_attribute a
       where k.conrelid = c.oid and k.contype = 'p' and a.attrelid = c.oid and a.attnum = part.attnum

@@ -245,6 +245,11 @@ export const eventTable = {
     filterable: false,
     means: 'the second factors of a user were removed by an administrator or the operator',
   },
+  'grant.end_moved': {
+    filterable: false,
+    means:
+      'the end of access moved to an earlier moment since the database’s clock was set back by `clock_back_seconds`: access lasts as long as it was given for',
+  },
   'grant.retried': { filterable: false, means: 'access that could not be given is retried' },
   'request.refused': { filterable: false, means: 'policy did not permit the access that a user requested' },
   'access.refused': {

@@ -201,6 +201,7 @@ function activate(tx: Tx): Statement {
         last_error = null, updated_at = seen.now,
         expires_at = ${begins} + make_interval(secs => g.duration_seconds),
         expiring_at = ${begins} + make_interval(secs => g.duration_seconds - least(${warning}, g.duration_seconds / 2)),
+        clock_back_ms = case when g.starts_at is null then clock_back_ms() else g.clock_back_ms end,
         held_since = least(g.held_since, seen.held_since), by_person = g.by_person or seen.by_person,
         target_reference = case when given.by_act then given.reference end
       from given join seen on seen.id = given.entitlement_id

@@ -18,7 +18,8 @@ async function seed(count: number, due: string, age = 28_800) {
   await db.asSuperuser(
     `insert into sweep (tenant_id, id, provisioner, swept_at, next_look_at)
       select id, gen_random_uuid(), 'sandbox', swept_at, ${due}
-      from (select id, now() - make_interval(secs => $1 + 240.0 * row_number() over () / $2) as swept_at from tenant) seeded`,
+      from (select id, now() - make_interval(secs => $1 + 240.0 * row_number() over () / $2) as swept_at
+        from tenant) seeded`,
     [age, count],
   )
 }
@@ -32,7 +33,8 @@ async function clock() {
 /** The moments at which sweeps are due, as seconds, in the order of when each was swept last. */
 async function dueMoments() {
   const sweeps = await db.asSuperuser<Due>(
-    `select extract(epoch from next_look_at)::float8 as seconds from sweep where next_look_at is not null order by swept_at`,
+    `select extract(epoch from next_look_at)::float8 as seconds from sweep where next_look_at is not null
+      order by swept_at`,
   )
   return sweeps.map(({ seconds }) => seconds)
 }
@@ -82,7 +84,8 @@ test('a start leaves sweeps that go on in time nearly as they are', async () => 
     where id = (select id from sweep order by swept_at desc limit 1)`)
   const [kept] = await db.asSuperuser<{ id: string; due: string }>(
     `update sweep set next_look_at = clock_timestamp() + interval '120 seconds'
-      where id = (select id from sweep order by swept_at desc offset 1 limit 1) returning id, next_look_at::text as due`,
+      where id = (select id from sweep order by swept_at desc offset 1 limit 1)
+      returning id, next_look_at::text as due`,
   )
   assert.ok(kept)
   await start()

@@ -143,6 +143,12 @@ export const metricTable = {
     means:
       'provisioners at whose target another Sallyport acts, or another copy of this one, so that nothing is done there; 10000: that or more',
   },
+  sallyport_database_clock_jumps_total: {
+    kind: 'counter',
+    labels: ['direction'],
+    means:
+      'jumps of the database’s clock by more than 30 s, as this process saw them: `back`, after which ends of access moved as far, or `ahead`, which ends access early',
+  },
   sallyport_target_throttled_total: {
     kind: 'counter',
     labels: ['provisioner_type'],

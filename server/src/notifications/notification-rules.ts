@@ -163,6 +163,7 @@ export const notificationRules: Rules = {
   'grant.credentials_issued': { to: 'holder', kind: 'access_active', when: byAnotherUser },
   'grant.objects_left': { to: 'holder', kind: 'access_ended' },
   // The result is a separate event: active, or failed again.
+  'grant.end_moved': null,
   'grant.retried': null,
   [channelEvent]: { to: 'channel_keepers', kind: 'administration' },
   [suspensionEvent]: { to: 'owners', kind: 'security' },

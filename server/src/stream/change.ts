@@ -41,6 +41,7 @@ export const changedRecords: Readonly<Record<EventType, RecordType | null>> = {
   'grant.drifted': 'grant',
   'grant.credentials_issued': 'grant',
   'grant.objects_left': 'grant',
+  'grant.end_moved': 'grant',
   'grant.retried': 'grant',
   'provisioner.drifted': 'provisioner',
   'provisioner.orphans_held_back': 'provisioner',

@@ -36,7 +36,8 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   db: ['kernel', 'config', 'db/client'],
   // Whether the process can serve, and which others share its database.
   health: ['kernel', 'db', 'db/client'],
-  // Which installation this is, and whether it may act at targets.
+  // Whether the database's clock was set; which installation this is, and whether it may act at targets.
+  clock: ['kernel', 'db', 'jobs'],
   installation: ['kernel', 'db', 'db/client', 'jobs'],
   'embedded-postgres': ['kernel', 'config', 'db', 'db/client'],
   // A drop of events is recorded as an event.

@@ -47,22 +47,23 @@ async function given({ ada, over }: Stage, request_id: string): Promise<Grant[]>
 }
 
 /**
- * Moves the end of grants to a moment from now, as if they had been requested earlier. Their entitlements are locked in the
+ * Moves the end of grants to some seconds from now, of the hour that they were given for, as if they had been requested earlier. Their entitlements are locked in the
  * order in which the service locks them, to avoid a deadlock.
  */
-export async function endSoon(query: Query, grant_ids: readonly string[]): Promise<void> {
+export async function endSoon(query: Query, grant_ids: readonly string[], seconds = 0.1): Promise<void> {
   await query(
     `with locked as materialized (
         select id from entitlement
         where id in (select entitlement_id from access_grant where id = any($1) and status = 'active')
         order by id for no key update),
       looked as (
-        update entitlement e set next_look_at = clock_timestamp() + interval '0.1 seconds'
+        update entitlement e set next_look_at = clock_timestamp() + make_interval(secs => $2)
         from locked where e.id = locked.id returning e.id)
-      update access_grant g set activated_at = clock_timestamp() - interval '3599.9 seconds', expiring_at = null,
-        expires_at = clock_timestamp() + interval '0.1 seconds'
+      update access_grant g set activated_at = clock_timestamp() - make_interval(secs => 3600 - $2),
+        expiring_at = null,
+        expires_at = clock_timestamp() + make_interval(secs => $2)
       from looked where g.entitlement_id = looked.id and g.id = any($1) and g.status = 'active'`,
-    [grant_ids],
+    [grant_ids, seconds],
   )
 }
 

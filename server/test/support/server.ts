@@ -33,9 +33,9 @@ export async function startTestServer(): Promise<RunningServer> {
   }
 }
 
-/** The same on the system's PostgreSQL 15, the oldest supported version. */
-export async function startTestServerOn15(): Promise<RunningServer> {
-  const { superuser, stop } = await startPostgres15()
+/** The same on the system's PostgreSQL 15, the oldest supported version. `env`: added to its environment. */
+export async function startTestServerOn15(env?: Readonly<Record<string, string>>): Promise<RunningServer> {
+  const { superuser, stop } = await startPostgres15(undefined, env)
   const server = { host: superuser.host ?? '', port: superuser.port ?? 0, user: superuser.user ?? '', password: '' }
   await makeTemplate(server)
   return { server, stop }

@@ -21,9 +21,12 @@ type SystemPostgres = {
 
 /**
  * Starts the system's PostgreSQL 15 on a new data folder with our roles and an empty database, reached by a socket; with
- * `port`, also by TCP with a password.
+ * `port`, also by TCP with a password. `env`: added to its environment.
  */
-export async function startPostgres15(port?: number): Promise<SystemPostgres> {
+export async function startPostgres15(
+  port?: number,
+  env: Readonly<Record<string, string>> = {},
+): Promise<SystemPostgres> {
   // Short, because a socket's path has a maximum length.
   const home = await mkdtemp(join(tmpdir(), '15-'))
   // PostgreSQL refuses to run as root.
@@ -31,7 +34,7 @@ export async function startPostgres15(port?: number): Promise<SystemPostgres> {
   if (runAs !== undefined) chownSync(home, runAs.uid, runAs.gid)
   const data = join(home, 'data')
   const run = (program: string, args: string[]) =>
-    spawn(join(folder, program), args, { cwd: home, stdio: 'ignore', env: { LC_ALL: 'C' }, ...runAs })
+    spawn(join(folder, program), args, { cwd: home, stdio: 'ignore', env: { LC_ALL: 'C', ...env }, ...runAs })
   const auth = ['--auth-local=trust', '--auth-host=scram-sha-256']
   const made = run('initdb', ['-D', data, '-U', 'postgres', ...auth, '--encoding=UTF8', '--locale=C', '-N'])
   const code = await new Promise((resolve) => made.on('exit', resolve))
