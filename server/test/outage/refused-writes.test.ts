@@ -68,7 +68,7 @@ const causes = [
     up: 0,
   },
   {
-    // As PostgreSQL reports it: a disk that is full cannot be had here.
+    // As PostgreSQL reports it; `disk-full.long.test.ts` fills a real one.
     what: 'a full disk',
     begin: [
       `create function full_disk() returns trigger language plpgsql as

@@ -14,9 +14,12 @@ import { until } from './wait.ts'
 /** How a database can be unreachable: its processes have ended, or they exist and do not respond. */
 export type Absence = 'stopped' | 'frozen'
 
-/** A PostgreSQL of the test's own, which the test may stop and freeze; removed when the file's tests are done. */
-export async function startBreakableServer() {
-  const dataDir = await mkdtemp(join(tmpdir(), 'sallyport-outage-'))
+/**
+ * A PostgreSQL of the test's own, which the test may stop and freeze; removed when the file's tests are done. `folder`: where its data folder
+ * is made.
+ */
+export async function startBreakableServer(folder = tmpdir()) {
+  const dataDir = await mkdtemp(join(folder, 'sallyport-outage-'))
   const start = () => startEmbedded({ dataDir, log: () => undefined, onCrash: () => undefined })
   let embedded: EmbeddedPostgres = await start()
   let frozen: number[] = []
@@ -61,6 +64,8 @@ export async function startBreakableServer() {
       for (const pid of frozen) signalIfThere(pid, 'SIGSTOP')
     },
     comeBack,
+    /** Whether its first process is there. */
+    isAlive: () => isAlive(embedded.pid),
   }
 }
 
