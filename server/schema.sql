@@ -154,7 +154,7 @@ create policy tenant_wall on access_request
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update on access_request to sallyport_app;
 grant select (tenant_id, id, next_look_at, lease_until, generation) on access_request to sallyport_work;
-grant update (next_look_at, lease_until, generation) on access_request to sallyport_work;
+grant update (lease_until, generation) on access_request to sallyport_work;
 CREATE TRIGGER access_request_decided BEFORE UPDATE OF status ON access_request FOR EACH ROW WHEN (old.status <> 'pending'::text) EXECUTE FUNCTION access_request_moves();
 CREATE TRIGGER access_request_extends BEFORE UPDATE OF extends, held_seconds ON access_request FOR EACH ROW WHEN (old.extends IS DISTINCT FROM new.extends OR old.held_seconds IS DISTINCT FROM new.held_seconds) EXECUTE FUNCTION access_request_extends();
 CREATE TRIGGER access_request_words AFTER INSERT ON access_request REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION access_request_words();
@@ -313,7 +313,7 @@ create policy tenant_wall on claimed_groups
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update, delete on claimed_groups to sallyport_app;
 grant select (tenant_id, id, next_look_at, lease_until, generation) on claimed_groups to sallyport_work;
-grant update (next_look_at, lease_until, generation) on claimed_groups to sallyport_work;
+grant update (lease_until, generation) on claimed_groups to sallyport_work;
 
 create table cloud_account (
   tenant_id uuid not null,
@@ -470,7 +470,7 @@ create policy tenant_wall on delivery_lane
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update, delete on delivery_lane to sallyport_app;
 grant select (tenant_id, id, channel_type, failures, next_look_at, lease_until, generation) on delivery_lane to sallyport_work;
-grant update (next_look_at, lease_until, generation) on delivery_lane to sallyport_work;
+grant update (lease_until, generation) on delivery_lane to sallyport_work;
 
 create table directory_conflict (
   tenant_id uuid not null,
@@ -963,7 +963,7 @@ create table installation (
   database_oid bigint,
   timeline text,
   clock_back_ms bigint not null default 0,
-  clock_back_xid xid8,
+  clock_steady_ms bigint not null default 0,
   ends_to_move boolean not null default false,
   constraint installation_pk PRIMARY KEY (is_only),
   constraint installation_clock_back_ck CHECK (clock_back_ms >= 0),
@@ -972,8 +972,8 @@ create table installation (
   constraint installation_read_only_reason_ck CHECK (read_only_reason = ANY (ARRAY['restored'::text, 'moved'::text]))
 );
 grant select, update on installation to sallyport_app;
-grant select (epoch, read_only_since, clock_back_ms, clock_back_xid, ends_to_move) on installation to sallyport_work;
-grant update (clock_back_ms, clock_back_xid, ends_to_move) on installation to sallyport_work;
+grant select (epoch, read_only_since, clock_back_ms, clock_steady_ms, ends_to_move) on installation to sallyport_work;
+grant update (clock_back_ms, clock_steady_ms, ends_to_move) on installation to sallyport_work;
 
 create table inventory_group (
   tenant_id uuid not null,
@@ -1042,7 +1042,7 @@ create policy tenant_wall on inventory_part
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update on inventory_part to sallyport_app;
 grant select (tenant_id, id, next_look_at, lease_until, generation) on inventory_part to sallyport_work;
-grant update (next_look_at, lease_until, generation) on inventory_part to sallyport_work;
+grant update (lease_until, generation) on inventory_part to sallyport_work;
 
 create table inventory_person (
   tenant_id uuid not null,
@@ -1166,7 +1166,7 @@ create policy tenant_wall on invitation_mail
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update, delete on invitation_mail to sallyport_app;
 grant select (tenant_id, id, next_look_at, lease_until, generation) on invitation_mail to sallyport_work;
-grant update (next_look_at, lease_until, generation) on invitation_mail to sallyport_work;
+grant update (lease_until, generation) on invitation_mail to sallyport_work;
 
 create table kept_answer (
   tenant_id uuid not null,
@@ -1328,7 +1328,7 @@ create policy tenant_wall on notification_mail_queue
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update on notification_mail_queue to sallyport_app;
 grant select (tenant_id, id, next_look_at, lease_until, generation) on notification_mail_queue to sallyport_work;
-grant update (next_look_at, lease_until, generation) on notification_mail_queue to sallyport_work;
+grant update (lease_until, generation) on notification_mail_queue to sallyport_work;
 
 create table orphan (
   tenant_id uuid not null,
@@ -1473,7 +1473,7 @@ create policy tenant_wall on policy_replay
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update, delete on policy_replay to sallyport_app;
 grant select (tenant_id, id, next_look_at, lease_until, generation) on policy_replay to sallyport_work;
-grant update (next_look_at, lease_until, generation) on policy_replay to sallyport_work;
+grant update (lease_until, generation) on policy_replay to sallyport_work;
 
 create table policy_rule (
   tenant_id uuid not null,
@@ -1617,7 +1617,7 @@ create policy tenant_wall on reminder
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update, delete on reminder to sallyport_app;
 grant select (tenant_id, id, next_look_at, lease_until, generation) on reminder to sallyport_work;
-grant update (next_look_at, lease_until, generation) on reminder to sallyport_work;
+grant update (lease_until, generation) on reminder to sallyport_work;
 
 create table request_comment (
   tenant_id uuid not null,
@@ -2183,7 +2183,7 @@ create policy tenant_wall on sync_run
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update, delete on sync_run to sallyport_app;
 grant select (tenant_id, id, next_look_at, lease_until, generation) on sync_run to sallyport_work;
-grant update (next_look_at, lease_until, generation) on sync_run to sallyport_work;
+grant update (lease_until, generation) on sync_run to sallyport_work;
 
 create table target_claim (
   tenant_id uuid not null,

@@ -13,7 +13,7 @@ import { readEgressAllow } from './egress/allow-list.ts'
 import { openEgress } from './egress/egress.ts'
 import { emit } from './events/emit.ts'
 import { sample } from './events/sample.ts'
-import { moveAllEnds } from './grants/move-ends.flow.ts'
+import { moveSomeEnds } from './grants/move-ends.flow.ts'
 import { sweepEachTarget } from './grants/sweep-store.ts'
 import type { Presence } from './health/presence.ts'
 import { openReadiness } from './health/readiness.ts'
@@ -196,7 +196,15 @@ type SignInOptions = AppOptions & { sealer: Sealer; egress: Egress; admissions: 
 
 /** The workers' paths to outside systems: drivers of targets, and carriers of deliveries. */
 function openEgressPaths(opening: CarrierOpening, options: AppOptions) {
-  const { background, driverTypes: types, rootKeys, log, metrics, claimListenMs: listenMs } = options
+  const {
+    background,
+    revocation = background,
+    driverTypes: types,
+    rootKeys,
+    log,
+    metrics,
+    claimListenMs: listenMs,
+  } = options
   const { config, sealer, egress } = opening
   const { public_url } = config
   const installation = openInstallation(background)
@@ -216,10 +224,10 @@ function openEgressPaths(opening: CarrierOpening, options: AppOptions) {
     ),
     following: [
       followInstallation(installation, { log, onEpoch: () => background.work.write([sweepEachTarget()]) }),
-      followClock(background, {
+      followClock(revocation, {
         log,
         onJump: (direction) => metrics?.count('sallyport_database_clock_jumps_total', { direction }),
-        moveEnds: () => moveAllEnds(background),
+        moveEnds: (from) => moveSomeEnds(revocation, from),
       }),
     ],
     /** No further delivery begins. */

@@ -108,17 +108,17 @@ const workTables: Record<string, { select: string[]; update: string[] }> = {
   },
   access_request: {
     select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
-    update: ['next_look_at', 'lease_until', 'generation'],
+    update: ['lease_until', 'generation'],
   },
   api_key: { select: ['tenant_id', 'id'], update: [] },
   claimed_groups: {
     select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
-    update: ['next_look_at', 'lease_until', 'generation'],
+    update: ['lease_until', 'generation'],
   },
   delivery: { select: ['tenant_id', 'id', 'created_at', 'finished_at'], update: [] },
   delivery_lane: {
     select: ['tenant_id', 'id', 'channel_type', 'failures', 'next_look_at', 'lease_until', 'generation'],
-    update: ['next_look_at', 'lease_until', 'generation'],
+    update: ['lease_until', 'generation'],
   },
   entitlement: {
     select: [
@@ -145,25 +145,25 @@ const workTables: Record<string, { select: string[]; update: string[] }> = {
   event_parked: { select: ['tenant_id', 'subscriber', 'event_id', 'next_look_at'], update: [] },
   inventory_part: {
     select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
-    update: ['next_look_at', 'lease_until', 'generation'],
+    update: ['lease_until', 'generation'],
   },
   invitation_mail: {
     select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
-    update: ['next_look_at', 'lease_until', 'generation'],
+    update: ['lease_until', 'generation'],
   },
   notification: { select: ['user_id', 'xid'], update: [] },
   notification_mail_queue: {
     select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
-    update: ['next_look_at', 'lease_until', 'generation'],
+    update: ['lease_until', 'generation'],
   },
   provisioner: { select: ['tenant_id', 'id', 'provisioner_type', 'enabled', 'created_at'], update: [] },
   policy_replay: {
     select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
-    update: ['next_look_at', 'lease_until', 'generation'],
+    update: ['lease_until', 'generation'],
   },
   reminder: {
     select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
-    update: ['next_look_at', 'lease_until', 'generation'],
+    update: ['lease_until', 'generation'],
   },
   sign_in_setting: { select: ['tenant_id', 'id', 'enabled'], update: [] },
   sweep: {
@@ -175,7 +175,7 @@ const workTables: Record<string, { select: string[]; update: string[] }> = {
   },
   sync_run: {
     select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
-    update: ['next_look_at', 'lease_until', 'generation'],
+    update: ['lease_until', 'generation'],
   },
   target_claim: { select: ['tenant_id', 'provisioner_id', 'contested_at'], update: [] },
   tenant: { select: ['id', 'slug', 'mode'], update: [] },

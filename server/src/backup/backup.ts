@@ -54,6 +54,7 @@ async function write(
     // A transaction without a write has no number, so the delivery of events does not wait for it.
     await client.query('begin isolation level repeatable read, read only')
     await prepareLongTransaction(client)
+    await requireEndsMoved(client)
     const header = { ...(await readHeader(client)), ...(only === undefined && (await readInstallation(client))) }
     const all = await asWorkRole<{ id: string }>(client, 'select id from tenant order by id')
     const tenants = only === undefined ? all : all.filter(({ id }) => id === only)
@@ -91,6 +92,14 @@ async function readInstallation(client: SingleConnection): Promise<Pick<BackupHe
   if (!(await hasInstallation(client))) return {}
   const found = await client.query<{ id: string; epoch: string }>('select id, epoch::text from installation')
   return found.rows[0] === undefined ? {} : { installation: found.rows[0] }
+}
+
+/** The file does not keep which ends of access are moved, after the database's clock was set back. */
+async function requireEndsMoved(client: SingleConnection): Promise<void> {
+  if (!(await hasInstallation(client))) return
+  const { rows } = await client.query(`select from installation i where (to_jsonb(i) ->> 'ends_to_move')::boolean`)
+  if (rows.length === 0) return
+  throw new Error("ends of access are being moved, since the database's clock was set back: run this again in a minute")
 }
 
 async function writeAll(

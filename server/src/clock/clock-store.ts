@@ -1,57 +1,86 @@
 import { sql } from '../db/sql.ts'
 import type { UnrestrictedTx } from '../db/transaction.ts'
-import { type WorkTable, workTables } from '../jobs/claim.ts'
+import { listRows, partsOf, type WorkTable, workTables } from '../jobs/claim.ts'
 import type { Statement } from '../kernel/context.ts'
 
-/** `seen_ms`: the latest moment at which a process of the service was there, null if none is known. */
-export type ClockRow = { clock_ms: number; back_ms: number; ends_to_move: boolean; seen_ms: number | null }
+/** The database's clock, and what is known of it. */
+export type ClockRow = {
+  clock_ms: number
+  /** By how much it was set back in all. */
+  back_ms: number
+  /** The latest moment that a process has read before, and the total at that time besides. */
+  steady_ms: number
+  ends_to_move: boolean
+}
 
-const asMs = (moment: Statement) => sql`(extract(epoch from ${moment}) * 1000)::float8`
+/** How far what was read last may be behind what is noted. */
+const notedEveryMs = 5_000
 
-/** Reads the clock, and what is known of it, in one round trip. As the ordinary role without a tenant. */
-export async function readClock(service: UnrestrictedTx): Promise<ClockRow> {
-  const [row] = await service.read(sql<ClockRow>`select ${asMs(sql`clock_timestamp()`)} as clock_ms,
-      i.clock_back_ms::float8 as back_ms, i.ends_to_move, (select ${asMs(sql`max(seen_at)`)} from process) as seen_ms
-    from installation i`)
+/** Reads the clock, and notes from time to time how far it has come. Run it as `sallyport_work`. */
+export async function readClock(work: UnrestrictedTx): Promise<ClockRow> {
+  const [[row]] = await work.write([
+    sql<ClockRow>`with clock as materialized (select (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms),
+      noted as (
+        update installation i set clock_steady_ms = clock.now_ms + i.clock_back_ms from clock
+        where i.clock_steady_ms < clock.now_ms + i.clock_back_ms - ${notedEveryMs}::float8)
+      select clock.now_ms as clock_ms, i.clock_back_ms::float8 as back_ms, i.clock_steady_ms::float8 as steady_ms,
+        i.ends_to_move
+      from installation i, clock`,
+  ])
   if (row === undefined) throw new Error('the table `installation` has no row; restore the database from a backup')
   return row
 }
 
 /**
- * The clock went back by that many whole milliseconds: adds them to the total, and moves as far what waits for its moment. The ends of grants, and
- * what waits for them, are moved after it. Returns false, and does nothing, where the total is not the one that was read: another process was
- * faster. Run it as `sallyport_work`.
+ * The clock was set back by that many whole milliseconds: adds them to the total, so that ends are to be moved. Does nothing where the total is not
+ * the one that was read: another process was faster. Run it as `sallyport_work`.
  */
-export async function setBack(work: UnrestrictedTx, seen_back_ms: number, ms: number): Promise<boolean> {
-  const [[added]] = await work.write([
-    sql<{ added: true }>`update installation set clock_back_ms = clock_back_ms + ${ms}::bigint, ends_to_move = true,
-        clock_back_xid = pg_current_xact_id()
-      where clock_back_ms = ${seen_back_ms}::bigint returning true as added`,
-    ...workTableNames.map((name) => moveLooks(name, ms)),
-  ])
-  return added !== undefined
-}
-
-const workTableNames = Object.keys(workTables) as WorkTable[]
-
-const nextLease = sql`clock_timestamp() + interval '20 seconds'`
-
-/** Access that a grant holds waits for the end of the grant. */
-const holdsGrants = sql`exists (select from access_grant g where g.tenant_id = w.tenant_id and g.entitlement_id = w.id
-  and g.status in ('pending', 'active'))`
-
-/** A lease lasts no longer than one that begins now. `least` skips what is null. */
-function moveLooks(name: WorkTable, ms: number): Statement {
-  const waits = sql`w.next_look_at > clock_timestamp() ${name === 'entitlement' ? sql`and not ${holdsGrants}` : sql``}`
-  return sql`update ${workTables[name]} w set
-      next_look_at = case when ${waits} then w.next_look_at - make_interval(secs => ${ms}::float8 / 1000)
-        else w.next_look_at end,
-      lease_until = case when w.lease_until is not null then least(w.lease_until, ${nextLease}) end
-    where exists (select from installation where clock_back_xid = pg_current_xact_id()) and w.next_look_at is not null
-      and (w.lease_until > ${nextLease} or ${waits})`
+export function addSetBack(seen_back_ms: number, ms: number): Statement {
+  return sql`update installation set clock_back_ms = clock_back_ms + ${ms}::bigint, ends_to_move = true
+    where clock_back_ms = ${seen_back_ms}::bigint`
 }
 
 /** All ends are moved, as of that total. Run it as `sallyport_work`. */
 export function endsAreMoved(back_ms: number): Statement {
   return sql`update installation set ends_to_move = false where clock_back_ms = ${back_ms}::bigint and ends_to_move`
+}
+
+/** No lease lasts longer than one that begins now, and no retry waits longer than this. */
+const longest = { leaseSeconds: 20, retrySeconds: 10 }
+
+/**
+ * What waits by a clock that was set back waits no longer than by the new one: leases of processes that are gone, and retries of what gives and
+ * takes access. Safe to repeat: where nothing was set back, it changes little. One statement for each list, which skips rows that are being
+ * changed. Run each as `sallyport_work`.
+ */
+export function shortenWaits(): Statement[] {
+  return (Object.keys(workTables) as WorkTable[]).flatMap((table) =>
+    (partsOf[table].length === 0 ? [undefined] : partsOf[table]).map((part) => {
+      const isRetry = retries[table]
+      const columns = sql`tenant_id, id, next_look_at, lease_until`
+      const waitsLong = isRetry && sql`w.next_look_at > ${inSeconds(longest.retrySeconds)} and ${isRetry}`
+      const sooner =
+        waitsLong &&
+        sql`, next_look_at = case when ${waitsLong} then ${inSeconds(longest.retrySeconds)} else w.next_look_at end`
+      return sql`with clock as materialized (select clock_timestamp() as now),
+        waiting as materialized (
+          select w.tenant_id, w.id
+          from (select ${columns} from ${listRows(table, part)} next_look_at is not null) w, clock
+          where w.lease_until > ${inSeconds(longest.leaseSeconds)} or ${waitsLong ?? sql`false`}
+          order by w.tenant_id, w.id for no key update of w skip locked)
+        update ${workTables[table]} w set lease_until = case when w.lease_until is not null
+            then least(w.lease_until, ${inSeconds(longest.leaseSeconds)}) end ${sooner ?? sql``}
+        from waiting, clock where w.tenant_id = waiting.tenant_id and w.id = waiting.id`
+    }),
+  )
+}
+
+const inSeconds = (seconds: number) => sql`clock.now + make_interval(secs => ${seconds})`
+
+/** The lists whose rows are retried, and which rows those are. Access that a grant holds waits for the grant's end. */
+const retries: Partial<Record<WorkTable, Statement>> = {
+  access_grant: sql`true`,
+  event_queue: sql`true`,
+  entitlement: sql`not exists (select from access_grant g where g.tenant_id = w.tenant_id and g.entitlement_id = w.id
+    and g.status = 'active')`,
 }

@@ -1,48 +1,49 @@
 /**
- * Whether the database's clock jumped, judged by a clock of this process that nobody sets. Pure.
+ * Whether the database's clock was set, judged by a clock of this process that nobody sets. Pure.
  *
- * The database's clock decides when access ends. An operator, a time server or a failover to another machine can set it. Each process reads it
- * every few seconds, and compares how far it went with how much time passed here.
+ * The database's clock decides when access ends. A person, a time server or a failover to another machine can set it. Each process reads it every
+ * second, and compares how far it went with how much time passed here.
  */
 
-/** One reading. The moments are milliseconds: `asked_ms` and `answered_ms` by `performance.now()`, `clock_ms` by the database's clock. */
+/** One reading, in milliseconds. `asked_ms` and `answered_ms`: by `performance.now()`, before and after it. */
 export type Reading = {
   asked_ms: number
   answered_ms: number
-  clock_ms: number
-  /** By how much the clock was set back in all, as far as the database knows. */
-  back_ms: number
+  /** By the database's clock, and by how much that was set back in all, as far as the database knows. It does not go back, if all is known. */
+  steady_ms: number
 }
 
-/** `behind_ms`: by how much the clock lags behind in all, by jumps that were too small to count. */
-export type Watch = { reading: Reading; behind_ms: number }
+/** `behind_ms`: what is missing, in all. `behind_since`: since when it is too much, by `performance.now()`; undefined while it is not. */
+export type Watch = { reading: Reading; behind_ms: number; behind_since: number | undefined }
 
-/** A jump by less is not reported, and moves no end. Access ends at most this and a few seconds late. */
+/** A jump by less is not reported, and moves no end. */
 const toleranceMs = 30_000
 
+/** Ends move only after that time: a clock that is corrected meanwhile ends nothing early. Access ends at most as late as both say, and some seconds. */
+const doubtMs = 10_000
+
 /**
- * The jump between two readings in milliseconds: less than 0 where the clock went back, more where it went ahead, 0 where it did neither by
- * more than the tolerance. It is as small as the time that the readings took allows. A process that did not run, such as on a machine that
- * slept, takes that for a jump ahead.
+ * Compares a reading with the one before. `back_ms`: by how much the clock was set back, once that is certain; `ahead_ms`: by how much it went
+ * ahead; else 0. Both are as small as the time that the readings took allows. A process that did not run, such as on a machine that slept, takes
+ * that for a jump ahead.
  */
-export function follow({ reading: earlier, behind_ms }: Watch, later: Reading): { watch: Watch; jump_ms: number } {
-  const advance = later.clock_ms + later.back_ms - (earlier.clock_ms + earlier.back_ms)
+export function follow(watch: Watch, later: Reading): { watch: Watch; back_ms: number; ahead_ms: number } {
+  const { reading: earlier, behind_ms: before } = watch
+  const advance = later.steady_ms - earlier.steady_ms
   const least = Math.max(0, later.asked_ms - earlier.answered_ms)
   const most = later.answered_ms - earlier.asked_ms
-  const behind = Math.max(0, behind_ms + least - advance)
-  const ahead = advance - most
+  const behind_ms = Math.max(0, before + least - advance)
+  const behind_since = behind_ms > toleranceMs ? (watch.behind_since ?? later.asked_ms) : undefined
+  const isCertain = behind_since !== undefined && later.asked_ms - behind_since >= doubtMs
   return {
-    watch: { reading: later, behind_ms: behind },
-    jump_ms: behind > toleranceMs ? -behind : ahead > toleranceMs ? ahead : 0,
+    watch: { reading: later, behind_ms, behind_since },
+    back_ms: isCertain ? Math.round(behind_ms) : 0,
+    ahead_ms: advance - before - most > toleranceMs ? advance - before - most : 0,
   }
 }
 
-/** The watch after what was missing was added to the total. */
-export function caughtUp({ reading, behind_ms }: Watch): Watch {
-  return { reading: { ...reading, back_ms: reading.back_ms + behind_ms }, behind_ms: 0 }
-}
-
-/** A watch that begins with a moment of the database's clock that was seen before this process began: at an unknown time. */
-export function since(clock_ms: number, back_ms: number): Watch {
-  return { reading: { asked_ms: -Infinity, answered_ms: Infinity, clock_ms, back_ms }, behind_ms: 0 }
+/** A watch that begins with what processes before this one read, at an unknown time. */
+export function since(steady_ms: number): Watch {
+  const reading = { asked_ms: -Infinity, answered_ms: Infinity, steady_ms }
+  return { reading, behind_ms: 0, behind_since: undefined }
 }

@@ -1,56 +1,73 @@
 import type { Database } from '../db/transaction.ts'
 import type { Tick } from '../jobs/loop.ts'
-import { caughtUp, follow, since, type Watch } from './clock.ts'
-import { endsAreMoved, readClock, setBack } from './clock-store.ts'
+import { follow, since, type Watch } from './clock.ts'
+import { addSetBack, type ClockRow, endsAreMoved, readClock, shortenWaits } from './clock-store.ts'
 
-/** A jump is noticed within this time. */
-const everyMs = 2_000
+const everyMs = 1_000
 
 type Following = {
-  log: { error(line: string): void; warn(line: string): void }
+  log: { error(what: object, line: string): void; warn(line: string): void }
   onJump(direction: 'back' | 'ahead'): void
-  /** Moves the ends of grants that are counted as of a former setting of the clock; returns whether none is left. Safe to repeat. */
-  moveEnds(): Promise<boolean>
+  /**
+   * Moves a part of the ends of grants that are counted as of a former total. `from`: where the next part begins; undefined: at the first of
+   * them. `all`: none is left. Safe to repeat.
+   */
+  moveEnds(from: string | undefined): Promise<{ all: boolean; next: string | undefined; fault?: unknown }>
+  now?: () => number
 }
 
 /**
- * Compares the database's clock with the time that passes in this process. Where it was set back, all that waits for a moment moves as far, once
- * for all processes: access ends after the time for which it was given. Where it was set ahead, access ends early, and the log says so.
+ * Compares the database's clock with the time that passes in this process. Where it was set back, ends of access move as far, once for all
+ * processes: access ends after the time for which it was given. Where it was set ahead, access ends early, and the log says so.
  */
-export function followClock({ service, work }: Pick<Database, 'service' | 'work'>, following: Following): Tick {
-  const { log, onJump, moveEnds } = following
+export function followClock({ work }: Pick<Database, 'work'>, following: Following): Tick {
+  const { log, onJump, moveEnds, now = () => performance.now() } = following
   let watch: Watch | undefined
+  let knownBackMs: number | undefined
+  let next: string | undefined
 
-  const wentBack = async (seen: Watch) => {
-    const ms = Math.round(seen.behind_ms)
-    const before = seen.reading.back_ms
-    // Else another process was faster: what it has added is in the next reading.
-    if (!(await setBack(work, before, ms))) return false
-    watch = caughtUp({ ...seen, behind_ms: ms })
-    log.error(`the database's clock went back by ${seconds(ms)}: ends of access move as far, so that none comes late`)
-    return true
+  /** What this process learns from a reading, and what it says of it. */
+  const learn = (row: ClockRow, asked_ms: number, answered_ms: number): number => {
+    const reading = { asked_ms, answered_ms, steady_ms: row.clock_ms + row.back_ms }
+    const seen = follow(watch ?? since(row.steady_ms), reading)
+    watch = seen.watch
+    if (seen.ahead_ms > 0) {
+      onJump('ahead')
+      log.warn(
+        `the database's clock went ahead by ${seconds(seen.ahead_ms)}, or this process slept: access may end early`,
+      )
+    }
+    if (row.back_ms > (knownBackMs ?? row.back_ms)) {
+      onJump('back')
+      log.warn(
+        `the database's clock was set back by ${seconds(row.back_ms - (knownBackMs ?? 0))}: ends of access move as far, so that none comes late`,
+      )
+    }
+    knownBackMs = row.back_ms
+    return seen.back_ms
   }
 
   return async () => {
-    const asked_ms = performance.now()
-    const { clock_ms, back_ms, ends_to_move, seen_ms } = await readClock(service)
-    const reading = { asked_ms, answered_ms: performance.now(), clock_ms, back_ms }
-    const before = watch ?? since(seen_ms ?? clock_ms, back_ms)
-    const { watch: seen, jump_ms } = follow(before, reading)
-    if (jump_ms < 0) {
-      if (!(await wentBack(seen))) return 0
-    } else watch = seen
-    if (jump_ms < 0 || back_ms > before.reading.back_ms) onJump('back')
-    if (jump_ms > 0) {
-      onJump('ahead')
-      log.warn(
-        `the database's clock went ahead by ${seconds(jump_ms)}, unless this process slept: access may end as much early`,
+    const asked_ms = now()
+    const row = await readClock(work)
+    const back_ms = learn(row, asked_ms, now())
+    if (back_ms > 0) {
+      // What was added, by this process or by another one, is in the next reading.
+      await work.write([addSetBack(row.back_ms, back_ms)])
+      return 0
+    }
+    if (!row.ends_to_move) return everyMs
+    if (next === undefined) for (const statement of shortenWaits()) await work.write([statement])
+    const moved = await moveEnds(next)
+    next = moved.next
+    if (moved.fault !== undefined) {
+      log.error(
+        { err: moved.fault },
+        'ends of access could not be moved yet after the clock was set back; it is tried again',
       )
     }
-    if (!ends_to_move && jump_ms >= 0) return everyMs
-    const total = watch?.reading.back_ms ?? back_ms
-    if (await moveEnds()) await work.write([endsAreMoved(total)])
-    return everyMs
+    if (moved.all) await work.write([endsAreMoved(row.back_ms)])
+    return next === undefined ? everyMs : 0
   }
 }
 

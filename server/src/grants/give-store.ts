@@ -7,6 +7,7 @@ import { isActive } from '../users/active-store.ts'
 import type { Waiting } from './convergence.ts'
 import { emitOfGrants, grantsOf, isWanted, lateEffectFor, leaseOf, mine, ours } from './entitlement-store.ts'
 import { assign, assignEither, isBefore } from './grant-transition-store.ts'
+import { missingTo } from './move-ends-store.ts'
 import type { PolicyVerdict } from './policy-verdict.ts'
 
 /** Pending grants that policy permits, as long as `rulesUnchanged` is true. */
@@ -194,18 +195,20 @@ function seenPresent(tx: Tx): Statement {
 
 function activate(tx: Tx): Statement {
   const warning = settingSeconds(tx, 'notifications.expiring_seconds')
-  // The time of an extension begins at the end of what it extends, which is still to come, or just over.
-  const begins = sql`coalesce(g.starts_at, seen.now)`
+  // The time of an extension begins at the end of what it extends, which is still to come, or just over: by the clock as it is set now.
+  const missing = missingTo(sql`clock_back_ms()`, sql`g`)
+  const begins = sql`coalesce(g.starts_at - ${missing}, seen.now)`
   return sql`active as (
       update access_grant g set ${assignEither(sql`seen.held_before`, 'adopt', 'activate')}, activated_at = seen.now,
         last_error = null, updated_at = seen.now,
         expires_at = ${begins} + make_interval(secs => g.duration_seconds),
         expiring_at = ${begins} + make_interval(secs => g.duration_seconds - least(${warning}, g.duration_seconds / 2)),
-        clock_back_ms = case when g.starts_at is null then clock_back_ms() else g.clock_back_ms end,
-        held_since = least(g.held_since, seen.held_since), by_person = g.by_person or seen.by_person,
+        clock_back_ms = clock_back_ms(), starts_at = g.starts_at - ${missing},
+        held_since = least(g.held_since - ${missing}, seen.held_since), by_person = g.by_person or seen.by_person,
         target_reference = case when given.by_act then given.reference end
       from given join seen on seen.id = given.entitlement_id
-      where g.tenant_id = ${tx.tenant_id} and g.id = given.id and ${isBefore('activate')} and g.activate_by > seen.now
+      where g.tenant_id = ${tx.tenant_id} and g.id = given.id and ${isBefore('activate')}
+        and g.activate_by - ${missing} > seen.now
       returning g.id, g.request_id, g.entitlement_id, given.generation),
     emitted as (${emitOfGrants(tx, 'grant.activated', sql`active`)})`
 }

@@ -1,27 +1,35 @@
 import type { Database } from '../db/transaction.ts'
-import { findEndsToMove, hasUnplacedEnds, moveEnds } from './move-ends-store.ts'
+import { findEndsToMove, moveEnds } from './move-ends-store.ts'
 
 /** How many tenants' ends are moved at once. */
-const width = 4
+const width = 2
+
+/** `next`: where the next part begins; undefined: a look from the beginning comes next. `fault`: what kept one of them from being moved. */
+export type MovedEnds = { all: boolean; next: string | undefined; fault?: unknown }
 
 /**
- * Moves the ends of all grants that were given before the database's clock was set back, in parts, those that come first at first. Returns
- * whether none is left. It may run in several processes, and again after a crash: each grant knows as of when it is counted.
+ * Moves a part of the ends of grants that were given before the database's clock was set back: those that come first, from that moment on. It may
+ * run in several processes, and again after a crash: each grant knows as of which total it is counted. Access that is held up holds up no other.
  */
-export async function moveAllEnds({ work, tenant }: Pick<Database, 'work' | 'tenant'>): Promise<boolean> {
-  let from = '-infinity'
-  for (;;) {
-    const parts = await findEndsToMove(work, from)
-    if (parts.length === 0) break
-    for (let at = 0; at < parts.length; at += width) {
-      await Promise.all(
-        parts
-          .slice(at, at + width)
-          .map(({ tenant_id, entitlement_ids }) => moveEnds(tenant(tenant_id), entitlement_ids)),
-      )
+export async function moveSomeEnds(
+  { work, tenant }: Pick<Database, 'work' | 'tenant'>,
+  from: string | undefined,
+): Promise<MovedEnds> {
+  const parts = await findEndsToMove(work, from ?? '-infinity')
+  let moved = 0
+  let fault: unknown
+  for (let at = 0; at < parts.length; at += width) {
+    const some = parts.slice(at, at + width)
+    const ends = await Promise.allSettled(
+      some.map(({ tenant_id, entitlement_ids }) => moveEnds(tenant(tenant_id), entitlement_ids)),
+    )
+    for (const end of ends) {
+      if (end.status === 'fulfilled') moved += end.value
+      else fault = end.reason
     }
-    from = parts[0]?.last_at ?? from
   }
-  // What was linked meanwhile may be due before those.
-  return (await findEndsToMove(work, '-infinity')).length === 0 && !(await hasUnplacedEnds(work))
+  const last_at = parts[0]?.last_at
+  // Several parts may end at one moment. Where none of them can be moved now, they are tried again later.
+  const next = moved > 0 || last_at !== from ? last_at : undefined
+  return { all: from === undefined && parts.length === 0, next, ...(fault !== undefined && { fault }) }
 }

@@ -147,7 +147,7 @@ export const metricTable = {
     kind: 'counter',
     labels: ['direction'],
     means:
-      'jumps of the database’s clock by more than 30 s, as this process saw them: `back`, after which ends of access moved as far, or `ahead`, which ends access early',
+      'jumps of the database’s clock by more than 30 s of which this process learned: `back`, after which ends of access move as far, or `ahead`, which ends access early',
   },
   sallyport_target_throttled_total: {
     kind: 'counter',

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
-import { beforeEach, test } from 'node:test'
-import { endsAreMoved, readClock, setBack } from '../../src/clock/clock-store.ts'
-import { moveAllEnds } from '../../src/grants/move-ends.flow.ts'
+import { test } from 'node:test'
+import { addSetBack, readClock } from '../../src/clock/clock-store.ts'
+import { followClock } from '../../src/clock/follow-clock.ts'
+import { connectAlone } from '../../src/db/client/connect.ts'
+import { moveSomeEnds } from '../../src/grants/move-ends.flow.ts'
 import { after, extensionStage, hour } from '../support/extension-stage.ts'
 import { openHouse } from '../support/house.ts'
 import { until } from '../support/wait.ts'
@@ -12,16 +14,49 @@ const house = await openHouse()
 const { database } = house
 startWorkers(house)
 
-const total = async () => (await readClock(database.service)).back_ms
-const goBack = async (seconds: number) => setBack(database.work, await total(), seconds * 1_000)
+type Process = ReturnType<typeof startProcess>
+/** What one process does about the clock; its own is put ahead by hand. */
+function startProcess() {
+  let aheadMs = 0
+  const said: string[] = []
+  const say = (line: string) => said.push(line)
+  const tick = followClock(database, {
+    log: { warn: say, error: (_, line) => say(line) },
+    onJump: (direction) => said.push(direction),
+    moveEnds: (from) => moveSomeEnds(database, from),
+    now: () => performance.now() + aheadMs,
+  })
+  return {
+    said,
+    tick,
+    /** Lets so many seconds pass in the process, and not by the database's clock. */
+    pass(seconds: number) {
+      aheadMs += seconds * 1_000
+    },
+  }
+}
+
+const total = async () => (await readClock(database.work)).back_ms
+/** All ends are moved. */
+async function settled(...processes: Process[]) {
+  await until('the ends are moved', async () => {
+    for (const { tick } of processes) await tick()
+    return !(await readClock(database.work)).ends_to_move
+  })
+}
+/** As if the clock went back by so many seconds: processes read a later moment before. */
+const goBack = (seconds: number) =>
+  house.asSuperuser('update installation set clock_steady_ms = clock_steady_ms + $1::bigint * 1000', [seconds])
+/** The jump is certain, and is added. */
+const addBack = async (seconds: number) => database.work.write([addSetBack(await total(), seconds * 1_000)])
 
 type Moments = { clock_back_ms: string } & Record<
-  'starts_at' | 'activated_at' | 'expires_at' | 'expiring_at' | 'held_since' | 'activate_by',
+  'starts_at' | 'activated_at' | 'expires_at' | 'expiring_at' | 'held_since',
   string | null
 >
 async function momentsOf(grant: string): Promise<Moments> {
   const [row] = await house.asSuperuser<Moments>(
-    `select clock_back_ms, starts_at, activated_at, expires_at, expiring_at, held_since, activate_by from access_grant
+    `select clock_back_ms, starts_at, activated_at, expires_at, expiring_at, held_since from access_grant
       where id = $1`,
     [grant],
   )
@@ -39,22 +74,15 @@ function seconds(before: Moments, now: Moments) {
   )
 }
 
-// Nothing of a former test is left to move.
-beforeEach(async () => {
-  await until('all ends are moved', () => moveAllEnds(database))
-})
-
 test('access that was given before ends after its time, and what is given afterwards keeps its end', async () => {
   const on = await extensionStage(house, 'set back')
   const [old, fresh] = [await on.given('400000000001', { minutes: 10 }), '400000000002']
   const before = await momentsOf(old.id)
-  assert.equal(await goBack(2_000), true)
-  // The workers may give it before and after the ends are moved.
+  await addBack(2_000)
   const given = await on.given(fresh, { minutes: 0 })
-  assert.equal(await moveAllEnds(database), true)
+  await settled(startProcess())
   assert.deepEqual(seconds(before, await momentsOf(old.id)), {
     ...{ starts_at: null, activated_at: 2_000, expires_at: 2_000, expiring_at: 2_000, held_since: 2_000 },
-    activate_by: 2_000,
   })
   assert.equal(await on.endOf(given.id), given.expires_at)
   const moved = (await on.eventsOf(old.id)).filter(({ type }) => type === 'grant.end_moved')
@@ -66,23 +94,69 @@ test('access that was given before ends after its time, and what is given afterw
   ])
   assert.equal(Date.parse(String(moved[0]?.data.expires_at)), Date.parse(after(old.expires_at, -2_000)))
   // Of the hour 600 s are over, and 2,000 s more: it ends after 1,000 s, and at once if the clock goes back by so much again.
-  assert.equal(await goBack(1_001), true)
-  assert.equal(await moveAllEnds(database), true)
+  await addBack(1_001)
+  await settled(startProcess())
   await on.grantsAre(old.request, 'expired', 'deprovisioned')
   assert.equal(await on.heldAt('400000000001'), 0)
   assert.equal(await on.heldAt(fresh), 1)
 })
 
-test('a jump is added once, by the process that is first', async () => {
+test('a jump is added once, by the process that is first, and only when it is certain', async () => {
   const on = await extensionStage(house, 'two processes')
   const { id } = await on.given('400000000001', { minutes: 0 })
-  const before = await momentsOf(id)
-  const seen = await total()
-  const done = await Promise.all([1, 2, 3].map(() => setBack(database.work, seen, 60_000)))
-  assert.deepEqual(done.toSorted(), [false, false, true])
-  await Promise.all([1, 2, 3].map(() => moveAllEnds(database)))
-  assert.equal(seconds(before, await momentsOf(id)).expires_at, 60)
-  assert.equal(await total(), seen + 60_000)
+  const [before, former] = [await momentsOf(id), await total()]
+  const [one, other] = [startProcess(), startProcess()]
+  await goBack(1_000)
+  for (const { tick, pass } of [one, other]) {
+    await tick()
+    pass(9)
+    await tick()
+  }
+  assert.equal(await total(), former, 'it is not certain yet')
+  one.pass(2)
+  other.pass(2)
+  await Promise.all([one.tick(), other.tick()])
+  await settled(one, other)
+  const added = ((await total()) - former) / 1_000
+  // To each of them 11 s have passed, in no time of the database.
+  assert.ok(added > 1_010 && added < 1_012, `${added} s`)
+  assert.ok(Math.abs(Number(seconds(before, await momentsOf(id)).expires_at) - added) < 0.001)
+  for (const { said } of [one, other]) {
+    assert.deepEqual(
+      said.map((line) => line.replace(/10\d\d s/, 'N s')),
+      ['back', "the database's clock was set back by N s: ends of access move as far, so that none comes late"],
+    )
+  }
+  // One that begins afterwards finds nothing missing, whatever processes are gone.
+  const next = startProcess()
+  await next.tick()
+  next.pass(11)
+  await next.tick()
+  assert.ok((await total()) / 1_000 < former / 1_000 + 1_012)
+  assert.deepEqual(next.said, [])
+})
+
+test('a clock that is corrected within seconds moves nothing, and one that goes ahead moves nothing', async () => {
+  const former = await total()
+  const process = startProcess()
+  await process.tick()
+  // It went back by a minute, and is corrected.
+  process.pass(60)
+  await process.tick()
+  await house.asSuperuser('update installation set clock_back_ms = clock_back_ms + 60000')
+  await process.tick()
+  await house.asSuperuser('update installation set clock_back_ms = clock_back_ms - 60000, clock_steady_ms = 0')
+  assert.equal(await total(), former)
+  const other = startProcess()
+  await other.tick()
+  // As if it had read a moment an hour earlier.
+  other.pass(-3_600)
+  await other.tick()
+  assert.deepEqual(other.said, [
+    'ahead',
+    "the database's clock went ahead by 3600 s, or this process slept: access may end early",
+  ])
+  assert.equal(await total(), former)
 })
 
 test('ends that a killed process did not move are moved later, each once', async () => {
@@ -90,55 +164,87 @@ test('ends that a killed process did not move are moved later, each once', async
   const one = await on.given('400000000001', { minutes: 0 })
   const other = await on.given('400000000002', { minutes: 0 })
   const before = [await momentsOf(one.id), await momentsOf(other.id)] as const
-  await goBack(60)
+  await addBack(60)
   // The first has moved, and the process was killed.
   await house.asSuperuser(
     `update access_grant set clock_back_ms = clock_back_ms(), expires_at = expires_at - interval '60 seconds'
       where id = $1`,
     [one.id],
   )
-  assert.equal((await readClock(database.service)).ends_to_move, true)
-  assert.equal(await moveAllEnds(database), true)
+  await settled(startProcess())
   assert.equal(seconds(before[0], await momentsOf(one.id)).expires_at, 60)
   assert.equal(seconds(before[1], await momentsOf(other.id)).expires_at, 60)
-  await database.work.write([endsAreMoved(await total())])
-  assert.equal((await readClock(database.service)).ends_to_move, false)
 })
 
 test('an extension begins where what it extends ends, also if it is asked for before that end has moved', async () => {
   const on = await extensionStage(house, 'extension')
   const former = await on.given('400000000001', { minutes: 40 })
   const ends = await momentsOf(former.id)
-  await goBack(600)
+  await addBack(600)
   const extending = await on.extended(former.id)
-  assert.equal(await moveAllEnds(database), true)
+  await settled(startProcess())
   const [now, then] = [await momentsOf(former.id), await momentsOf(extending.id)]
   assert.equal(seconds(ends, now).expires_at, 600)
   assert.equal(then.starts_at, now.expires_at)
   assert.equal(then.expires_at, after(now.expires_at ?? '', hour))
 })
 
-test('what waits for a moment waits no longer, and the lease of a dead process lasts no longer', async () => {
+test('a retry waits no longer than by the new clock, and the lease of a process that is gone lasts no longer', async () => {
   const on = await extensionStage(house, 'work')
-  const request = await on.ask(on.account('400000000001', { action: 'ReadOnly' }))
-  const due = async () => {
-    const [row] = await house.asSuperuser<{ due: number; lease: number | null }>(
-      `select extract(epoch from next_look_at)::float8 as due,
-        extract(epoch from lease_until - clock_timestamp())::float8 as lease from access_request where id = $1`,
-      [request],
+  const { request } = await on.given('400000000001', { minutes: 0 })
+  await on.inject({ throttled: 1_000 })
+  const [grant] = await on.grantsOf(request)
+  await on.call(on.people.user, 'POST', `/v1/grants/${grant?.id}/revoke`)
+  await on.grantsAre(request, 'revoked', 'deprovisioning')
+  // It waits for an hour, by the clock as it is set now, and a process holds it that is gone.
+  await until('it waits', async () => {
+    const rows = await house.asSuperuser(
+      `update entitlement set next_look_at = clock_timestamp() + interval '1 hour',
+          lease_until = clock_timestamp() + interval '1 hour'
+        where tenant_id = $1 and lease_until is null returning id`,
+      [on.tenant_id],
     )
-    assert.ok(row)
-    return row
-  }
-  const before = await due()
-  await house.asSuperuser(
-    `update access_request set lease_until = clock_timestamp() + interval '1 hour' where id = $1`,
-    [request],
+    return rows.length > 0
+  })
+  await on.inject({})
+  await addBack(3_600)
+  await settled(startProcess())
+  const [waiting] = await house.asSuperuser<{ look: number; lease: number }>(
+    `select extract(epoch from next_look_at - clock_timestamp())::float8 as look,
+      extract(epoch from lease_until - clock_timestamp())::float8 as lease from entitlement where tenant_id = $1`,
+    [on.tenant_id],
   )
-  await goBack(600)
-  const now = await due()
-  assert.ok(Math.abs(before.due - now.due - 600) < 0.001, `${before.due - now.due} s`)
-  assert.ok(now.lease !== null && now.lease <= 20)
+  assert.ok(waiting !== undefined && waiting.look <= 10 && waiting.lease <= 20)
+  await house.asSuperuser(
+    'update entitlement set lease_until = null, next_look_at = clock_timestamp() where tenant_id = $1',
+    [on.tenant_id],
+  )
+  await on.grantsAre(request, 'revoked', 'deprovisioned')
+})
+
+test('access that is held up holds up no other', async () => {
+  const on = await extensionStage(house, 'held up')
+  const [one, other] = [await on.given('400000000001'), await on.given('400000000002')]
+  const before = [await momentsOf(one.id), await momentsOf(other.id)] as const
+  const holder = await connectAlone(house.owner)
+  await holder.query('begin')
+  await holder.query(`set local app.tenant_id = '${on.tenant_id}'`)
+  await holder.query(
+    'select from entitlement where id = (select entitlement_id from access_grant where id = $1) for update',
+    [one.id],
+  )
+  await addBack(60)
+  const process = startProcess()
+  await until('the other has moved', async () => {
+    await process.tick()
+    return seconds(before[1], await momentsOf(other.id)).expires_at === 60
+  })
+  assert.equal(seconds(before[0], await momentsOf(one.id)).expires_at, 0)
+  assert.equal((await readClock(database.work)).ends_to_move, true)
+  await holder.query('rollback')
+  await holder.end()
+  await settled(process)
+  assert.equal(seconds(before[0], await momentsOf(one.id)).expires_at, 60)
 })
 
 test('many ends are moved, part by part', async () => {
@@ -161,9 +267,9 @@ test('many ends are moved, part by part', async () => {
       `select from access_grant where tenant_id = $1 and status = 'active' and clock_back_ms < clock_back_ms()`,
       [on.tenant_id],
     )
-  await goBack(60)
+  await addBack(60)
   assert.equal((await left()).length, 1_201)
-  assert.equal(await moveAllEnds(database), true)
+  await settled(startProcess())
   assert.equal((await left()).length, 0)
   const [{ ends } = { ends: 0 }] = await house.asSuperuser<{ ends: number }>(
     'select count(distinct expires_at)::int as ends from access_grant where tenant_id = $1',
