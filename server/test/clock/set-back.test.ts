@@ -136,6 +136,12 @@ test('a jump is added once, by the process that is first, and only when it is ce
   assert.deepEqual(next.said, [])
 })
 
+test('of processes that have read the same total one adds', async () => {
+  const former = await total()
+  await Promise.all([1, 2, 3].map(() => database.work.write([addSetBack(former, 60_000)])))
+  assert.equal(await total(), former + 60_000)
+})
+
 test('a clock that is corrected within seconds moves nothing, and one that goes ahead moves nothing', async () => {
   const former = await total()
   const process = startProcess()
