@@ -69,6 +69,7 @@ CREATE INDEX access_grant_resource_id_ix ON access_grant USING btree (tenant_id,
 CREATE INDEX access_grant_resource_type_ix ON access_grant USING btree (tenant_id, resource_type, created_at, id);
 CREATE INDEX access_grant_served_by_ix ON access_grant USING btree (tenant_id, served_by, created_at, id) WHERE served_by IS NOT NULL;
 CREATE INDEX access_grant_status_ix ON access_grant USING btree (tenant_id, status COLLATE "C", created_at, id);
+CREATE INDEX access_grant_to_move_ix ON access_grant USING btree (clock_back_ms, expires_at) WHERE status = 'active'::text;
 CREATE INDEX access_grant_user_expires_at_ix ON access_grant USING btree (tenant_id, user_id, expires_at, id) WHERE ended_at IS NULL AND expires_at IS NOT NULL;
 CREATE INDEX access_grant_user_id_ix ON access_grant USING btree (tenant_id, user_id, created_at, id);
 alter table access_grant enable row level security;
@@ -80,7 +81,7 @@ create policy tenant_wall on access_grant
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update on access_grant to sallyport_app;
-grant select (tenant_id, id, status, provisioning_status, entitlement_id, ended_at, next_look_at, lease_until, generation, clock_back_ms) on access_grant to sallyport_work;
+grant select (tenant_id, id, status, provisioning_status, entitlement_id, expires_at, ended_at, next_look_at, lease_until, generation, clock_back_ms) on access_grant to sallyport_work;
 grant update (next_look_at, lease_until, generation) on access_grant to sallyport_work;
 CREATE TRIGGER access_grant_served BEFORE UPDATE OF entitlement_id ON access_grant FOR EACH ROW WHEN (old.entitlement_id IS DISTINCT FROM new.entitlement_id) EXECUTE FUNCTION access_grant_served();
 CREATE TRIGGER access_grant_served_at_once BEFORE INSERT ON access_grant FOR EACH ROW WHEN (new.entitlement_id IS NOT NULL AND new.served_by IS NULL) EXECUTE FUNCTION access_grant_served();
@@ -2183,7 +2184,7 @@ create policy tenant_wall on sync_run
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update, delete on sync_run to sallyport_app;
 grant select (tenant_id, id, next_look_at, lease_until, generation) on sync_run to sallyport_work;
-grant update (lease_until, generation) on sync_run to sallyport_work;
+grant update (next_look_at, lease_until, generation) on sync_run to sallyport_work;
 
 create table target_claim (
   tenant_id uuid not null,

@@ -16,6 +16,6 @@ create function clock_back_ms() returns bigint language sql stable as 'select i.
 -- As of which total the moments of a grant are counted. Less than that of the installation: they are to be moved.
 alter table access_grant add column clock_back_ms bigint not null default 0;
 alter table access_grant alter column clock_back_ms set default clock_back_ms();
-grant select (clock_back_ms, status) on access_grant to sallyport_work;
+grant select (clock_back_ms, status, expires_at) on access_grant to sallyport_work;
 
-grant update (next_look_at) on access_grant, entitlement to sallyport_work;
+grant update (next_look_at) on access_grant, entitlement, sync_run to sallyport_work;

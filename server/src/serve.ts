@@ -227,7 +227,7 @@ function openEgressPaths(opening: CarrierOpening, options: AppOptions) {
       followClock(revocation, {
         log,
         onJump: (direction) => metrics?.count('sallyport_database_clock_jumps_total', { direction }),
-        moveEnds: (from) => moveSomeEnds(revocation, from),
+        moveEnds: () => moveSomeEnds(revocation),
       }),
     ],
     /** No further delivery begins. */

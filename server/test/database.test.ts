@@ -102,7 +102,7 @@ const workTables: Record<string, { select: string[]; update: string[] }> = {
   access_grant: {
     select: [
       ...['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
-      ...['entitlement_id', 'provisioning_status', 'ended_at', 'status', 'clock_back_ms'],
+      ...['entitlement_id', 'provisioning_status', 'ended_at', 'status', 'clock_back_ms', 'expires_at'],
     ],
     update: ['next_look_at', 'lease_until', 'generation'],
   },
@@ -175,7 +175,7 @@ const workTables: Record<string, { select: string[]; update: string[] }> = {
   },
   sync_run: {
     select: ['tenant_id', 'id', 'next_look_at', 'lease_until', 'generation'],
-    update: ['lease_until', 'generation'],
+    update: ['next_look_at', 'lease_until', 'generation'],
   },
   target_claim: { select: ['tenant_id', 'provisioner_id', 'contested_at'], update: [] },
   tenant: { select: ['id', 'slug', 'mode'], update: [] },

@@ -45,31 +45,34 @@ export function endsAreMoved(back_ms: number): Statement {
   return sql`update installation set ends_to_move = false where clock_back_ms = ${back_ms}::bigint and ends_to_move`
 }
 
-/** No lease lasts longer than one that begins now, and no retry waits longer than this. */
-const longest = { leaseSeconds: 20, retrySeconds: 10 }
+/** No lease lasts longer than one that begins now. */
+const leaseSeconds = 20
+
+/** The most rows of a list that are looked at, those that are due first: what runs and what is retried is among them. */
+const maxLookedAt = 20_000
 
 /**
- * What waits by a clock that was set back waits no longer than by the new one: leases of processes that are gone, and retries of what gives and
- * takes access. Safe to repeat: where nothing was set back, it changes little. One statement for each list, which skips rows that are being
- * changed. Run each as `sallyport_work`.
+ * What waits by a clock that was set back waits no longer than by the new one: leases of processes that are gone, retries, and what comes again and
+ * again. Safe to repeat: where nothing was set back, it changes little. One statement for each list, which skips rows that are being changed. Run
+ * each as `sallyport_work`.
  */
 export function shortenWaits(): Statement[] {
   return (Object.keys(workTables) as WorkTable[]).flatMap((table) =>
     (partsOf[table].length === 0 ? [undefined] : partsOf[table]).map((part) => {
-      const isRetry = retries[table]
-      const columns = sql`tenant_id, id, next_look_at, lease_until`
-      const waitsLong = isRetry && sql`w.next_look_at > ${inSeconds(longest.retrySeconds)} and ${isRetry}`
+      const { seconds, which } = waits[table] ?? {}
+      const waitsLong = seconds !== undefined && sql`w.next_look_at > ${inSeconds(seconds)} and ${which ?? sql`true`}`
       const sooner =
-        waitsLong &&
-        sql`, next_look_at = case when ${waitsLong} then ${inSeconds(longest.retrySeconds)} else w.next_look_at end`
+        waitsLong && sql`, next_look_at = case when ${waitsLong} then ${inSeconds(seconds)} else w.next_look_at end`
       return sql`with clock as materialized (select clock_timestamp() as now),
         waiting as materialized (
           select w.tenant_id, w.id
-          from (select ${columns} from ${listRows(table, part)} next_look_at is not null) w, clock
-          where w.lease_until > ${inSeconds(longest.leaseSeconds)} or ${waitsLong ?? sql`false`}
+          from (select tenant_id, id, next_look_at, lease_until from ${listRows(table, part)} next_look_at is not null
+            order by next_look_at limit ${maxLookedAt}) first
+          join ${workTables[table]} w on w.tenant_id = first.tenant_id and w.id = first.id, clock
+          where w.lease_until > ${inSeconds(leaseSeconds)} or ${waitsLong || sql`false`}
           order by w.tenant_id, w.id for no key update of w skip locked)
         update ${workTables[table]} w set lease_until = case when w.lease_until is not null
-            then least(w.lease_until, ${inSeconds(longest.leaseSeconds)}) end ${sooner ?? sql``}
+            then least(w.lease_until, ${inSeconds(leaseSeconds)}) end ${sooner || sql``}
         from waiting, clock where w.tenant_id = waiting.tenant_id and w.id = waiting.id`
     }),
   )
@@ -77,10 +80,15 @@ export function shortenWaits(): Statement[] {
 
 const inSeconds = (seconds: number) => sql`clock.now + make_interval(secs => ${seconds})`
 
-/** The lists whose rows are retried, and which rows those are. Access that a grant holds waits for the grant's end. */
-const retries: Partial<Record<WorkTable, Statement>> = {
-  access_grant: sql`true`,
-  event_queue: sql`true`,
-  entitlement: sql`not exists (select from access_grant g where g.tenant_id = w.tenant_id and g.entitlement_id = w.id
-    and g.status = 'active')`,
+/** How long a row waits at most, and which rows those are. Access that a grant holds waits for the grant's end. */
+const waits: Partial<Record<WorkTable, { seconds: number; which?: Statement }>> = {
+  access_grant: { seconds: 10 },
+  entitlement: {
+    seconds: 10,
+    which: sql`not exists (select from access_grant g where g.tenant_id = w.tenant_id and g.entitlement_id = w.id
+      and g.status = 'active')`,
+  },
+  event_queue: { seconds: 10 },
+  sync_run: { seconds: 60 },
+  sweep: { seconds: 240 },
 }

@@ -8,11 +8,8 @@ const everyMs = 1_000
 type Following = {
   log: { error(what: object, line: string): void; warn(line: string): void }
   onJump(direction: 'back' | 'ahead'): void
-  /**
-   * Moves a part of the ends of grants that are counted as of a former total. `from`: where the next part begins; undefined: at the first of
-   * them. `all`: none is left. Safe to repeat.
-   */
-  moveEnds(from: string | undefined): Promise<{ all: boolean; next: string | undefined; fault?: unknown }>
+  /** Moves a part of the ends of grants that are counted as of a former total. Safe to repeat. */
+  moveEnds(): Promise<{ left: 'none' | 'more' | 'held_up'; fault?: unknown }>
   now?: () => number
 }
 
@@ -24,7 +21,7 @@ export function followClock({ work }: Pick<Database, 'work'>, following: Followi
   const { log, onJump, moveEnds, now = () => performance.now() } = following
   let watch: Watch | undefined
   let knownBackMs: number | undefined
-  let next: string | undefined
+  let shortenedAt: number | undefined
 
   /** What this process learns from a reading, and what it says of it. */
   const learn = (row: ClockRow, asked_ms: number, answered_ms: number): number => {
@@ -47,6 +44,10 @@ export function followClock({ work }: Pick<Database, 'work'>, following: Followi
     return seen.back_ms
   }
 
+  const notNow = (err: unknown) => {
+    log.error({ err }, 'what waits could not be moved yet, after the clock was set back')
+  }
+
   return async () => {
     const asked_ms = now()
     const row = await readClock(work)
@@ -57,17 +58,14 @@ export function followClock({ work }: Pick<Database, 'work'>, following: Followi
       return 0
     }
     if (!row.ends_to_move) return everyMs
-    if (next === undefined) for (const statement of shortenWaits()) await work.write([statement])
-    const moved = await moveEnds(next)
-    next = moved.next
-    if (moved.fault !== undefined) {
-      log.error(
-        { err: moved.fault },
-        'ends of access could not be moved yet after the clock was set back; it is tried again',
-      )
+    if (shortenedAt !== row.back_ms) {
+      shortenedAt = row.back_ms
+      for (const statement of shortenWaits()) await work.write([statement]).catch(notNow)
     }
-    if (moved.all) await work.write([endsAreMoved(row.back_ms)])
-    return next === undefined ? everyMs : 0
+    const { left, fault } = await moveEnds()
+    if (fault !== undefined) notNow(fault)
+    if (left === 'none') await work.write([endsAreMoved(row.back_ms)])
+    return left === 'more' ? 0 : everyMs
   }
 }
 

@@ -207,8 +207,7 @@ function activate(tx: Tx): Statement {
         held_since = least(g.held_since - ${missing}, seen.held_since), by_person = g.by_person or seen.by_person,
         target_reference = case when given.by_act then given.reference end
       from given join seen on seen.id = given.entitlement_id
-      where g.tenant_id = ${tx.tenant_id} and g.id = given.id and ${isBefore('activate')}
-        and g.activate_by - ${missing} > seen.now
+      where g.tenant_id = ${tx.tenant_id} and g.id = given.id and ${isBefore('activate')} and g.activate_by > seen.now
       returning g.id, g.request_id, g.entitlement_id, given.generation),
     emitted as (${emitOfGrants(tx, 'grant.activated', sql`active`)})`
 }

@@ -10,6 +10,7 @@ import { activateWithinSeconds, type Grant, type GrantStatus, grantName } from '
 import { type ProgressRow, progressOf } from './grant-progress.ts'
 import { progressColumn } from './grant-progress-store.ts'
 import { assign, isBefore } from './grant-transition-store.ts'
+import { missingTo } from './move-ends-store.ts'
 import { isOfRehearsal } from './plan-store.ts'
 
 /** Where a grant gives access, as its request fixed it. */
@@ -63,15 +64,16 @@ export function insertGrants(places: readonly Place[], action: string, approved:
   const given = sql`coalesce(a.approved_duration_seconds, a.duration_seconds)`
   return sql`insert into access_grant (tenant_id, id, request_id, user_id, name, resource_type, resource_id, account_id,
       permission_set, action, duration_seconds, status, provisioning_status, next_look_at, by_person, rehearsed,
-      starts_at, held_since, activate_by, clock_back_ms)
+      starts_at, held_since, activate_by)
     select a.tenant_id, g.id, a.id, a.requester_id, g.name, g.type, g.place_id, g.account_id,
       g.permission_set, a.action, ${given}, 'pending', 'not_attempted', clock_timestamp(), a.decided_by is not null,
       (select t.mode = 'rehearsal' from tenant t where t.id = a.tenant_id),
       former.expires_at, former.expires_at - make_interval(secs => a.held_seconds),
       least(clock_timestamp() + make_interval(secs => ${activateWithinSeconds}),
-        former.expires_at + make_interval(secs => ${given})),
-      coalesce(former.clock_back_ms, clock_back_ms())
-    from ${approved} a left join access_grant former on former.tenant_id = a.tenant_id and former.id = a.extends,
+        former.expires_at + make_interval(secs => ${given}))
+    from ${approved} a left join lateral (
+        select x.expires_at - ${missingTo(sql`clock_back_ms()`, sql`x`)} as expires_at from access_grant x
+        where x.tenant_id = a.tenant_id and x.id = a.extends) former on true,
       jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
       as g (id uuid, type text, place_id text, name text, account_id text, permission_set text)`
 }

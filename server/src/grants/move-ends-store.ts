@@ -1,11 +1,10 @@
 import { sql } from '../db/sql.ts'
 import type { UnrestrictedTx } from '../db/transaction.ts'
 import { emitEach } from '../events/emit.ts'
-import { listRows, partsOf } from '../jobs/claim.ts'
 import { type Statement, systemActor, type Tx } from '../kernel/context.ts'
 
-/** Access whose end is to be moved, of one tenant. `last_at`: when the last of all that were found would be looked at. */
-export type EndsToMove = { tenant_id: string; entitlement_ids: string[]; last_at: string }
+/** Access whose end is to be moved, of one tenant. */
+export type EndsToMove = { tenant_id: string; entitlement_ids: string[] }
 
 const maxInPart = 500
 
@@ -13,21 +12,14 @@ const maxInPart = 500
 const isToMove = sql`(g.status = 'active' and g.clock_back_ms < (select back_ms from total))`
 const total = sql`total as materialized (select clock_back_ms() as back_ms)`
 
-/** Some of them by tenant, those that come first, from that moment on. Run it as `sallyport_work`. */
-export function findEndsToMove(work: UnrestrictedTx, from: string): Promise<EndsToMove[]> {
-  // Each part of the list has an index of its own.
-  const [gives, takes] = partsOf.entitlement.map((part) => {
-    const rows = sql`(select tenant_id, id, next_look_at from ${listRows('entitlement', part)}
-      next_look_at >= ${from}::timestamptz)`
-    return sql`(select e.tenant_id, e.id, e.next_look_at from ${rows} e
-      where exists (select from access_grant g
-        where g.tenant_id = e.tenant_id and g.entitlement_id = e.id and ${isToMove})
-      order by e.next_look_at limit ${maxInPart})`
-  })
+/** Some of them by tenant, those that come first. Run it as `sallyport_work`. */
+export function findEndsToMove(work: UnrestrictedTx): Promise<EndsToMove[]> {
   return work.read(sql<EndsToMove>`with ${total},
-      found as (select * from (${gives} union all ${takes}) found order by next_look_at limit ${maxInPart})
-    select tenant_id, array_agg(id) as entitlement_ids, max(max(next_look_at)) over ()::text as last_at
-    from found group by tenant_id order by min(next_look_at)`)
+      found as (
+        select g.tenant_id, g.entitlement_id, g.expires_at from access_grant g where ${isToMove}
+        order by g.clock_back_ms, g.expires_at limit ${maxInPart})
+    select tenant_id, array_agg(distinct entitlement_id) as entitlement_ids
+    from found group by tenant_id order by min(expires_at)`)
 }
 
 /** What is missing to a total, as an interval. */
@@ -36,7 +28,8 @@ export const missingTo = (back_ms: Statement, g: Statement) =>
 
 /**
  * Moves the ends of the grants by which the access is held, each by what the clock was set back since they were counted. Access that another
- * transaction holds stays as it is, for the next time. Returns how many it moved.
+ * transaction holds stays as it is, for the next time. Returns how many it moved. A run that began before knows nothing of it: the look is moved,
+ * too, so that the run does not put it off to the former end.
  */
 export async function moveEnds(tx: Tx, entitlement_ids: readonly string[]): Promise<number> {
   const ctx = { tx, actor: systemActor, request_id: 'clock' }
@@ -63,9 +56,9 @@ export async function moveEnds(tx: Tx, entitlement_ids: readonly string[]): Prom
         returning g.id, g.request_id, g.entitlement_id, g.expires_at, moving.back,
           coalesce(g.held_since, g.activated_at) as held_since, least(g.expires_at, g.expiring_at) as due_at),
       due as (
-        update entitlement e set next_look_at = least(e.next_look_at, m.due_at),
+        update entitlement e set next_look_at = least(e.next_look_at - m.back, m.due_at),
           held_since = case when e.held_since is not null then least(e.held_since, m.held_since) end
-        from (select entitlement_id, min(due_at) as due_at, min(held_since) as held_since from moved
+        from (select entitlement_id, min(due_at) as due_at, min(held_since) as held_since, max(back) as back from moved
           group by entitlement_id) m
         where e.tenant_id = ${tx.tenant_id} and e.id = m.entitlement_id and e.next_look_at is not null)
       ${emitEach(ctx, { type: 'grant.end_moved', subject_type: 'grant', facts }, sql`moved`)}

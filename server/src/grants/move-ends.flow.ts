@@ -4,18 +4,16 @@ import { findEndsToMove, moveEnds } from './move-ends-store.ts'
 /** How many tenants' ends are moved at once. */
 const width = 2
 
-/** `next`: where the next part begins; undefined: a look from the beginning comes next. `fault`: what kept one of them from being moved. */
-export type MovedEnds = { all: boolean; next: string | undefined; fault?: unknown }
+/** `left`: none is left to move, some were moved and more may be left, or those that are left are held up. `fault`: why, if it is one. */
+export type MovedEnds = { left: 'none' | 'more' | 'held_up'; fault?: unknown }
 
 /**
- * Moves a part of the ends of grants that were given before the database's clock was set back: those that come first, from that moment on. It may
- * run in several processes, and again after a crash: each grant knows as of which total it is counted. Access that is held up holds up no other.
+ * Moves a part of the ends of grants that were given before the database's clock was set back, those that come first. It may run in several
+ * processes, and again after a crash: each grant knows as of which total it is counted.
  */
-export async function moveSomeEnds(
-  { work, tenant }: Pick<Database, 'work' | 'tenant'>,
-  from: string | undefined,
-): Promise<MovedEnds> {
-  const parts = await findEndsToMove(work, from ?? '-infinity')
+export async function moveSomeEnds({ work, tenant }: Pick<Database, 'work' | 'tenant'>): Promise<MovedEnds> {
+  const parts = await findEndsToMove(work)
+  if (parts.length === 0) return { left: 'none' }
   let moved = 0
   let fault: unknown
   for (let at = 0; at < parts.length; at += width) {
@@ -28,8 +26,5 @@ export async function moveSomeEnds(
       else fault = end.reason
     }
   }
-  const last_at = parts[0]?.last_at
-  // Several parts may end at one moment. Where none of them can be moved now, they are tried again later.
-  const next = moved > 0 || last_at !== from ? last_at : undefined
-  return { all: from === undefined && parts.length === 0, next, ...(fault !== undefined && { fault }) }
+  return { left: moved > 0 ? 'more' : 'held_up', ...(fault !== undefined && { fault }) }
 }

@@ -5,6 +5,7 @@ import { type EntitlementRow, maxWaiting } from './convergence.ts'
 import { alarmAfterSeconds } from './entitlement.ts'
 import { emitOfGrants, isLeaving, isMade, isOfMine, isWanted, leaseOf, mine } from './entitlement-store.ts'
 import { assign, isBefore } from './grant-transition-store.ts'
+import { missingTo } from './move-ends-store.ts'
 
 /**
  * Makes the changes of many entitlements that are due by the clock alone, then returns their desired and observed state.
@@ -36,7 +37,7 @@ export async function openEntitlements(tx: Tx, items: readonly WorkItem[]): Prom
           (select true from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
             and g.status = 'active' limit 1) is not null as held,
           (select 1000 * extract(epoch from
-              max(coalesce(g.expires_at, coalesce(g.starts_at, now()) + make_interval(secs => g.duration_seconds))))
+              max(coalesce(g.expires_at, coalesce(g.starts_at - ${missingTo(sql`clock_back_ms()`, sql`g`)}, now()) + make_interval(secs => g.duration_seconds))))
             from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
               and g.status in ('pending', 'active'))::float8 as until_ms,
           coalesce((select jsonb_agg(jsonb_build_object('id', w.id, 'request_id', w.request_id,

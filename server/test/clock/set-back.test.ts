@@ -23,7 +23,7 @@ function startProcess() {
   const tick = followClock(database, {
     log: { warn: say, error: (_, line) => say(line) },
     onJump: (direction) => said.push(direction),
-    moveEnds: (from) => moveSomeEnds(database, from),
+    moveEnds: () => moveSomeEnds(database),
     now: () => performance.now() + aheadMs,
   })
   return {
@@ -251,6 +251,24 @@ test('access that is held up holds up no other', async () => {
   await holder.end()
   await settled(process)
   assert.equal(seconds(before[0], await momentsOf(one.id)).expires_at, 60)
+})
+
+test('a run that is under way does not put the look off to the former end', async () => {
+  const on = await extensionStage(house, 'under way')
+  const { id } = await on.given('400000000001', { minutes: 0 })
+  // It settles with the moment that it began with, and leaves any other as it is.
+  const [running] = await house.asSuperuser<{ id: string; look: string }>(
+    `update entitlement set lease_until = clock_timestamp() + interval '20 seconds', next_look_at = clock_timestamp()
+      where id = (select entitlement_id from access_grant where id = $1) returning id, next_look_at::text as look`,
+    [id],
+  )
+  await addBack(60)
+  await settled(startProcess())
+  const sameLook = await house.asSuperuser('select from entitlement where id = $1 and next_look_at = $2', [
+    running?.id,
+    running?.look,
+  ])
+  assert.equal(sameLook.length, 0)
 })
 
 test('many ends are moved, part by part', async () => {
