@@ -37,7 +37,9 @@ export async function openEntitlements(tx: Tx, items: readonly WorkItem[]): Prom
           (select true from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
             and g.status = 'active' limit 1) is not null as held,
           (select 1000 * extract(epoch from
-              max(coalesce(g.expires_at, coalesce(g.starts_at - ${missingTo(sql`clock_back_ms()`, sql`g`)}, now()) + make_interval(secs => g.duration_seconds))))
+              max(coalesce(g.expires_at,
+                coalesce(g.starts_at - ${missingTo(sql`clock_back_ms()`, sql`g`)}, now())
+                  + make_interval(secs => g.duration_seconds))))
             from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
               and g.status in ('pending', 'active'))::float8 as until_ms,
           coalesce((select jsonb_agg(jsonb_build_object('id', w.id, 'request_id', w.request_id,

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addSetBack, readClock } from '../../src/clock/clock-store.ts'
-import { followClock } from '../../src/clock/follow-clock.ts'
 import { connectAlone } from '../../src/db/client/connect.ts'
-import { moveSomeEnds } from '../../src/grants/move-ends.flow.ts'
+import { clockStage, movedBy } from '../support/clock-stage.ts'
 import { after, extensionStage, hour } from '../support/extension-stage.ts'
 import { openHouse } from '../support/house.ts'
 import { until } from '../support/wait.ts'
@@ -14,65 +13,7 @@ const house = await openHouse()
 const { database } = house
 startWorkers(house)
 
-type Process = ReturnType<typeof startProcess>
-/** What one process does about the clock; its own is put ahead by hand. */
-function startProcess() {
-  let aheadMs = 0
-  const said: string[] = []
-  const say = (line: string) => said.push(line)
-  const tick = followClock(database, {
-    log: { warn: say, error: (_, line) => say(line) },
-    onJump: (direction) => said.push(direction),
-    moveEnds: () => moveSomeEnds(database),
-    now: () => performance.now() + aheadMs,
-  })
-  return {
-    said,
-    tick,
-    /** Lets so many seconds pass in the process, and not by the database's clock. */
-    pass(seconds: number) {
-      aheadMs += seconds * 1_000
-    },
-  }
-}
-
-const total = async () => (await readClock(database.work)).back_ms
-/** All ends are moved. */
-async function settled(...processes: Process[]) {
-  await until('the ends are moved', async () => {
-    for (const { tick } of processes) await tick()
-    return !(await readClock(database.work)).ends_to_move
-  })
-}
-/** As if the clock went back by so many seconds: processes read a later moment before. */
-const goBack = (seconds: number) =>
-  house.asSuperuser('update installation set clock_steady_ms = clock_steady_ms + $1::bigint * 1000', [seconds])
-/** The jump is certain, and is added. */
-const addBack = async (seconds: number) => database.work.write([addSetBack(await total(), seconds * 1_000)])
-
-type Moments = { clock_back_ms: string } & Record<
-  'starts_at' | 'activated_at' | 'expires_at' | 'expiring_at' | 'held_since',
-  string | null
->
-async function momentsOf(grant: string): Promise<Moments> {
-  const [row] = await house.asSuperuser<Moments>(
-    `select clock_back_ms, starts_at, activated_at, expires_at, expiring_at, held_since from access_grant
-      where id = $1`,
-    [grant],
-  )
-  assert.ok(row)
-  return row
-}
-/** By how many seconds each moment of the second is before that of the first. */
-function seconds(before: Moments, now: Moments) {
-  const { clock_back_ms: _, ...moments } = before
-  return Object.fromEntries(
-    Object.keys(moments).map((name) => {
-      const [one, other] = [before[name as 'expires_at'], now[name as 'expires_at']]
-      return [name, one && other && (Date.parse(one) - Date.parse(other)) / 1_000]
-    }),
-  )
-}
+const { startProcess, total, settled, goBack, addBack, momentsOf } = clockStage(house)
 
 test('access that was given before ends after its time, and what is given afterwards keeps its end', async () => {
   const on = await extensionStage(house, 'set back')
@@ -81,7 +22,7 @@ test('access that was given before ends after its time, and what is given afterw
   await addBack(2_000)
   const given = await on.given(fresh, { minutes: 0 })
   await settled(startProcess())
-  assert.deepEqual(seconds(before, await momentsOf(old.id)), {
+  assert.deepEqual(movedBy(before, await momentsOf(old.id)), {
     ...{ starts_at: null, activated_at: 2_000, expires_at: 2_000, expiring_at: 2_000, held_since: 2_000 },
   })
   assert.equal(await on.endOf(given.id), given.expires_at)
@@ -120,7 +61,7 @@ test('a jump is added once, by the process that is first, and only when it is ce
   const added = ((await total()) - former) / 1_000
   // To each of them 11 s have passed, in no time of the database.
   assert.ok(added > 1_010 && added < 1_012, `${added} s`)
-  assert.ok(Math.abs(Number(seconds(before, await momentsOf(id)).expires_at) - added) < 0.001)
+  assert.ok(Math.abs(Number(movedBy(before, await momentsOf(id)).expires_at) - added) < 0.001)
   for (const { said } of [one, other]) {
     assert.deepEqual(
       said.map((line) => line.replace(/10\d\d s/, 'N s')),
@@ -178,8 +119,8 @@ test('ends that a killed process did not move are moved later, each once', async
     [one.id],
   )
   await settled(startProcess())
-  assert.equal(seconds(before[0], await momentsOf(one.id)).expires_at, 60)
-  assert.equal(seconds(before[1], await momentsOf(other.id)).expires_at, 60)
+  assert.equal(movedBy(before[0], await momentsOf(one.id)).expires_at, 60)
+  assert.equal(movedBy(before[1], await momentsOf(other.id)).expires_at, 60)
 })
 
 test('an extension begins where what it extends ends, also if it is asked for before that end has moved', async () => {
@@ -190,7 +131,7 @@ test('an extension begins where what it extends ends, also if it is asked for be
   const extending = await on.extended(former.id)
   await settled(startProcess())
   const [now, then] = [await momentsOf(former.id), await momentsOf(extending.id)]
-  assert.equal(seconds(ends, now).expires_at, 600)
+  assert.equal(movedBy(ends, now).expires_at, 600)
   assert.equal(then.starts_at, now.expires_at)
   assert.equal(then.expires_at, after(now.expires_at ?? '', hour))
 })
@@ -243,14 +184,14 @@ test('access that is held up holds up no other', async () => {
   const process = startProcess()
   await until('the other has moved', async () => {
     await process.tick()
-    return seconds(before[1], await momentsOf(other.id)).expires_at === 60
+    return movedBy(before[1], await momentsOf(other.id)).expires_at === 60
   })
-  assert.equal(seconds(before[0], await momentsOf(one.id)).expires_at, 0)
+  assert.equal(movedBy(before[0], await momentsOf(one.id)).expires_at, 0)
   assert.equal((await readClock(database.work)).ends_to_move, true)
   await holder.query('rollback')
   await holder.end()
   await settled(process)
-  assert.equal(seconds(before[0], await momentsOf(one.id)).expires_at, 60)
+  assert.equal(movedBy(before[0], await momentsOf(one.id)).expires_at, 60)
 })
 
 test('a run that is under way does not put the look off to the former end', async () => {
