@@ -163,7 +163,8 @@ export async function endLeases(query: Query, leases: Leases, isDead: boolean): 
   return left.map((row) => ({ kind: 'dangling', what: `a session of the dead process: ${JSON.stringify(row)}` }))
 }
 
-function keepComplaints(output: string, complaints: Map<string, number>): void {
+/** Counts the errors in a service's output. */
+export function keepComplaints(output: string, complaints: Map<string, number>): void {
   for (const line of output.split('\n').filter((text) => text.includes('"level":"error"'))) {
     const { msg, err } = JSON.parse(line) as { msg: string; err?: { message: string } }
     const complaint = `${msg}: ${err?.message ?? ''}`
