@@ -40,9 +40,11 @@ export async function confirmClaim(
   const state = await installation.now()
   const { epoch } = state
   const whose = { tenant_id: ctx.tx.tenant_id, provisioner_id }
-  const kept = await findClaim(ctx.tx, provisioner_id)
   try {
     const read = await inTime(maxCallMs, (signal) => claims.read(ctx.tx, signal))
+    // INVARIANT: the target is read before the database, which knows each claim of ours before the target does. In the other order, what another
+    // process of this installation writes in between would seem to be another copy's, and only an operator would end that.
+    const kept = await findClaim(ctx.tx, provisioner_id)
     const there = read && { ...read, is_signed: isClaimSigned(markKeys.all(), read, whose) }
     const verdict = judgeClaim(state, kept, there)
     if (verdict === 'contested' || (verdict === 'write' && listener.hasMoved(provisioner_id, state, kept, there))) {
@@ -54,6 +56,7 @@ export async function confirmClaim(
   } catch (error) {
     if (!(error instanceof NoPlaceForClaim)) throw error
     // A target that keeps no claim is used without one, unless another one was seen there.
+    const kept = await findClaim(ctx.tx, provisioner_id)
     const { holder = null } = kept ?? {}
     if (holder?.is_signed && !isOverruled(state, kept, holder)) throw new HeldBack(saysContested(holder, state.id))
     return { epoch, forged: false, isSettled: true, isKept: false }
