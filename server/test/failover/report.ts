@@ -2,11 +2,23 @@ import type { Fault } from '../kill/consistency.ts'
 import type { Round, TrialResults } from './trial.ts'
 
 const columns = [
-  ...['no writes s', 'answers', 'meanwhile', 'lost', 'doubled', 'left', 'unreported', 'latest end s', 'at rest s'],
+  ...[
+    'no writes s',
+    'answers',
+    'meanwhile',
+    'refused',
+    'repeated',
+    'lost',
+    'doubled',
+    'left',
+    'unreported',
+    'latest end s',
+    'at rest s',
+  ],
 ]
 
 /** Prints a row for each failover; returns whether there were no faults. */
-export function report({ rounds, complaints, seconds }: TrialResults, say: (line: string) => void): boolean {
+export function report({ rounds, complaints, seconds, stopped }: TrialResults, say: (line: string) => void): boolean {
   say('')
   say(row('failover', columns))
   for (const round of rounds)
@@ -14,7 +26,8 @@ export function report({ rounds, complaints, seconds }: TrialResults, say: (line
   for (const [text, count] of complaints) say(`the services logged ${count} times: ${text}`)
   const faults = rounds.reduce((count, round) => count + round.faults.length, 0)
   say(`\n${rounds.length} failovers in ${Math.round(seconds)} s; ${faults} faults`)
-  return faults === 0
+  if (stopped !== undefined) say(`the trial could not go on: ${stopped}`)
+  return faults === 0 && stopped === undefined
 }
 
 function figuresOf(round: Round): (string | number)[] {
@@ -23,6 +36,8 @@ function figuresOf(round: Round): (string | number)[] {
     round.failover.secondsWithoutWrites.toFixed(1),
     round.acknowledged,
     round.meanwhile,
+    round.refused,
+    round.repeats,
     ...[count('lost'), count('doubled'), count('dangling'), count('unreported')],
     round.latestEndSeconds.toFixed(1),
     round.restSeconds.toFixed(1),
@@ -30,5 +45,5 @@ function figuresOf(round: Round): (string | number)[] {
 }
 
 function row(name: string, figures: readonly (string | number)[]): string {
-  return name.padEnd(28) + figures.map((figure) => String(figure).padStart(13)).join('')
+  return name.padEnd(28) + figures.map((figure) => String(figure).padStart(14)).join('')
 }

@@ -10,6 +10,7 @@ import { type Cluster, type Failover, openCluster } from './cluster.ts'
 import { type FailoverField, openFailoverField } from './field.ts'
 import { findHistoryFaults, readHistory } from './history.ts'
 import type { Replication } from './node.ts'
+import { findRepeated, repeatCalls } from './repeated-calls.ts'
 import { askerOf, findLate, giveTimed } from './timed-ends.ts'
 
 export const causes = ['switchover', 'kill', 'stop'] as const
@@ -35,12 +36,21 @@ export type Round = {
   /** Answers of success: all of them, and those that came while nothing could be written. */
   acknowledged: number
   meanwhile: number
+  /** Answers of 503, and how often a call was sent again with the same key. */
+  refused: number
+  repeats: number
   latestEndSeconds: number
   restSeconds: number
   faults: Fault[]
 }
 
-export type TrialResults = { rounds: readonly Round[]; complaints: ReadonlyMap<string, number>; seconds: number }
+/** `stopped`: what kept the trial from going on; undefined: it came to its end. */
+export type TrialResults = {
+  rounds: readonly Round[]
+  complaints: ReadonlyMap<string, number>
+  seconds: number
+  stopped: string | undefined
+}
 
 /** Grants of each company whose ends are spread around each failover, and over how many seconds. */
 const timedGrants = 8
@@ -51,25 +61,31 @@ const answersAround = 40
 
 /** Runs the failovers one after another on one cluster. */
 export async function runTrial(options: TrialOptions): Promise<TrialResults> {
-  const { say, types, replication } = options
+  const { types, replication } = options
   const began = performance.now()
+  const seconds = () => (performance.now() - began) / 1_000
+  const say = (line: string) => options.say(`${seconds().toFixed(0).padStart(5)} s  ${line}`)
   say(`starting etcd, three PostgreSQL under Patroni (${replication}), HAProxy`)
   const cluster = await openCluster({ replication })
   try {
     say(`starting two services for ${types.join(', ')}`)
     const field = await openFailoverField(cluster.server, types)
     const rounds: Round[] = []
+    let stopped: string | undefined
     try {
       for (const cause of inTurns(options.counts)) {
         if (options.isOver()) break
         const seed = options.seed + rounds.length
         say(`${cause}, seed ${seed}: the primary is ${await cluster.primary()}`)
-        rounds.push(await runRound(cluster, field, cause, seed, options))
+        rounds.push(await runRound(cluster, field, cause, seed, { ...options, say }))
       }
+    } catch (error) {
+      // What was found before is reported all the same.
+      stopped = String(error)
     } finally {
       await field.close()
     }
-    return { rounds, complaints: field.complaints, seconds: (performance.now() - began) / 1_000 }
+    return { rounds, complaints: field.complaints, seconds: seconds(), stopped }
   } finally {
     await cluster.close()
   }
@@ -103,6 +119,10 @@ async function runRound(
       (what) => faults.push({ kind: 'lost', what }),
     ),
   )
+  const repeated = companies.map((company) => repeatCalls(company, () => isOver))
+  const ended = Promise.all([...playing, ...repeated.map(({ done }) => done)])
+  // It is awaited below, also where the round fails before.
+  ended.catch(() => undefined)
   try {
     await until('answers come', async () => successes().length >= answersAround)
     const watches = await Promise.all(companies.map((company) => giveTimed(company, timedGrants, spreadSeconds[cause])))
@@ -111,11 +131,12 @@ async function runRound(
     const isServed = async () => successes().filter(({ at }) => at > failover.writesAgainAt).length >= answersAround
     await until('answers come again', isServed, 120_000)
     isOver = true
-    await Promise.all(playing)
+    await ended
     const late = await findLate(watches, failover.writesAgainAt)
     const settled = performance.now()
     faults.push(...failover.faults.map((what): Fault => ({ kind: 'lost', what })), ...late.faults)
     faults.push(...(await findFaultsAtRest(field, first)), ...(await findHistoryFaults(query, before)))
+    for (const calls of repeated) faults.push(...(await findRepeated(query, calls)))
     for (const { kind, what } of faults) say(`FAULT  seed ${seed}  ${cause}  ${kind}: ${what}`)
     const wentAt = failover.writesAgainAt - 1_000 * failover.secondsWithoutWrites
     return {
@@ -123,13 +144,15 @@ async function runRound(
       failover,
       acknowledged: successes().length,
       meanwhile: successes().filter(({ at }) => at > wentAt && at < failover.writesAgainAt).length,
+      refused: answers.slice(first).filter(({ status }) => status === 503).length,
+      repeats: repeated.reduce((count, { repeats }) => count + repeats, 0),
       latestEndSeconds: late.latestSeconds,
       restSeconds: (performance.now() - settled) / 1_000,
       faults,
     }
   } finally {
     isOver = true
-    await Promise.allSettled(playing)
+    await ended.catch(() => undefined)
   }
 }
 
@@ -160,7 +183,7 @@ async function findFaultsAtRest(
     return (await Promise.all(companies.map(({ target }) => target.holds()))).flat()
   }
   const faults = await converge(query, holds)
-  faults.push(...(await mails.findFaults(services.length * companies.length)))
+  faults.push(...(await mails.findFaults(companies.length)))
   const lost = await findLost(query, answers.slice(first))
   const ended = services.filter((service) => service.exitCode() !== undefined)
   return [
