@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connectAlone } from '../../src/db/client/connect.ts'
+import { blocksOf } from '../guides/blocks.ts'
 import { freePort } from '../support/free-port.ts'
 import type { TestServer } from '../support/server.ts'
 import { until } from '../support/wait.ts'
@@ -245,28 +246,20 @@ async function startEtcd(home: string, { etcd }: Programs): Promise<number> {
   return port
 }
 
-/** Sends connections to the node whose Patroni says that it is the primary; cuts those to a node that is not any longer. */
+/** HAProxy as the guide sets it up: what operators copy is what is tried. Only the addresses are the cluster's own. */
 async function startHaproxy(home: string, { haproxy }: Programs, nodes: readonly ClusterNode[]): Promise<number> {
   const port = await freePort()
-  const config = `global
-  maxconn 500
-defaults
-  mode tcp
-  retries 2
-  timeout connect 3s
-  timeout client 60m
-  timeout server 60m
-  timeout check 2s
-listen postgres
-  bind 127.0.0.1:${port}
-  option httpchk
-  http-check send meth OPTIONS uri /primary
-  http-check expect status 200
-  default-server inter 1s fastinter 500ms fall 2 rise 1 on-marked-down shutdown-sessions
-${nodes.map((node) => `  server ${node.name} 127.0.0.1:${node.port} check port ${node.restPort}`).join('\n')}
-`
+  const listen = blocksOf('docs/guides/own-postgresql.md').find(({ words }) => words[0] === 'haproxy')?.text
+  if (listen === undefined) throw new Error('docs/guides/own-postgresql.md has no block `text haproxy`')
+  const settings = listen.split('\n').filter((line) => !/^ +(?:bind|server) /.test(line))
+  const config = [
+    ...['global', '  maxconn 500', 'defaults', '  mode tcp', '  retries 2', '  timeout connect 3s'],
+    ...settings,
+    `  bind 127.0.0.1:${port}`,
+    ...nodes.map((node) => `  server ${node.name} 127.0.0.1:${node.port} check port ${node.restPort}`),
+  ]
   const path = join(home, 'haproxy.cfg')
-  writeFileSync(path, config)
+  writeFileSync(path, `${config.join('\n')}\n`)
   startIn(home, haproxy, ['-db', '-f', path], join(home, 'haproxy.log'))
   return port
 }

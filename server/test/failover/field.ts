@@ -9,7 +9,7 @@ import { openDatabase } from '../../src/db/transaction.ts'
 import type { ProvisionerType } from '../../src/provisioners/provisioner.ts'
 import type { Query } from '../kill/acknowledged.ts'
 import { type Company, foundCompany } from '../kill/company.ts'
-import { openFieldTarget } from '../kill/field-target.ts'
+import { type FieldTarget, openFieldTarget } from '../kill/field-target.ts'
 import { openMails } from '../kill/mails.ts'
 import { keepComplaints } from '../kill/under-fire.ts'
 import { startMailPeer } from '../support/mail-peer.ts'
@@ -21,10 +21,13 @@ import { openQuery } from './query.ts'
 /** An answer, and when it came. */
 export type Answer = Exchange & { at: number }
 
-/** Two services on one database, and a company for each type of target. */
+/** Two services on one database. */
 export type FailoverField = {
   query: Query
-  companies: readonly Company[]
+  /** The targets themselves. */
+  targets: readonly FieldTarget[]
+  /** A new company for each target. People get a limited number of mails in an hour, so none lasts. */
+  foundCompanies(): Promise<readonly Company[]>
   services: readonly Sallyport[]
   mails: ReturnType<typeof openMails>
   /** Every answer since the start. */
@@ -76,11 +79,14 @@ export async function openFailoverField(server: TestServer, types: readonly Prov
       return services[calls % services.length]?.base_url ?? ''
     }
     const record = (exchange: Exchange) => void answers.push({ ...exchange, at: Date.now() })
-    const database = openDatabase(asRole(server, appRole, 'app', name), { writes: 2, long: 1 })
-    const companies: Company[] = []
-    for (const target of targets) companies.push(await foundCompany({ database, query, target, base_url, record }))
-    await database.close()
-    return { query, companies, services, mails: openMails(query, mail), answers, complaints, close }
+    const foundCompanies = async () => {
+      const database = openDatabase(asRole(server, appRole, 'app', name), { writes: 2, long: 1 })
+      const companies: Company[] = []
+      for (const target of targets) companies.push(await foundCompany({ database, query, target, base_url, record }))
+      await database.close()
+      return companies
+    }
+    return { query, targets, foundCompanies, services, mails: openMails(query, mail), answers, complaints, close }
   } catch (error) {
     await close()
     throw error

@@ -1,12 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Query } from '../kill/acknowledged.ts'
 import type { Company } from '../kill/company.ts'
 import type { Fault } from '../kill/consistency.ts'
-import { askerOf } from './timed-ends.ts'
 
 /** Calls that are sent again with the same `Idempotency-Key` until they succeed, whatever was answered before. */
 export type RepeatedCalls = {
-  /** The request that each call was answered with, by its reason, which no other request has. */
+  /** The group that each call was answered with, by its name, which no other call has. */
   answered: Map<string, string>
   /** How often a call was sent again. */
   repeats: number
@@ -18,26 +16,24 @@ let lastCall = 0
 /** So many callers at a time, so that a failover meets some of them before their answer. */
 const callers = 3
 
-/** Requests one thing after another until they are `over`, as a script does that must not ask twice. */
+/** Makes one group after another until they are `over`, as a script does that must not make one twice. */
 export function repeatCalls(company: Company, over: () => boolean): RepeatedCalls {
   const calls: RepeatedCalls = { answered: new Map(), repeats: 0, done: Promise.resolve() }
   const caller = async () => {
-    while (!over()) await requestOnce(company, calls)
+    while (!over()) await makeOnce(company, calls)
   }
   calls.done = Promise.all(Array.from({ length: callers }, caller))
   return calls
 }
 
-async function requestOnce(company: Company, calls: RepeatedCalls): Promise<void> {
-  const call = askerOf(company)
+async function makeOnce({ owning }: Company, calls: RepeatedCalls): Promise<void> {
   lastCall += 1
-  const reason = `call ${lastCall} that is sent again`
-  const body = { ...company.target.place('require'), duration_seconds: 3_600, reason }
-  const headers = { 'idempotency-key': reason.replaceAll(' ', '-') }
+  const name = `group ${lastCall}`
+  const headers = { 'idempotency-key': name.replace(' ', '-') }
   for (;;) {
-    const reply = await call('POST', '/v1/requests', body, headers)
+    const reply = await owning('POST', '/v1/groups', { name }, headers)
     if (reply.status === 201) {
-      calls.answered.set(reason, String(reply.body.id))
+      calls.answered.set(name, String(reply.body.id))
       break
     }
     // Not given up before an answer: a call that was not answered may have been carried out.
@@ -50,16 +46,18 @@ async function requestOnce(company: Company, calls: RepeatedCalls): Promise<void
   await pause(150)
 }
 
-/** A request that was carried out twice, or whose answer names another. */
-export async function findRepeated(query: Query, { answered }: RepeatedCalls): Promise<Fault[]> {
-  const rows = await query<{ reason: string; ids: string[] }>(
-    'select reason, array_agg(id::text) as ids from access_request where reason = any ($1) group by reason',
-    [[...answered.keys()]],
+/** A group that was made twice, or whose answer names another. */
+export async function findRepeated({ query, tenant_id }: Company, { answered }: RepeatedCalls): Promise<Fault[]> {
+  const rows = await query<{ name: string; ids: string[] }>(
+    'select name, array_agg(id::text) as ids from tenant_group where tenant_id = $1 and name = any ($2) group by name',
+    [tenant_id, [...answered.keys()]],
   )
-  const ids = new Map(rows.map((row) => [row.reason, row.ids]))
-  return [...answered].flatMap(([reason, id]): Fault[] => {
-    const made = ids.get(reason) ?? []
-    if (made.length > 1) return [{ kind: 'doubled', what: `${made.length} requests for ${reason}` }]
-    return made[0] === id ? [] : [{ kind: 'lost', what: `${reason} was answered with ${id}, and made ${made[0]}` }]
+  const ids = new Map(rows.map((row) => [row.name, row.ids]))
+  return [...answered].flatMap(([name, id]): Fault[] => {
+    const made = ids.get(name) ?? []
+    if (made.length > 1) return [{ kind: 'doubled', what: `${made.length} times ${name}` }]
+    return made[0] === id
+      ? []
+      : [{ kind: 'lost', what: `${name} was answered with ${id}, and is ${made[0] ?? 'lost'}` }]
   })
 }

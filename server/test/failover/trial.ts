@@ -104,10 +104,11 @@ async function runRound(
   seed: number,
   { lagSeconds, say }: TrialOptions,
 ): Promise<Round> {
-  const { query, companies, answers } = field
+  const { query, answers } = field
   const faults: Fault[] = []
   const before = await readHistory(query)
   await cluster.untilWhole()
+  const companies = await field.foundCompanies()
   const first = answers.length
   const successes = () => answers.slice(first).filter(({ status }) => status < 300)
   let isOver = false
@@ -119,8 +120,8 @@ async function runRound(
       (what) => faults.push({ kind: 'lost', what }),
     ),
   )
-  const repeated = companies.map((company) => repeatCalls(company, () => isOver))
-  const ended = Promise.all([...playing, ...repeated.map(({ done }) => done)])
+  const repeated = companies.map((company) => ({ company, calls: repeatCalls(company, () => isOver) }))
+  const ended = Promise.all([...playing, ...repeated.map(({ calls }) => calls.done)])
   // It is awaited below, also where the round fails before.
   ended.catch(() => undefined)
   try {
@@ -136,7 +137,7 @@ async function runRound(
     const settled = performance.now()
     faults.push(...failover.faults.map((what): Fault => ({ kind: 'lost', what })), ...late.faults)
     faults.push(...(await findFaultsAtRest(field, first)), ...(await findHistoryFaults(query, before)))
-    for (const calls of repeated) faults.push(...(await findRepeated(query, calls)))
+    for (const { company, calls } of repeated) faults.push(...(await findRepeated(company, calls)))
     for (const { kind, what } of faults) say(`FAULT  seed ${seed}  ${cause}  ${kind}: ${what}`)
     const wentAt = failover.writesAgainAt - 1_000 * failover.secondsWithoutWrites
     return {
@@ -145,7 +146,7 @@ async function runRound(
       acknowledged: successes().length,
       meanwhile: successes().filter(({ at }) => at > wentAt && at < failover.writesAgainAt).length,
       refused: answers.slice(first).filter(({ status }) => status === 503).length,
-      repeats: repeated.reduce((count, { repeats }) => count + repeats, 0),
+      repeats: repeated.reduce((count, { calls }) => count + calls.repeats, 0),
       latestEndSeconds: late.latestSeconds,
       restSeconds: (performance.now() - settled) / 1_000,
       faults,
@@ -173,17 +174,17 @@ function replacePrimary(cluster: Cluster, cause: Cause, lagSeconds: number): Pro
 
 /** Waits until nothing is in progress, and compares the targets, the mails and every answer with the database. */
 async function findFaultsAtRest(
-  { query, companies, mails, answers, services }: FailoverField,
+  { query, targets, mails, answers, services }: FailoverField,
   first: number,
 ): Promise<Fault[]> {
   const holds = async () => {
     // Check possible late effects of unanswered calls now, and not within the minute.
     await query(`update entitlement set next_look_at = clock_timestamp()
       where may_land_until > clock_timestamp() and next_look_at > clock_timestamp() and lease_until is null`)
-    return (await Promise.all(companies.map(({ target }) => target.holds()))).flat()
+    return (await Promise.all(targets.map((target) => target.holds()))).flat()
   }
   const faults = await converge(query, holds)
-  faults.push(...(await mails.findFaults(companies.length)))
+  faults.push(...(await mails.findFaults(targets.length)))
   const lost = await findLost(query, answers.slice(first))
   const ended = services.filter((service) => service.exitCode() !== undefined)
   return [

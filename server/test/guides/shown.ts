@@ -21,6 +21,7 @@ export const shown: Readonly<Record<string, string>> = {
   'notifications.md js': 'journeys/notification-stream.long.test.ts runs it',
   'operations.md json log': 'an entry of the log, with ids of its own',
   'own-postgresql.md env': 'commands/db-setup.test.ts reads these lines',
+  'own-postgresql.md text haproxy': '`npm run test:failover` starts HAProxy with it',
   'policy-cases.md yaml': 'policy-cases.test.ts sends it',
   'policy-replay.md text upgrade': 'commands/upgrade-report.test.ts prints such a report',
   'provisioner-aws-identity-center.md json cut': aws,

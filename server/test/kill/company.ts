@@ -16,6 +16,7 @@ import { mailedEvents } from './mails.ts'
 /** A tenant in the campaign: its requesters, its approvers, and direct database access for what would need time to pass. */
 export type Company = {
   tenant_id: string
+  owning: Client
   asking: readonly [Client, Client, Client]
   deciding: readonly [Client, Client]
   query: Query
@@ -71,6 +72,7 @@ export async function foundCompany({ database, query, target, base_url, record }
   await openChannel(owning)
   return {
     tenant_id,
+    owning,
     asking: [await join('user'), await join('user'), await join('user')],
     deciding: [await join('approver'), await join('approver')],
     query,
