@@ -10,7 +10,8 @@ export async function readHistory(query: Query): Promise<History> {
   const [row] = await query<History>(`select epoch::float8 as epoch, timeline, read_only_since is not null as read_only,
       (select count(*)::int from target_claim where contested_at is not null)
         + (select count(*)::int from event where type = 'provisioner.contested') as contested,
-      (select count(*)::int from orphan) as orphans
+      (select count(*)::int from event where type in ('provisioner.orphan_ending', 'provisioner.orphans_held_back'))
+        as orphans
     from installation`)
   if (row === undefined) throw new Error('the table `installation` has no row')
   return row
@@ -28,7 +29,8 @@ export async function findHistoryFaults(query: Query, before: History): Promise<
     [noticed !== true, `no epoch began on the timeline after ${before.timeline}`],
     [now.read_only, 'the services change nothing at targets until `npm run admin -- adopt`'],
     [now.contested > 0, 'another installation seems to act at a target'],
-    [now.orphans > before.orphans, `${now.orphans - before.orphans} orphans were listed`],
+    // Access that was being given may be listed for a while. Nothing may come of it: nothing was lost.
+    [now.orphans > before.orphans, `${now.orphans - before.orphans} orphans were ended or held back`],
   ]
   return wrong.filter(([isWrong]) => isWrong).map(([, what]): Fault => ({ kind: 'dangling', what }))
 }
