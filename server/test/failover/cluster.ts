@@ -253,7 +253,7 @@ async function startHaproxy(home: string, { haproxy }: Programs, nodes: readonly
   if (listen === undefined) throw new Error('docs/guides/own-postgresql.md has no block `text haproxy`')
   const settings = listen.split('\n').filter((line) => !/^ +(?:bind|server) /.test(line))
   const config = [
-    ...['global', '  maxconn 500', 'defaults', '  mode tcp', '  retries 2', '  timeout connect 3s'],
+    ...['global', '  maxconn 500'],
     ...settings,
     `  bind 127.0.0.1:${port}`,
     ...nodes.map((node) => `  server ${node.name} 127.0.0.1:${node.port} check port ${node.restPort}`),

@@ -19,7 +19,7 @@ export function findPrograms(): Programs {
     patroni: '/usr/bin/patroni',
     etcd: '/usr/bin/etcd',
     haproxy: '/usr/sbin/haproxy',
-    postgres: `/usr/lib/postgresql/${latest}/bin`,
+    postgres: `/usr/lib/postgresql/${latest ?? 'VERSION'}/bin`,
   }
   const missing = [...Object.values(found), `${found.postgres}/pg_rewind`].filter((path) => !existsSync(path))
   if (missing.length > 0) throw new Error(`${missing.join(', ')}: not found; on Debian type: ${install}`)
