@@ -44,6 +44,12 @@ export function isMade(target: Statement): Statement {
 /** How long after an unanswered call its late effect is still checked for: far longer than a target takes. */
 export const lateEffectFor = sql`clock_timestamp() + interval '15 minutes'`
 
+/**
+ * A check of the entitlement was due while a late effect could come, and is still to be made: also where no process made it in time. The last one is
+ * due at the end of that time.
+ */
+export const mayLand = (e: Statement) => sql`coalesce(${e}.may_land_until >= ${e}.next_look_at, false)`
+
 /** Whether the grant `g` has ended and its access is not yet revoked. */
 export const isLeaving = sql`(${isBefore('finish')}
   and g.provisioning_status in ('deprovisioning', 'deprovisioning_failed'))`

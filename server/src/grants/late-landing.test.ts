@@ -84,3 +84,31 @@ test('the late effect of an unanswered call is found and revoked after the revoc
   assert.equal(await on.heldAt(account), 0)
   await stop()
 })
+
+test('a late effect is found that came while no process ran, after the time for which it is checked', async () => {
+  const on = await stage('outage')
+  await on.inject({ forgotten: 1, throttled: 1_000 })
+  const before = startWorkers(house)
+  const request = await on.ask(on.account(account))
+  const [begun] = await until('a call was begun and not answered', async () => {
+    const begun = await on.operations('create')
+    return begun.length > 0 && begun
+  })
+  await until('the lost call is recorded', async () => (await on.entitlement())?.act === null)
+  await on.revoke(request)
+  await on.inject({})
+  await until('it is observed absent', async () => (await on.entitlement())?.observed === 'absent')
+  await before.stop()
+
+  // The next check was due in twelve minutes, and no process ran for an hour.
+  await house.asSuperuser('insert into sandbox_assignment (tenant_id, key) values ($1, $2)', [on.tenant_id, begun?.key])
+  await house.asSuperuser(
+    `update entitlement set may_land_until = clock_timestamp() - interval '45 minutes',
+      next_look_at = clock_timestamp() - interval '48 minutes' where tenant_id = $1`,
+    [on.tenant_id],
+  )
+  const { stop } = startWorkers(house)
+  await until('it is revoked', async () => (await on.heldAt(account)) === 0)
+  await until('no check is due', async () => (await on.entitlement())?.looks_again === false)
+  await stop()
+})

@@ -4,7 +4,7 @@ import type { Statement, Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import type { Plan } from '../provisioners/driver.ts'
 import type { ProvisionerRef } from '../provisioners/drivers.ts'
-import { asJson, leaseOf } from './entitlement-store.ts'
+import { asJson, leaseOf, mayLand } from './entitlement-store.ts'
 import type { GrantStatus } from './grant.ts'
 import { keepSwept } from './sweep-store.ts'
 
@@ -115,6 +115,7 @@ function insertEntitlements(tx: Tx, linking: Statement): Statement {
       next_look_at = clock_timestamp(), gives = true, updated_at = clock_timestamp(),
       held_before = case when ${isNotOurs}
         then excluded.held_before and coalesce(entitlement.may_land_until <= clock_timestamp(), true)
+          and not ${mayLand(sql`entitlement`)}
         else entitlement.held_before end,
       observed = case when ${isNotOurs} then 'unknown' else entitlement.observed end,
       held_since = case when not ${isHeldByNobody} then entitlement.held_since end,

@@ -3,7 +3,7 @@ import type { WorkItem } from '../jobs/claim.ts'
 import type { Tx } from '../kernel/context.ts'
 import { type EntitlementRow, maxWaiting } from './convergence.ts'
 import { alarmAfterSeconds } from './entitlement.ts'
-import { emitOfGrants, isLeaving, isMade, isOfMine, isWanted, leaseOf, mine } from './entitlement-store.ts'
+import { emitOfGrants, isLeaving, isMade, isOfMine, isWanted, leaseOf, mayLand, mine } from './entitlement-store.ts'
 import { assign, isBefore } from './grant-transition-store.ts'
 import { missingTo } from './move-ends-store.ts'
 
@@ -33,7 +33,7 @@ export async function openEntitlements(tx: Tx, items: readonly WorkItem[]): Prom
           coalesce(p.enabled, true) as enabled,
           coalesce(p.corrects_drift, false) as corrects_drift, ${isMade(sql`e.target`)} as is_made,
           e.suspected, e.drift, (extract(epoch from e.given_until) * 1000)::float8 as given_until_ms,
-          e.next_look_at::text as due_at, coalesce(e.may_land_until > now(), false) as may_land,
+          e.next_look_at::text as due_at, ${mayLand(sql`e`)} as may_land,
           (select true from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
             and g.status = 'active' limit 1) is not null as held,
           (select 1000 * extract(epoch from

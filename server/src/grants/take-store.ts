@@ -173,8 +173,8 @@ function postponeChecks(tx: Tx, settlings: readonly Settling[]): Statement {
       next_look_at = case when e.next_look_at is distinct from mine.due_at then e.next_look_at else least(
         clock_timestamp() + coalesce(make_interval(secs => mine.wait_seconds),
           case when not (${isSettled}) then interval '1 second' end),
-        case when e.may_land_until > clock_timestamp() and not ${isWanted}
-          then clock_timestamp() + interval '1 minute' end,
+        case when e.may_land_until > mine.due_at and not ${isWanted}
+          then least(clock_timestamp() + interval '1 minute', e.may_land_until) end,
         (select min(least(g.expires_at, g.expiring_at, case when g.status = 'pending' then g.activate_by end))
           from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
             and g.status in ('pending', 'active'))) end

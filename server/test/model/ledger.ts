@@ -69,10 +69,13 @@ export function openEntitlement(
       act: row.act,
       act_reference: row.named ? 'operation' : null,
       ...{ held_before: row.held_before, observed: row.observed, suspected: row.suspected, drift: row.drift },
-      may_land: row.may_land_until > now,
+      may_land: mayLand(row),
     },
   }
 }
+
+/** A check was due while a late effect could come. */
+const mayLand = ({ next, may_land_until }: Row): boolean => next !== null && may_land_until >= next
 
 /** The moment of a write, and for how long a late effect is then checked for: `lateEffectFor` of the product. */
 export type Clock = { now: Tick; window: Tick }
@@ -167,9 +170,11 @@ export function settle(
   return { ...entitlement, target, row: { ...after, next } }
 }
 
-/** When the entitlement is next due: every wait is shorter than a tick. */
+/** When the entitlement is next due: every wait is shorter than a tick. The last check for a late effect is due at the end of its time. */
 function nextLook(entitlement: Entitlement, isAgain: boolean, now: Tick): Tick | null {
-  if (isAgain || (entitlement.row.may_land_until > now && !isWanted(entitlement))) return now
+  const { may_land_until, next: due } = entitlement.row
+  if (isAgain) return now
+  if (due !== null && may_land_until > due && !isWanted(entitlement)) return Math.min(now, may_land_until)
   const ends = entitlement.grants
     .filter((one) => one.linked && isLive(one))
     .map(({ status, expires, activate_by }) => (status === 'pending' ? activate_by : (expires ?? activate_by)))
@@ -209,7 +214,11 @@ export function linkGrant({ row, ...rest }: Entitlement, { id, plan }: Grant, no
   const linked: Row = {
     ...row,
     ...{ exists: true, next: now },
-    ...(isFree && { held_before: held && row.may_land_until <= now, observed: 'unknown', drift: null }),
+    ...(isFree && {
+      held_before: held && row.may_land_until <= now && !mayLand(row),
+      observed: 'unknown',
+      drift: null,
+    }),
   }
   const link = (one: Grant): Grant => (one.id === id ? { ...one, linked: true, plan: null } : one)
   return { ...rest, row: linked, grants: rest.grants.map(link) }

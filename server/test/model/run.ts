@@ -10,8 +10,8 @@ acts at once, late or never, crashes, lost leases, changes by hand, time. The de
 grant-transition.ts and extension.ts themselves. Checks that access is neither lost nor left; prints the shortest way to a
 state where it is, and exits with 1.
 
-Without options, some two million states in three walks: one user with one disturbance, two users with none, and the nearest million with
-two disturbances.
+Without options, some three million states in three walks: one user with one disturbance and outages, two users with none, and the nearest
+million with two disturbances and outages.
 
   --disturbances N   one walk with up to N disturbances, in all    (0 upwards with --without, until one is found)
   --ticks N          the last moment                               (3)
@@ -54,7 +54,12 @@ function main(): number {
   if (values.disturbances !== undefined) return run([one(wholeNumber(values.disturbances))])
   if (without.length > 0 || more.outages || more.otherUser)
     return run([one(0), one(1), one(2, { maxStates: 2 * bounded })])
-  return run([one(1), one(0, { otherUser: true }), one(2, { maxStates: Math.min(maxStates, bounded) })])
+  const outages = true
+  return run([
+    one(1, { outages }),
+    one(0, { otherUser: true }),
+    one(2, { outages, maxStates: Math.min(maxStates, bounded) }),
+  ])
 }
 
 /** The walks in turn, up to the first counterexample. */

@@ -149,7 +149,7 @@ const newEntitlement = (grants: readonly Grant[], held: boolean): Entitlement =>
       act: null,
       named: false,
     },
-    ...{ may_land_until: 0, given_until: null, next: null, leased: false },
+    ...{ may_land_until: -1, given_until: null, next: null, leased: false },
   },
   target: { held, by: held ? 'hand' : 'act', operation: null, late: [], reported_gone: false },
   grants,
