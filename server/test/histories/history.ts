@@ -30,7 +30,7 @@ export type Call =
       name: 'deny' | 'cancel' | 'read request' | 'read status' | 'list its grants' | 'read its events'
       request: string
     }
-  | { name: 'extend' | 'revoke' | 'retry' | 'read grant'; grant: string }
+  | { name: 'extend' | 'revoke' | 'retry' | 'read grant' | 'read grant events'; grant: string }
   | { name: 'list own grants' | 'list own requests'; status: string | null }
 
 /** `tag`: the `ETag`. */

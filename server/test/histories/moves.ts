@@ -80,5 +80,12 @@ export function movesOf(caller: Person, { holders, deciders }: Cast): readonly M
   const [one, grant] = [about(), ofGrant()]
   const reads = [one(3, 'read status'), one(2, 'read request'), one(2, 'list its grants'), grant(4, 'read grant')]
   if (deciders.includes(caller)) return [...reads, approve(4), one(2, 'deny')]
-  return [...reads, one(3, 'read its events'), grant(1, 'revoke'), one(1, 'cancel'), approve(1)]
+  return [
+    ...reads,
+    one(3, 'read its events'),
+    grant(3, 'read grant events'),
+    grant(1, 'revoke'),
+    one(1, 'cancel'),
+    approve(1),
+  ]
 }

@@ -16,6 +16,7 @@ const {
   notFound,
   events,
   view,
+  grantEvents,
   readGrant,
   ownGrants,
   itsGrants,
@@ -88,6 +89,14 @@ const broken: Record<string, { history: Operation[]; shortest: number[] }> = {
     shortest: [1, 2],
   },
   'events of two ends': { history: [made, events([2, 3], 'created', 'approved', 'denied')], shortest: [1] },
+  'events of a grant without an end that was answered': {
+    history: [...given, revoke([4, 5], 'ada', 'deprovisioning'), grantEvents([6, 7], 'activated')],
+    shortest: [2, 3],
+  },
+  'events of a grant that is active, without its beginning': {
+    history: [...given, grantEvents([4, 5]), readGrant([6, 7], 'active', 'successful')],
+    shortest: [1, 2],
+  },
   'an approval without its grant': {
     history: [made, approve([2, 3], 'ben'), itsGrants([4, 5])],
     shortest: [1, 2],
@@ -255,6 +264,12 @@ const sound: Record<string, Operation[]> = {
     itsGrants([2, 3], grant('failed', 'failed')),
     retry([4, 5]),
     readGrant([6, 7], 'active', 'successful'),
+  ],
+  'events tell of an end that is being answered': [
+    ...given,
+    revoke([4, 20], 'ada', 'deprovisioning'),
+    grantEvents([5, 6], 'activated'),
+    grantEvents([7, 8], 'activated', 'revoked'),
   ],
   'an extension that was made without an answer shows': [
     ...given,

@@ -179,6 +179,9 @@ async function readAll(stage: Stage): Promise<void> {
       await answered(cast.owner, process, { name: 'read status', request })
       await answered(cast.owner, process, { name: 'read its events', request })
     }
-    for (const grant of board.grants.keys()) await answered(cast.owner, process, { name: 'read grant', grant })
+    for (const grant of board.grants.keys()) {
+      await answered(cast.owner, process, { name: 'read grant', grant })
+      await answered(cast.owner, process, { name: 'read grant events', grant })
+    }
   }
 }

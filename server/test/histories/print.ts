@@ -30,7 +30,7 @@ function shown(operation: Operation): string {
     }),
   ]
   if (answer !== undefined && answer.status >= 400) records.push(JSON.stringify(answer.body))
-  if (call.name === 'read its events')
+  if (call.name === 'read its events' || call.name === 'read grant events')
     records.push(...((answer?.body.data ?? []) as { type: string }[]).map(({ type }) => type))
   return `${answer?.status} ${records.join('; ') || 'nothing'}`
 }

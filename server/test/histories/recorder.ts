@@ -62,6 +62,7 @@ function requestOf(call: Call): HttpRequest {
     'read grant': () => ({ method: 'GET', path: `/v1/grants/${id}` }),
     'list its grants': () => ({ method: 'GET', path: `/v1/grants?limit=100&request_id=${id}` }),
     'read its events': () => ({ method: 'GET', path: `/v1/audit-events?limit=100&subject=${id}` }),
+    'read grant events': () => ({ method: 'GET', path: `/v1/audit-events?limit=100&subject=${id}` }),
     'list own grants': () => ({ method: 'GET', path: `/v1/grants?limit=100${status}` }),
     'list own requests': () => ({ method: 'GET', path: `/v1/requests?limit=100${status}` }),
   }

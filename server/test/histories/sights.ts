@@ -35,6 +35,7 @@ export function sightsOf(operation: Operation): Sights {
   const missing = missingFrom(operation, [...requests, ...grants])
   if (call.name === 'cancel') return { sights: [{ object: call.request, is: ['cancelled'] }] }
   if (call.name === 'read its events') return { sights: [sightOfEvents(call.request, answer.body)] }
+  if (call.name === 'read grant events') return { sights: sightsOfGrantEvents(call.grant, answer.body) }
   if (call.name === 'read status' && grants.length === 0) sights.push({ object: call.request, not: ['approved'] })
   if (call.name === 'list its grants' && grants.length === 0) sights.push({ object: call.request, not: ['approved'] })
   return missing === undefined ? { sights } : { sights, missing }
@@ -56,11 +57,25 @@ function sightsOfGrant(grant: SeenGrant): Sight[] {
 const ends = ['approved', 'denied', 'cancelled', 'expired'] as const
 
 function sightOfEvents(object: string, body: Record<string, unknown>): Sight {
-  const types = (body as { data: { type: string }[] }).data.map(({ type }) => type)
+  const types = typesIn(body)
   const end = ends.filter((status) => types.includes(`request.${status}`))
   if (end.length > 0) return { object, is: end.length === 1 ? end : [] }
   return { object, is: types.includes('request.created') ? ['pending'] : ['absent'] }
 }
+
+/** A grant that failed may have failed before, and a revoked one may never have been active. */
+function sightsOfGrantEvents(object: string, body: Record<string, unknown>): Sight[] {
+  const types = typesIn(body)
+  const wasActive = types.includes('grant.activated')
+  return [
+    ...(['revoked', 'expired'] as const).map((status) =>
+      types.includes(`grant.${status}`) ? { object, is: [status] } : { object, not: [status] },
+    ),
+    { object, not: wasActive ? ['absent', 'pending', 'failed'] : ['active', 'expired'] },
+  ]
+}
+
+const typesIn = (body: Record<string, unknown>) => (body as { data: { type: string }[] }).data.map(({ type }) => type)
 
 function refusalSights({ call, answer }: Operation): Sight[] {
   const {

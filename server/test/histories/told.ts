@@ -80,6 +80,8 @@ export const ops = {
   notFound: (at: Moment) => told(at, 'ada', { name: 'read request', request: r }, { status: 404 }),
   events: (at: Moment, ...types: string[]) =>
     told(at, 'ada', { name: 'read its events', request: r }, list(types.map((type) => ({ type: `request.${type}` })))),
+  grantEvents: (at: Moment, ...types: string[]) =>
+    told(at, 'ada', { name: 'read grant events', grant: g }, list(types.map((type) => ({ type: `grant.${type}` })))),
   view: (at: Moment, status: string, ...grants: Record<string, unknown>[]) =>
     told(at, 'ada', { name: 'read status', request: r }, { status: 200, body: { id: r, status, grants } }),
   readGrant: (at: Moment, status: string, step: string, more: Record<string, unknown> = {}) =>
