@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fieldViolations } from './fields.ts'
 import type { Operation } from './history.ts'
-import { grant, ops } from './told.ts'
+import { grant, ops } from './sample-operations.ts'
 
 const { create, approve, read, readGrant, itsGrants, lost } = ops
 const [noon, later, end] = ['2026-11-29T12:00:00.000Z', '2026-11-29T12:00:01.000Z', '2026-11-29T13:00:00.000Z']

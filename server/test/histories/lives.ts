@@ -1,10 +1,19 @@
 import type { Call, Operation } from './history.ts'
-import { seenIn } from './seen.ts'
+import { type SeenRequest, seenIn } from './seen.ts'
 import { type Sight, type Sights, sightsOf } from './sights.ts'
 
-/** A request, or a grant with its request. `extends`: the grant that a request extends. */
+/**
+ * A request, or a grant with its request. `extends`: the grant that a request extends. `isAtOnce`: whether it was approved when it was
+ * made, as the answer of the call that made it says; undefined: there is none.
+ */
 export type LifeObject =
-  | { kind: 'request'; id: string; owner: string | undefined; extends: string | undefined; isAtOnce: boolean }
+  | {
+      kind: 'request'
+      id: string
+      owner: string | undefined
+      extends: string | undefined
+      isAtOnce: boolean | undefined
+    }
   | { kind: 'grant'; id: string; owner: string | undefined; request: string }
 
 /** A change that a call makes; `answered`: the request that its answer names as made. */
@@ -28,7 +37,7 @@ export function livesOf(operations: readonly Operation[]): Life[] {
     const steps = read.map(({ operation, write, ...seen }) => ({
       operation,
       sights: [...seen.sights.filter(({ object }) => ids.has(object)), ...missingSights(seen, group)],
-      write: write !== undefined && concerns(write, ids) ? write : undefined,
+      write: write !== undefined && concerns(write, ids, group) ? write : undefined,
     }))
     return { objects: group, steps: steps.filter(({ sights, write }) => sights.length > 0 || write !== undefined) }
   })
@@ -40,13 +49,10 @@ function objectsIn(operations: readonly Operation[]): Map<string, LifeObject> {
   for (const operation of operations) {
     const { call, answer } = operation
     const { requests, grants } = seenIn(operation)
-    for (const { id, requester_id, extends: former } of requests) {
-      if (typeof former === 'string') extended.set(id, former)
-      const isMade = call.name === 'create' || call.name === 'extend'
-      const known = objects.get(id)
-      const isAtOnce = (isMade && requests[0]?.status === 'approved') || (known?.kind === 'request' && known.isAtOnce)
-      const owner = requester_id ?? known?.owner
-      objects.set(id, { kind: 'request', id, owner, extends: undefined, isAtOnce })
+    const isMade = call.name === 'create' || call.name === 'extend'
+    for (const seen of requests) {
+      if (typeof seen.extends === 'string') extended.set(seen.id, seen.extends)
+      objects.set(seen.id, requestSeen(seen, isMade, objects.get(seen.id)))
     }
     for (const { id, request_id, user_id, extended_by } of grants) {
       objects.set(id, { kind: 'grant', id, owner: user_id ?? objects.get(id)?.owner, request: request_id })
@@ -56,6 +62,13 @@ function objectsIn(operations: readonly Operation[]): Map<string, LifeObject> {
     if (call.name === 'extend' && named !== undefined) extended.set(named, call.grant)
   }
   return withExtensions(objects, extended)
+}
+
+/** `isMade`: by the call that shows it. `known`: what earlier answers said of it. */
+function requestSeen(seen: SeenRequest, isMade: boolean, known: LifeObject | undefined): LifeObject {
+  const { id, requester_id: owner = known?.owner, status } = seen
+  const isAtOnce = known?.kind === 'request' ? known.isAtOnce : undefined
+  return { kind: 'request', id, owner, extends: undefined, isAtOnce: isMade ? status === 'approved' : isAtOnce }
 }
 
 /** Names the extended grant of each request, also of those that only a refusal or the detail of a grant has named. */
@@ -71,7 +84,7 @@ function withExtensions(objects: Map<string, LifeObject>, extended: ReadonlyMap<
 }
 
 function requestOf(id: string, owner: string | undefined): LifeObject {
-  return { kind: 'request', id, owner, extends: undefined, isAtOnce: false }
+  return { kind: 'request', id, owner, extends: undefined, isAtOnce: undefined }
 }
 
 /** The request at the beginning. */
@@ -102,8 +115,9 @@ function writeOf({ call, caller, answer }: Operation): Write | undefined {
   return { call, by: caller.id, answered: isMade ? String(answer.body.id) : undefined }
 }
 
-function concerns({ call, answered }: Write, ids: ReadonlySet<string>): boolean {
+function concerns({ call, by, answered }: Write, ids: ReadonlySet<string>, group: readonly LifeObject[]): boolean {
   if ('request' in call) return ids.has(call.request)
   if ('grant' in call) return ids.has(call.grant)
-  return answered !== undefined && ids.has(answered)
+  if (answered !== undefined) return ids.has(answered)
+  return group.some((object) => object.kind === 'request' && object.extends === undefined && object.owner === by)
 }

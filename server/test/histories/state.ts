@@ -47,7 +47,7 @@ export function statesAfter(life: Life, state: State, write: Write): State[] {
   const { call, by, answered } = write
   switch (call.name) {
     case 'create':
-      return life.objects.some(({ id }) => id === answered) ? making(life, state, answered ?? '') : []
+      return creating(life, state, call.mode, write)
     case 'approve':
       return goesOn(life, state, call.request).flatMap((one) => leave(life, one, call.request, 'approved', by))
     case 'deny':
@@ -70,12 +70,31 @@ function changing(state: State, id: string, change: (now: ObjectState) => Object
   return after.map((next) => new Map(state).set(id, next))
 }
 
-/** The request is made: pending, or approved at once with its grants. */
-function making(life: Life, state: State, id: string): State[] {
+/** A call that was not answered made any of its caller's requests that no answered call made. */
+function creating(life: Life, state: State, mode: 'require' | 'auto', { by, answered }: Write): State[] {
+  if (answered !== undefined) return making(life, state, answered)
+  return life.objects
+    .filter((object) => object.kind === 'request' && object.extends === undefined && object.owner === by)
+    .filter(({ id }) => !isMadeBySomeAnswer(life, id))
+    .flatMap(({ id }) => making(life, state, id, mode === 'auto'))
+}
+
+function isMadeBySomeAnswer({ steps }: Life, id: string): boolean {
+  return steps.some(({ write }) => write?.answered === id)
+}
+
+/** The request is made: pending, or approved at once with its grants; `isAtOnce`: undefined where no answer says which. */
+function making(life: Life, state: State, id: string, isAtOnce = isMadeAtOnce(life, id)): State[] {
   if (state.get(id) !== absent) return []
   const pending = new Map(state).set(id, { status: 'pending', step: null, by: null })
-  const request = life.objects.find((object) => object.id === id)
-  return request?.kind === 'request' && request.isAtOnce ? leave(life, pending, id, 'approved', null) : [pending]
+  const approved = () => leave(life, pending, id, 'approved', null)
+  if (isAtOnce === undefined) return [pending, ...approved()]
+  return isAtOnce ? approved() : [pending]
+}
+
+function isMadeAtOnce({ objects }: Life, id: string): boolean | undefined {
+  const request = objects.find((object) => object.id === id)
+  return request?.kind === 'request' ? request.isAtOnce : undefined
 }
 
 /** pending → decided, with the grants of an approval. Workers let a request expire, and none comes back. */
@@ -117,7 +136,7 @@ function extending(life: Life, state: State, grant: string, answered: string | u
     for (const given of grantsOf(life, id))
       states = states.flatMap((one) => bring(one, given.id, (now) => !isLive(now)))
   }
-  const byNobody = all.filter(({ id }) => !life.steps.some(({ write }) => write?.answered === id))
+  const byNobody = all.filter(({ id }) => !isMadeBySomeAnswer(life, id))
   const made = answered === undefined ? byNobody.map(({ id }) => id) : [answered]
   return states.flatMap((one) => made.flatMap((id) => making(life, one, id)))
 }

@@ -6,7 +6,7 @@ type Moment = readonly [began: number, ended: number]
 const r = 'r'
 const g = 'g'
 
-function told(
+function operation(
   [began, ended]: Moment,
   caller: string,
   call: Call,
@@ -38,7 +38,7 @@ const refused = (code: string, details: object = {}) => ({ status: 409, body: { 
 /** Ada requests and holds, Ben and Cyd decide. */
 export const ops = {
   create: (at: Moment, status = 'pending', id = r) =>
-    told(
+    operation(
       at,
       'ada',
       { name: 'create', mode: status === 'pending' ? 'require' : 'auto' },
@@ -47,29 +47,29 @@ export const ops = {
       },
     ),
   approve: (at: Moment, by: string, id = r, seconds: number | null = null) =>
-    told(
+    operation(
       at,
       by,
       { name: 'approve', request: id, seconds },
       { status: 200, body: request('approved', { id, decided_by: by }) },
     ),
   deny: (at: Moment, by: string) =>
-    told(at, by, { name: 'deny', request: r }, { status: 200, body: request('denied', { decided_by: by }) }),
-  cancel: (at: Moment) => told(at, 'ada', { name: 'cancel', request: r }, { status: 204 }),
+    operation(at, by, { name: 'deny', request: r }, { status: 200, body: request('denied', { decided_by: by }) }),
+  cancel: (at: Moment) => operation(at, 'ada', { name: 'cancel', request: r }, { status: 204 }),
   approveRefused: (at: Moment, by: string, status: string, decided_by?: string) =>
-    told(
+    operation(
       at,
       by,
       { name: 'approve', request: r, seconds: null },
       refused('request_not_pending', { status, decided_by }),
     ),
   cancelRefused: (at: Moment, status: string, decided_by?: string) =>
-    told(at, 'ada', { name: 'cancel', request: r }, refused('request_not_cancellable', { status, decided_by })),
+    operation(at, 'ada', { name: 'cancel', request: r }, refused('request_not_cancellable', { status, decided_by })),
   /** `status`: of the answer that says nothing; undefined: there was none. */
   lost: (at: Moment, by: string, call: Call, status?: number) =>
-    told(at, by, call, status === undefined ? undefined : { status }),
+    operation(at, by, call, status === undefined ? undefined : { status }),
   read: (at: Moment, status: string, more: Record<string, unknown> = {}, tag?: string) =>
-    told(
+    operation(
       at,
       'ada',
       { name: 'read request', request: String(more.id ?? r) },
@@ -77,34 +77,52 @@ export const ops = {
         ...{ status: 200, body: request(status, more), ...(tag !== undefined && { tag }) },
       },
     ),
-  notFound: (at: Moment) => told(at, 'ada', { name: 'read request', request: r }, { status: 404 }),
+  notFound: (at: Moment) => operation(at, 'ada', { name: 'read request', request: r }, { status: 404 }),
   events: (at: Moment, ...types: string[]) =>
-    told(at, 'ada', { name: 'read its events', request: r }, list(types.map((type) => ({ type: `request.${type}` })))),
+    operation(
+      at,
+      'ada',
+      { name: 'read its events', request: r },
+      list(types.map((type) => ({ type: `request.${type}` }))),
+    ),
   grantEvents: (at: Moment, ...types: string[]) =>
-    told(at, 'ada', { name: 'read grant events', grant: g }, list(types.map((type) => ({ type: `grant.${type}` })))),
+    operation(
+      at,
+      'ada',
+      { name: 'read grant events', grant: g },
+      list(types.map((type) => ({ type: `grant.${type}` }))),
+    ),
   view: (at: Moment, status: string, ...grants: Record<string, unknown>[]) =>
-    told(at, 'ada', { name: 'read status', request: r }, { status: 200, body: { id: r, status, grants } }),
+    operation(at, 'ada', { name: 'read status', request: r }, { status: 200, body: { id: r, status, grants } }),
   readGrant: (at: Moment, status: string, step: string, more: Record<string, unknown> = {}) =>
-    told(
+    operation(
       at,
       'ada',
       { name: 'read grant', grant: String(more.id ?? g) },
       { status: 200, body: grant(status, step, more) },
     ),
   ownGrants: (at: Moment, status: string | null, ...grants: Record<string, unknown>[]) =>
-    told(at, 'ada', { name: 'list own grants', status }, list(grants)),
+    operation(at, 'ada', { name: 'list own grants', status }, list(grants)),
   itsGrants: (at: Moment, ...grants: Record<string, unknown>[]) =>
-    told(at, 'ada', { name: 'list its grants', request: r }, list(grants)),
+    operation(at, 'ada', { name: 'list its grants', request: r }, list(grants)),
   ownRequests: (at: Moment, status: string | null, ...requests: Record<string, unknown>[]) =>
-    told(at, 'ada', { name: 'list own requests', status }, list(requests)),
+    operation(at, 'ada', { name: 'list own requests', status }, list(requests)),
   revoke: (at: Moment, by: string, step: string) =>
-    told(at, by, { name: 'revoke', grant: g }, { status: 200, body: grant('revoked', step, { ended_by: by }) }),
+    operation(at, by, { name: 'revoke', grant: g }, { status: 200, body: grant('revoked', step, { ended_by: by }) }),
   revokeRefused: (at: Moment, status: string) =>
-    told(at, 'ada', { name: 'revoke', grant: g }, refused('grant_not_live', { status })),
+    operation(at, 'ada', { name: 'revoke', grant: g }, refused('grant_not_live', { status })),
   retry: (at: Moment) =>
-    told(at, 'ada', { name: 'retry', grant: g }, { status: 200, body: grant('pending', 'not_attempted') }),
+    operation(at, 'ada', { name: 'retry', grant: g }, { status: 200, body: grant('pending', 'not_attempted') }),
   extend: (at: Moment, id: string, status = 'pending') =>
-    told(at, 'ada', { name: 'extend', grant: g }, { status: 201, body: request(status, { id, extends: g }) }),
+    operation(at, 'ada', { name: 'extend', grant: g }, { status: 201, body: request(status, { id, extends: g }) }),
   extendRefused: (at: Moment, request_id: string) =>
-    told(at, 'ada', { name: 'extend', grant: g }, refused('already_extended', { request_id })),
+    operation(at, 'ada', { name: 'extend', grant: g }, refused('already_extended', { request_id })),
 }
+
+/** A request of Ada's that waits for a decision. */
+export const made = ops.create([0, 1])
+
+/** One that a rule approved, with access. */
+export const given = [ops.create([0, 1], 'approved'), ops.itsGrants([2, 3], grant('active', 'successful'))]
+
+export const approving = { name: 'approve', request: r, seconds: null } as const
