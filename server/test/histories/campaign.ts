@@ -1,12 +1,10 @@
-import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { chanceOf } from '../kill/chance.ts'
 import { injectFaults } from '../support/sandbox-faults.ts'
 import { until } from '../support/wait.ts'
 import { findViolations } from './check.ts'
 import type { Answer, Operation, Violation } from './history.ts'
 import { foundHouse, type House } from './house.ts'
+import { keepHistory } from './kept.ts'
 import { type Lane, openClusterLane, openLane } from './lane.ts'
 import { type Disturbance, play } from './play.ts'
 import { linesOf } from './print.ts'
@@ -170,17 +168,13 @@ function answerOf(answer: Answer | undefined): string {
   return answer.status < 300 ? String(answer.status) : `${answer.status} ${String(answer.body.code)}`
 }
 
-const folder = fileURLToPath(new URL('../../../node_modules/.cache/histories/', import.meta.url))
-
 /** Prints what is wrong with a history, and keeps the whole of it in a file. */
 async function report(
   { seed, kind, operations, violations, fault }: Checked,
   say: (line: string) => void,
 ): Promise<void> {
   if (violations.length === 0 && fault === undefined) return
-  await mkdir(folder, { recursive: true })
-  const path = join(folder, `${seed}.json`)
-  await writeFile(path, JSON.stringify({ seed, kind, violations, fault, operations }, undefined, 1))
+  const path = await keepHistory({ seed, operations, ...{ kind, violations, fault } })
   if (fault !== undefined) say(`FAULT  seed ${seed} (${kind}): ${fault}`)
   for (const violation of violations)
     for (const line of linesOf(violation)) say(`VIOLATION  seed ${seed} (${kind})  ${line}`)

@@ -1,5 +1,8 @@
 import { parseArgs } from 'node:util'
 import { campaign } from './campaign.ts'
+import { findViolations } from './check.ts'
+import { readHistory } from './kept.ts'
+import { linesOf } from './print.ts'
 import { report } from './report.ts'
 
 const help = `npm run test:histories -- [options]
@@ -13,6 +16,7 @@ its approval. The rules, and what the service promises, are in server/test/histo
   --failovers N  of these, with a failover of the database, on a cluster of its own  (0)
   --parallel N   histories at a time, each on two processes and a PostgreSQL of its own (2)
   --seed N       seed of the first history; each further one adds 1             (random)
+  --again FILE   only check a kept history again
   --help
 
 A violation is printed with its seed and the two or three calls that contradict each other; the whole history goes into a file in
@@ -29,6 +33,7 @@ async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
       ...{ histories: text, kills: text, failovers: text, parallel: text, seed: text },
+      again: text,
       help: { type: 'boolean', default: false },
     },
   })
@@ -36,6 +41,7 @@ async function main(): Promise<number> {
     console.log(help)
     return 0
   }
+  if (values.again !== undefined) return checkAgain(values.again)
   let isOver = false
   // Ignore repeated signals: ending abruptly here leaves services and databases behind.
   process.on('SIGTERM', () => {
@@ -54,6 +60,13 @@ async function main(): Promise<number> {
     say: (line) => console.log(line),
   })
   return report(results, (line) => console.log(line)) ? 0 : 1
+}
+
+async function checkAgain(path: string): Promise<number> {
+  const violations = findViolations(await readHistory(path))
+  for (const line of violations.flatMap(linesOf)) console.log(line)
+  console.log(`${violations.length} violations`)
+  return violations.length === 0 ? 0 : 1
 }
 
 function wholeNumber(text: string): number {
