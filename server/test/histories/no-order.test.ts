@@ -199,6 +199,15 @@ const broken: Record<string, { history: Operation[]; shortest: number[] }> = {
     history: [...given, extend([4, 5], 'x'), revoke([6, 7], 'ada', 'deprovisioning'), approve([8, 9], 'ben', 'x')],
     shortest: [3, 4],
   },
+  'an extension is approved after the time of its grant was over': {
+    history: [
+      ...given,
+      extend([4, 5], 'x'),
+      readGrant([6, 7], 'expired', 'deprovisioning'),
+      approve([8, 9], 'ben', 'x'),
+    ],
+    shortest: [3, 4],
+  },
   'the extension outlives the grant that was ended': {
     history: [
       ...given,

@@ -45,13 +45,12 @@ function sightOfRequest({ id, status, decided_by }: SeenRequest): Sight {
   return { object: id, is: [status], ...(decided_by !== undefined && { by: decided_by }) }
 }
 
-/** A grant exists from the moment of the approval on, and shows what extends it. */
+/** That there is a grant says already that its request is approved: only an approval makes one. */
 function sightsOfGrant(grant: SeenGrant): Sight[] {
-  const { id, status, provisioning_status: step, ended_by, request_id, extended_by } = grant
+  const { id, status, provisioning_status: step, ended_by, extended_by } = grant
   const own = { object: id, is: [status], step, ...(ended_by !== undefined && { by: ended_by }) }
-  const approved = { object: request_id, is: ['approved'] }
-  if (extended_by === undefined || extended_by === null) return [own, approved]
-  return [own, approved, { object: extended_by.request_id, is: [extended_by.status] }]
+  if (extended_by === undefined || extended_by === null) return [own]
+  return [own, { object: extended_by.request_id, is: [extended_by.status] }]
 }
 
 const ends = ['approved', 'denied', 'cancelled', 'expired'] as const
