@@ -118,16 +118,26 @@ async function workOff({ next, open, note, complaints, say }: Work): Promise<voi
     const recorded: Operation[] = []
     try {
       lane ??= await open()
-      if (house === undefined || played % historiesPerHouse === 0)
-        house = await foundHouse(lane.database, lane.services.address(0))
+      if (house === undefined || played % historiesPerHouse === 0) house = await found(lane)
       played += 1
       await note(await playOne(lane, house, job, recorded))
     } catch (error) {
-      await note({ ...job, operations: recorded, violations: [], fault: String(error), checkMs: 0 })
+      // What was recorded before may say why.
+      const violations = violationsIn(recorded)
+      await note({ ...job, operations: recorded, violations, fault: String(error), checkMs: 0 })
       await end()
     }
   }
   await end()
+}
+
+function found(lane: Lane): Promise<House> {
+  return patiently(lane, 'a tenant is founded', () => foundHouse(lane.database, lane.services.address(0)))
+}
+
+/** After a failover, the pool of this program has connections to the former primary, which fail once. */
+function patiently<Made>({ failOver }: Lane, what: string, make: () => Promise<Made>): Promise<Made> {
+  return failOver === undefined ? make() : until(what, () => make().catch(() => undefined))
 }
 
 async function playOne(lane: Lane, house: House, { seed, kind }: Job, recorded: Operation[]): Promise<Checked> {
@@ -142,15 +152,20 @@ async function playOne(lane: Lane, house: House, { seed, kind }: Job, recorded: 
     kill: () => services.killAndStart(victim),
     failover: async () => faults.push(...((await failOver?.(seed)) ?? [])),
   }
-  // After a failover, the pool of this program has connections to the former primary.
-  const cast = await until('the callers have joined', () =>
-    failOver ? house.cast().catch(() => undefined) : house.cast(),
-  )
+  const cast = await patiently(lane, 'the callers have joined', house.cast)
   await play({ cast, chance, recorder, query, disturb: disturbances[kind] })
   const began = performance.now()
   const violations = findViolations(recorded)
   const fault = faults.length > 0 && { fault: `the cluster: ${faults.join('; ')}` }
   return { seed, kind, operations: recorded, violations, ...fault, checkMs: performance.now() - began }
+}
+
+function violationsIn(operations: readonly Operation[]): Violation[] {
+  try {
+    return findViolations(operations)
+  } catch {
+    return []
+  }
 }
 
 function figuresOf({ kind, operations, violations, fault, checkMs }: Checked): Result {
