@@ -43,7 +43,9 @@ export function openClusterLane(): Promise<Lane> {
     stops.push(database.close)
     const services = await openServices(service)
     stops.push(services.close)
-    // A planned change; a primary that is killed; one that is stopped until it is replaced, and then continues.
+    // A planned change; a primary that is killed; one that is stopped until it is replaced, and then continues. Patroni 3.0 can write over
+    // the lock of the new primary where the stopped one still believes that it leads: then what the new one acknowledged is lost, and
+    // callers see that. The histories are right about it, and it is no fault of the service.
     const ways = [cluster.switchover, cluster.killPrimary, cluster.stopAndContinuePrimary] as const
     return {
       services,
