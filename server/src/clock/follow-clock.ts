@@ -5,6 +5,9 @@ import { addSetBack, type ClockRow, endsAreMoved, readClock, shortenWaits } from
 
 const everyMs = 1_000
 
+/** After so long, no transaction goes on that read a former total: it would be over, or cut short. */
+const transactionsEndMs = 15_000
+
 type Following = {
   log: { error(what: object, line: string): void; warn(line: string): void }
   onJump(direction: 'back' | 'ahead'): void
@@ -22,6 +25,7 @@ export function followClock({ work }: Pick<Database, 'work'>, following: Followi
   let watch: Watch | undefined
   let knownBackMs: number | undefined
   let shortenedAt: number | undefined
+  let noneLeftSince: number | undefined
 
   /** What this process learns from a reading, and what it says of it. */
   const learn = (row: ClockRow, asked_ms: number, answered_ms: number): number => {
@@ -64,7 +68,11 @@ export function followClock({ work }: Pick<Database, 'work'>, following: Followi
     }
     const { left, fault } = await moveEnds()
     if (fault !== undefined) notNow(fault)
-    if (left === 'none') await work.write([endsAreMoved(row.back_ms)])
+    noneLeftSince = left === 'none' ? (noneLeftSince ?? now()) : undefined
+    if (noneLeftSince !== undefined && now() - noneLeftSince > transactionsEndMs) {
+      await work.write([endsAreMoved(row.back_ms)])
+      noneLeftSince = undefined
+    }
     return left === 'more' ? 0 : everyMs
   }
 }

@@ -45,12 +45,22 @@ export function clockStage({ database, asSuperuser }: TestDatabase) {
   }
 
   const total = async () => (await readClock(database.work)).back_ms
-  /** All ends are moved. */
+  /** All ends are moved, and the processes know it. */
   async function settled(...processes: ReturnType<typeof startProcess>[]) {
     await until('the ends are moved', async () => {
       for (const { tick } of processes) await tick()
-      return !(await readClock(database.work)).ends_to_move
+      const left = await asSuperuser(
+        `select from access_grant where status = 'active' and clock_back_ms < clock_back_ms()`,
+      )
+      return left.length === 0
     })
+    // What began before is over.
+    for (const { tick, pass } of processes.slice(0, 1)) {
+      await tick()
+      pass(16)
+      await tick()
+    }
+    assert.equal((await readClock(database.work)).ends_to_move, false)
   }
   /** As if the clock went back by so many seconds: processes read a later moment before. */
   const goBack = (seconds: number) =>
