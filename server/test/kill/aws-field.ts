@@ -46,6 +46,7 @@ export async function openAwsField(): Promise<FieldTarget> {
     pass() {
       for (const end of misdeeds.splice(0)) end()
     },
+    failsPlans: false,
     injectable: [{ polls: 3 }, { failed: 1 }, { conflicting: 1 }],
     async inject({ polls = 1, failed = 0, throttled = 0, conflicting = 0 }) {
       aws.behave()

@@ -41,6 +41,8 @@ export type FieldTarget = {
    */
   meet(call: TargetCall, moment: 'before' | 'after', isStruck: () => boolean): void
   pass(): void
+  /** With faults injected, it can plan no access either. */
+  failsPlans: boolean
   /** Faults to inject, each for the time of one kill. */
   injectable: readonly InjectedFaults[]
   /** Injects these faults and no others: for one company at the sandbox, for all elsewhere. */

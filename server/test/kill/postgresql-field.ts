@@ -83,6 +83,7 @@ export async function openPostgresqlField(): Promise<FieldTarget> {
       proxy.listen(meet(point, strike, async () => true))
     },
     pass: () => proxy.listen({}),
+    failsPlans: true,
     injectable: [],
     // It can be reachable or not; it has no other faults.
     async inject({ throttled = 0 }) {

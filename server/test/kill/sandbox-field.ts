@@ -28,6 +28,7 @@ export function openSandboxField(query: Query): FieldTarget {
     holds: () => holdsAtSandbox(query),
     meet: () => undefined,
     pass: () => undefined,
+    failsPlans: false,
     injectable: [{ polls: 3 }, { failed: 1 }, { throttled: 2 }, { forgotten: 2 }, { conflicting: 1 }],
     inject: (faults, tenant_id) => injectFaults(query, tenant_id, faults),
     close: async () => undefined,

@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ProvisionerType } from '../../src/provisioners/provisioner.ts'
+import type { InjectedFaults } from '../support/sandbox-faults.ts'
 import type { TestServer } from '../support/server.ts'
+import { until } from '../support/wait.ts'
 import { findLost } from './acknowledged.ts'
 import { type Chance, chanceOf } from './chance.ts'
 import { type Company, foundCompany } from './company.ts'
@@ -60,9 +62,11 @@ export async function openSingleService(
       const chance = chanceOf(seed)
       const day = await companyOfTheDay()
       const injected = point.injected ?? chance.oneOf([{}, {}, {}, ...target.injectable])
-      await target.inject(injected, day.tenant_id)
+      const injecting = injectFaults(field, day, injected)
+      if (!target.failsPlans) await injecting
       const faults: Fault[] = []
       const reached = await liveUntilKilled(field, day, chance, point, (what) => faults.push({ kind: 'lost', what }))
+      await injecting
       const began = performance.now()
       if (reached) {
         await victim.process().end()
@@ -83,6 +87,25 @@ export async function openSingleService(
     complaints: field.complaints,
     close: field.close,
   }
+}
+
+/**
+ * Injects the faults, at a target that can then plan nothing once access was given there, so that it has something to fail at. Not after the time
+ * for a kill.
+ */
+async function injectFaults(
+  { query, target }: Field<readonly [Victim]>,
+  { tenant_id }: Company,
+  faults: InjectedFaults,
+): Promise<void> {
+  if (target.failsPlans && Object.keys(faults).length > 0) {
+    const [now] = await query<{ now: string }>('select clock_timestamp()::text as now')
+    const isGiven = async () =>
+      (await query('select from access_grant where tenant_id = $1 and activated_at > $2', [tenant_id, now?.now]))
+        .length > 0
+    await until('access is given', isGiven, maxWaitMs).catch(() => undefined)
+  }
+  await target.inject(faults, tenant_id)
 }
 
 /** Runs stories until the point is reached and the process is killed; false if the point is not reached. */

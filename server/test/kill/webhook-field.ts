@@ -57,6 +57,7 @@ export async function openWebhookField(): Promise<FieldTarget> {
     pass() {
       met = undefined
     },
+    failsPlans: false,
     injectable: [{ polls: 3 }, { failed: 1 }, { throttled: 2 }],
     async inject({ polls = 1, failed = 0, throttled = 0 }) {
       refusing = failed + throttled
