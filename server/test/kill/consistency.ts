@@ -59,7 +59,7 @@ const doubled = `
     having count(g.id) <> case when r.status = 'approved' then jsonb_array_length(r.places) else 0 end
   union all
   select count(*) || ' times ' || type || ' of ' || subject_id from event
-    where type ~ '^request\\.' and subject_type = 'request'
+    where type ~ '^request\\.' and subject_type = 'request' and type <> 'request.reminded'
       or type in ('grant.activated', 'grant.expiring', 'grant.expired', 'grant.revoked')
     group by tenant_id, type, subject_id having count(*) > 1
   union all
@@ -90,7 +90,7 @@ const unreported = `
       and e.type = s.type)
   union all
   select 'the event ' || type || ' of ' || subject_id || ' does not match any state' from event e
-    where (type ~ '^request\\.' and subject_type = 'request'
+    where (type ~ '^request\\.' and subject_type = 'request' and type <> 'request.reminded'
       or type in ('grant.activated', 'grant.expired', 'grant.revoked'))
       and not exists (select from state s where s.tenant_id = e.tenant_id and s.id::text = e.subject_id
         and s.type = e.type)
