@@ -672,8 +672,8 @@ create policy tenant_wall on entitlement
   using (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid)
   with check (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)::uuid);
 grant select, insert, update on entitlement to sallyport_app;
-grant select (tenant_id, id, failures, next_look_at, lease_until, generation, gives, drift, drifted_at) on entitlement to sallyport_work;
-grant update (next_look_at, lease_until, generation) on entitlement to sallyport_work;
+grant select (tenant_id, id, failures, next_look_at, lease_until, generation, gives, may_land_until, drift, drifted_at) on entitlement to sallyport_work;
+grant update (next_look_at, lease_until, generation, may_land_until) on entitlement to sallyport_work;
 CREATE TRIGGER entitlement_drifted AFTER UPDATE OF drift ON entitlement FOR EACH ROW WHEN (old.drift IS DISTINCT FROM new.drift) EXECUTE FUNCTION entitlement_drifted();
 CREATE TRIGGER entitlement_served AFTER UPDATE OF provisioner_id ON entitlement FOR EACH ROW WHEN (old.provisioner_id IS DISTINCT FROM new.provisioner_id AND new.provisioner_id IS NOT NULL) EXECUTE FUNCTION entitlement_served();
 

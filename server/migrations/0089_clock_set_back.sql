@@ -19,3 +19,7 @@ alter table access_grant alter column clock_back_ms set default clock_back_ms();
 grant select (clock_back_ms, status, expires_at) on access_grant to sallyport_work;
 
 grant update (next_look_at) on access_grant, entitlement, sync_run to sallyport_work;
+grant select (may_land_until), update (may_land_until) on entitlement to sallyport_work;
+
+-- From now on it stays until a check that was due after it has seen that the access is gone. Those that rest were checked.
+update entitlement set may_land_until = null where may_land_until <= clock_timestamp() and next_look_at is null;

@@ -13,7 +13,7 @@ import { readEgressAllow } from './egress/allow-list.ts'
 import { openEgress } from './egress/egress.ts'
 import { emit } from './events/emit.ts'
 import { sample } from './events/sample.ts'
-import { moveSomeEnds } from './grants/move-ends.flow.ts'
+import { openMoving } from './grants/move-ends.flow.ts'
 import { sweepEachTarget } from './grants/sweep-store.ts'
 import type { Presence } from './health/presence.ts'
 import { openReadiness } from './health/readiness.ts'
@@ -227,7 +227,7 @@ function openEgressPaths(opening: CarrierOpening, options: AppOptions) {
       followClock(revocation, {
         log,
         onJump: (direction) => metrics?.count('sallyport_database_clock_jumps_total', { direction }),
-        moveEnds: () => moveSomeEnds(revocation),
+        moveEnds: openMoving(revocation),
       }),
     ],
     /** No further delivery begins. */

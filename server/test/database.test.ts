@@ -131,8 +131,9 @@ const workTables: Record<string, { select: string[]; update: string[] }> = {
       'gives',
       'drift',
       'drifted_at',
+      'may_land_until',
     ],
-    update: ['next_look_at', 'lease_until', 'generation'],
+    update: ['next_look_at', 'lease_until', 'generation', 'may_land_until'],
   },
   event: { select: ['tenant_id', 'id', 'type', 'xid', 'seq', 'at'], update: [] },
   event_queue: {

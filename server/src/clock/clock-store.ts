@@ -59,7 +59,7 @@ const maxLookedAt = 20_000
 export function shortenWaits(): Statement[] {
   return (Object.keys(workTables) as WorkTable[]).flatMap((table) =>
     (partsOf[table].length === 0 ? [undefined] : partsOf[table]).map((part) => {
-      const { seconds, which } = waits[table] ?? {}
+      const { seconds, which, also } = waits[table] ?? {}
       const waitsLong = seconds !== undefined && sql`w.next_look_at > ${inSeconds(seconds)} and ${which ?? sql`true`}`
       const sooner =
         waitsLong && sql`, next_look_at = case when ${waitsLong} then ${inSeconds(seconds)} else w.next_look_at end`
@@ -72,7 +72,7 @@ export function shortenWaits(): Statement[] {
           where w.lease_until > ${inSeconds(leaseSeconds)} or ${waitsLong || sql`false`}
           order by w.tenant_id, w.id for no key update of w skip locked)
         update ${workTables[table]} w set lease_until = case when w.lease_until is not null
-            then least(w.lease_until, ${inSeconds(leaseSeconds)}) end ${sooner || sql``}
+            then least(w.lease_until, ${inSeconds(leaseSeconds)}) end ${sooner || sql``} ${also ?? sql``}
         from waiting, clock where w.tenant_id = waiting.tenant_id and w.id = waiting.id`
     }),
   )
@@ -81,12 +81,15 @@ export function shortenWaits(): Statement[] {
 const inSeconds = (seconds: number) => sql`clock.now + make_interval(secs => ${seconds})`
 
 /** How long a row waits at most, and which rows those are. Access that a grant holds waits for the grant's end. */
-const waits: Partial<Record<WorkTable, { seconds: number; which?: Statement }>> = {
+const waits: Partial<Record<WorkTable, { seconds: number; which?: Statement; also?: Statement }>> = {
   access_grant: { seconds: 10 },
   entitlement: {
     seconds: 10,
     which: sql`not exists (select from access_grant g where g.tenant_id = w.tenant_id and g.entitlement_id = w.id
       and g.status = 'active')`,
+    // A late effect is checked for no longer than after a call that ends now.
+    also: sql`, may_land_until = case when w.may_land_until is not null
+      then least(w.may_land_until, clock.now + interval '15 minutes') end`,
   },
   event_queue: { seconds: 10 },
   sync_run: { seconds: 60 },

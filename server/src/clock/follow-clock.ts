@@ -24,8 +24,8 @@ export function followClock({ work }: Pick<Database, 'work'>, following: Followi
   const { log, onJump, moveEnds, now = () => performance.now() } = following
   let watch: Watch | undefined
   let knownBackMs: number | undefined
-  let shortenedAt: number | undefined
-  let noneLeftSince: number | undefined
+  /** Since when all was moved as of that total. */
+  let done: { back_ms: number; since: number } | undefined
 
   /** What this process learns from a reading, and what it says of it. */
   const learn = (row: ClockRow, asked_ms: number, answered_ms: number): number => {
@@ -52,6 +52,18 @@ export function followClock({ work }: Pick<Database, 'work'>, following: Followi
     log.error({ err }, 'what waits could not be moved yet, after the clock was set back')
   }
 
+  /** Each list by itself: one that cannot be changed now holds up no other. */
+  const shorten = async (): Promise<boolean> => {
+    let isDone = true
+    for (const statement of shortenWaits()) {
+      await work.write([statement]).catch((err: unknown) => {
+        isDone = false
+        notNow(err)
+      })
+    }
+    return isDone
+  }
+
   return async () => {
     const asked_ms = now()
     const row = await readClock(work)
@@ -61,19 +73,18 @@ export function followClock({ work }: Pick<Database, 'work'>, following: Followi
       await work.write([addSetBack(row.back_ms, back_ms)])
       return 0
     }
-    if (!row.ends_to_move) return everyMs
-    if (shortenedAt !== row.back_ms) {
-      shortenedAt = row.back_ms
-      for (const statement of shortenWaits()) await work.write([statement]).catch(notNow)
+    if (!row.ends_to_move) {
+      done = undefined
+      return everyMs
     }
     const { left, fault } = await moveEnds()
     if (fault !== undefined) notNow(fault)
-    noneLeftSince = left === 'none' ? (noneLeftSince ?? now()) : undefined
-    if (noneLeftSince !== undefined && now() - noneLeftSince > transactionsEndMs) {
-      await work.write([endsAreMoved(row.back_ms)])
-      noneLeftSince = undefined
-    }
-    return left === 'more' ? 0 : everyMs
+    if (left === 'more') return 0
+    const isShort = await shorten()
+    if (left === 'held_up' || !isShort) done = undefined
+    else if (done?.back_ms !== row.back_ms) done = { back_ms: row.back_ms, since: now() }
+    else if (now() - done.since > transactionsEndMs) await work.write([endsAreMoved(row.back_ms)])
+    return everyMs
   }
 }
 

@@ -45,10 +45,10 @@ export function isMade(target: Statement): Statement {
 export const lateEffectFor = sql`clock_timestamp() + interval '15 minutes'`
 
 /**
- * A check of the entitlement was due while a late effect could come, and is still to be made: also where no process made it in time. The last one is
- * due at the end of that time.
+ * A late effect of an unanswered call may come, or may have come unseen: where no grant wants the access, until a check that was due after that time
+ * has seen that it is gone.
  */
-export const mayLand = (e: Statement) => sql`coalesce(${e}.may_land_until >= ${e}.next_look_at, false)`
+export const mayLand = sql`(e.may_land_until is not null and (e.may_land_until > now() or not ${isWanted}))`
 
 /** Whether the grant `g` has ended and its access is not yet revoked. */
 export const isLeaving = sql`(${isBefore('finish')}

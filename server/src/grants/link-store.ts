@@ -4,7 +4,7 @@ import type { Statement, Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import type { Plan } from '../provisioners/driver.ts'
 import type { ProvisionerRef } from '../provisioners/drivers.ts'
-import { asJson, leaseOf, mayLand } from './entitlement-store.ts'
+import { asJson, leaseOf } from './entitlement-store.ts'
 import type { GrantStatus } from './grant.ts'
 import { keepSwept } from './sweep-store.ts'
 
@@ -114,8 +114,7 @@ function insertEntitlements(tx: Tx, linking: Statement): Statement {
       connect = case when ${isNotOurs} then excluded.connect else coalesce(excluded.connect, entitlement.connect) end,
       next_look_at = clock_timestamp(), gives = true, updated_at = clock_timestamp(),
       held_before = case when ${isNotOurs}
-        then excluded.held_before and coalesce(entitlement.may_land_until <= clock_timestamp(), true)
-          and not ${mayLand(sql`entitlement`)}
+        then excluded.held_before and entitlement.may_land_until is null
         else entitlement.held_before end,
       observed = case when ${isNotOurs} then 'unknown' else entitlement.observed end,
       held_since = case when not ${isHeldByNobody} then entitlement.held_since end,

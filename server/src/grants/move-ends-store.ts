@@ -12,11 +12,12 @@ const maxInPart = 500
 const isToMove = sql`(g.status = 'active' and g.clock_back_ms < (select back_ms from total))`
 const total = sql`total as materialized (select clock_back_ms() as back_ms)`
 
-/** Some of them by tenant, those that come first. Run it as `sallyport_work`. */
-export function findEndsToMove(work: UnrestrictedTx): Promise<EndsToMove[]> {
+/** Some of them by tenant, those that come first, of other tenants than these. Run it as `sallyport_work`. */
+export function findEndsToMove(work: UnrestrictedTx, without: readonly string[]): Promise<EndsToMove[]> {
   return work.read(sql<EndsToMove>`with ${total},
       found as (
-        select g.tenant_id, g.entitlement_id, g.expires_at from access_grant g where ${isToMove}
+        select g.tenant_id, g.entitlement_id, g.expires_at from access_grant g
+        where ${isToMove} and g.tenant_id <> all(${[...without]}::uuid[])
         order by g.clock_back_ms, g.expires_at limit ${maxInPart})
     select tenant_id, array_agg(distinct entitlement_id) as entitlement_ids
     from found group by tenant_id order by min(expires_at)`)
@@ -57,6 +58,7 @@ export async function moveEnds(tx: Tx, entitlement_ids: readonly string[]): Prom
           coalesce(g.held_since, g.activated_at) as held_since, least(g.expires_at, g.expiring_at) as due_at),
       due as (
         update entitlement e set next_look_at = least(e.next_look_at - m.back, m.due_at),
+          may_land_until = e.may_land_until - m.back,
           held_since = case when e.held_since is not null then least(e.held_since, m.held_since) end
         from (select entitlement_id, min(due_at) as due_at, min(held_since) as held_since, max(back) as back from moved
           group by entitlement_id) m

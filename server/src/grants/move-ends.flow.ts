@@ -8,23 +8,28 @@ const width = 2
 export type MovedEnds = { left: 'none' | 'more' | 'held_up'; fault?: unknown }
 
 /**
- * Moves a part of the ends of grants that were given before the database's clock was set back, those that come first. It may run in several
- * processes, and again after a crash: each grant knows as of which total it is counted.
+ * Moves, with each call, a part of the ends of grants that were given before the database's clock was set back, those that come first. It may run
+ * in several processes, and again after a crash: each grant knows as of which total it is counted. A tenant of which nothing can be moved now holds
+ * up no other.
  */
-export async function moveSomeEnds({ work, tenant }: Pick<Database, 'work' | 'tenant'>): Promise<MovedEnds> {
-  const parts = await findEndsToMove(work)
-  if (parts.length === 0) return { left: 'none' }
-  let moved = 0
-  let fault: unknown
-  for (let at = 0; at < parts.length; at += width) {
-    const some = parts.slice(at, at + width)
-    const ends = await Promise.allSettled(
-      some.map(({ tenant_id, entitlement_ids }) => moveEnds(tenant(tenant_id), entitlement_ids)),
-    )
-    for (const end of ends) {
-      if (end.status === 'fulfilled') moved += end.value
-      else fault = end.reason
+export function openMoving({ work, tenant }: Pick<Database, 'work' | 'tenant'>): () => Promise<MovedEnds> {
+  let heldUp: string[] = []
+  return async () => {
+    const parts = await findEndsToMove(work, heldUp)
+    if (parts.length === 0) {
+      const left = heldUp.length === 0 ? 'none' : 'held_up'
+      heldUp = []
+      return { left }
     }
+    let fault: unknown
+    const move = async ({ tenant_id, entitlement_ids }: (typeof parts)[number]) => {
+      const moved = await moveEnds(tenant(tenant_id), entitlement_ids).catch((error: unknown) => {
+        fault = error
+        return 0
+      })
+      if (moved === 0) heldUp.push(tenant_id)
+    }
+    for (let at = 0; at < parts.length; at += width) await Promise.all(parts.slice(at, at + width).map(move))
+    return { left: 'more', ...(fault !== undefined && { fault }) }
   }
-  return { left: moved > 0 ? 'more' : 'held_up', ...(fault !== undefined && { fault }) }
 }

@@ -33,7 +33,7 @@ export async function openEntitlements(tx: Tx, items: readonly WorkItem[]): Prom
           coalesce(p.enabled, true) as enabled,
           coalesce(p.corrects_drift, false) as corrects_drift, ${isMade(sql`e.target`)} as is_made,
           e.suspected, e.drift, (extract(epoch from e.given_until) * 1000)::float8 as given_until_ms,
-          e.next_look_at::text as due_at, ${mayLand(sql`e`)} as may_land,
+          e.next_look_at::text as due_at, ${mayLand} as may_land,
           (select true from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
             and g.status = 'active' limit 1) is not null as held,
           (select 1000 * extract(epoch from

@@ -173,11 +173,12 @@ function postponeChecks(tx: Tx, settlings: readonly Settling[]): Statement {
       next_look_at = case when e.next_look_at is distinct from mine.due_at then e.next_look_at else least(
         clock_timestamp() + coalesce(make_interval(secs => mine.wait_seconds),
           case when not (${isSettled}) then interval '1 second' end),
-        case when e.may_land_until > mine.due_at and not ${isWanted}
-          then least(clock_timestamp() + interval '1 minute', e.may_land_until) end,
+        case when mine.gone and e.may_land_until is not null and not ${noneLanded} and not ${isWanted}
+          then least(clock_timestamp() + interval '1 minute', greatest(clock_timestamp(), e.may_land_until)) end,
         (select min(least(g.expires_at, g.expiring_at, case when g.status = 'pending' then g.activate_by end))
           from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
-            and g.status in ('pending', 'active'))) end
+            and g.status in ('pending', 'active'))) end,
+      may_land_until = case when not ${noneLanded} then e.may_land_until end
     from mine where e.tenant_id = ${tx.tenant_id} and e.id = mine.id`
 }
 
@@ -190,3 +191,6 @@ const isSettled = sql`(mine.gone or e.act is null)
     or (e.held_before and (mine.gone or e.observed <> 'unknown'))
     or (e.drift is not null and not (e.drift = 'added' and ${isMade(sql`e.target`)})
       and e.drift = case when ${isWanted} then 'removed' else 'added' end))`
+
+/** No late effect can have come unseen: the access is gone, as a check saw that was due after the time for it. */
+const noneLanded = sql`(mine.gone and e.may_land_until <= mine.due_at)`

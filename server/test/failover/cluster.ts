@@ -236,7 +236,7 @@ async function startEtcd(home: string, { etcd }: Programs): Promise<number> {
   const [port, peerPort] = [await freePort(), await freePort()]
   const [client, peer] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${peerPort}`]
   const args = [
-    ...['--name', 'one', '--data-dir', join(home, 'etcd'), '--unsafe-no-fsync', '--logger', 'zap'],
+    ...['--name', 'one', '--data-dir', join(home, 'etcd'), '--unsafe-no-fsync', '--logger', 'zap', '--enable-v2'],
     ...['--listen-client-urls', client, '--advertise-client-urls', client],
     ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer, '--initial-cluster', `one=${peer}`],
   ]

@@ -73,7 +73,8 @@ export async function prepareNode(
     scope: 'sallyport-failover',
     name,
     restapi: { listen: at(restPort), connect_address: at(restPort) },
-    etcd3: { host: at(etcdPort) },
+    // Its driver for version 3 renews the leader's key without a look at whose it is: a primary that stood still can take it back.
+    etcd: { host: at(etcdPort) },
     bootstrap: {
       dcs: sharedSettings(replication),
       initdb: [{ encoding: 'UTF8' }, { locale: 'C' }, 'data-checksums', 'no-sync'],

@@ -50,9 +50,9 @@ const flags = (...all: boolean[]): number => all.reduce((sum, flag) => sum * 2 +
 function putEntitlement({ row, target, grants }: Entitlement, now: number): void {
   put(flags(row.exists, row.held_before, row.suspected, row.named, row.leased, target.held, target.reported_gone))
   put(((ofObserved(row.observed) * 3 + ofDrift(row.drift)) * 3 + ofAct(row.act)) * 3 + ofBy(target.by))
-  put(Math.max(0, row.may_land_until - now))
-  // A check is for a late effect if it was due while one could come.
-  put(row.next === null ? 0 : Math.max(0, row.may_land_until - row.next + 1))
+  put(row.may_land_until < 0 ? 0 : 1 + Math.max(0, row.may_land_until - now))
+  // Whether the next check is due after that time.
+  put(row.may_land_until < 0 || row.next === null ? 0 : Math.max(0, row.may_land_until - row.next))
   // It is read only once the act is done.
   putTick(row.act === 'grant' ? row.given_until : null)
   putTick(row.next === null ? null : Math.max(0, row.next - now))

@@ -69,13 +69,16 @@ export function openEntitlement(
       act: row.act,
       act_reference: row.named ? 'operation' : null,
       ...{ held_before: row.held_before, observed: row.observed, suspected: row.suspected, drift: row.drift },
-      may_land: mayLand(row),
+      may_land: mayLand(onTime, now),
     },
   }
 }
 
-/** A check was due while a late effect could come. */
-const mayLand = ({ next, may_land_until }: Row): boolean => next !== null && may_land_until >= next
+/** `mayLand` of the product; less than 0: null. */
+function mayLand(entitlement: Entitlement, now: Tick): boolean {
+  const { may_land_until } = entitlement.row
+  return may_land_until >= 0 && (may_land_until > now || !isWanted(entitlement))
+}
 
 /** The moment of a write, and for how long a late effect is then checked for: `lateEffectFor` of the product. */
 export type Clock = { now: Tick; window: Tick }
@@ -163,6 +166,7 @@ export function settle(
     observed: isGone ? 'absent' : row.observed,
     suspected: row.suspected && !isGone,
     drift: isGone && !isWanted(entitlement) ? null : row.drift,
+    may_land_until: isGone && !moved && wasDueAfter(row) ? -1 : row.may_land_until,
   }
   const isAgain = wait_ms !== undefined || (nextCheck && !isSettled({ ...entitlement, row: after }))
   const target = isGone ? { ...entitlement.target, reported_gone: true } : entitlement.target
@@ -170,11 +174,13 @@ export function settle(
   return { ...entitlement, target, row: { ...after, next } }
 }
 
-/** When the entitlement is next due: every wait is shorter than a tick. The last check for a late effect is due at the end of its time. */
+/** `noneLanded`: the check was due after the time for a late effect. */
+const wasDueAfter = ({ next, may_land_until }: Row): boolean => next !== null && may_land_until <= next
+
+/** When the entitlement is next due: every wait is shorter than a tick. A late effect is checked for until its time is over. */
 function nextLook(entitlement: Entitlement, isAgain: boolean, now: Tick): Tick | null {
-  const { may_land_until, next: due } = entitlement.row
-  if (isAgain) return now
-  if (due !== null && may_land_until > due && !isWanted(entitlement)) return Math.min(now, may_land_until)
+  const { may_land_until, observed } = entitlement.row
+  if (isAgain || (observed === 'absent' && may_land_until >= 0 && !isWanted(entitlement))) return now
   const ends = entitlement.grants
     .filter((one) => one.linked && isLive(one))
     .map(({ status, expires, activate_by }) => (status === 'pending' ? activate_by : (expires ?? activate_by)))
@@ -215,7 +221,7 @@ export function linkGrant({ row, ...rest }: Entitlement, { id, plan }: Grant, no
     ...row,
     ...{ exists: true, next: now },
     ...(isFree && {
-      held_before: held && row.may_land_until <= now && !mayLand(row),
+      held_before: held && row.may_land_until < 0,
       observed: 'unknown',
       drift: null,
     }),

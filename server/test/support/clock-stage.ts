@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { addSetBack, readClock } from '../../src/clock/clock-store.ts'
 import { followClock } from '../../src/clock/follow-clock.ts'
-import { moveSomeEnds } from '../../src/grants/move-ends.flow.ts'
+import { openMoving } from '../../src/grants/move-ends.flow.ts'
 import type { TestDatabase } from './database.ts'
 import { until } from './wait.ts'
 
@@ -31,7 +31,7 @@ export function clockStage({ database, asSuperuser }: TestDatabase) {
     const tick = followClock(database, {
       log: { warn: say, error: (_, line) => say(line) },
       onJump: (direction) => said.push(direction),
-      moveEnds: () => moveSomeEnds(database),
+      moveEnds: openMoving(database),
       now: () => performance.now() + aheadMs,
     })
     return {
