@@ -69,7 +69,7 @@ CREATE INDEX access_grant_resource_id_ix ON access_grant USING btree (tenant_id,
 CREATE INDEX access_grant_resource_type_ix ON access_grant USING btree (tenant_id, resource_type, created_at, id);
 CREATE INDEX access_grant_served_by_ix ON access_grant USING btree (tenant_id, served_by, created_at, id) WHERE served_by IS NOT NULL;
 CREATE INDEX access_grant_status_ix ON access_grant USING btree (tenant_id, status COLLATE "C", created_at, id);
-CREATE INDEX access_grant_to_move_ix ON access_grant USING btree (clock_back_ms, expires_at) WHERE status = 'active'::text;
+CREATE INDEX access_grant_to_move_ix ON access_grant USING btree (clock_back_ms, expires_at) WHERE status = 'active'::text AND clock_back_ms >= 0;
 CREATE INDEX access_grant_user_expires_at_ix ON access_grant USING btree (tenant_id, user_id, expires_at, id) WHERE ended_at IS NULL AND expires_at IS NOT NULL;
 CREATE INDEX access_grant_user_id_ix ON access_grant USING btree (tenant_id, user_id, created_at, id);
 alter table access_grant enable row level security;

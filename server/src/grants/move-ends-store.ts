@@ -8,8 +8,8 @@ export type EndsToMove = { tenant_id: string; entitlement_ids: string[] }
 
 const maxInPart = 500
 
-/** The end of the grant `g` is counted as of a total by which the database's clock was set back before. */
-const isToMove = sql`(g.status = 'active' and g.clock_back_ms < (select back_ms from total))`
+/** The end of the grant `g` is counted as of a total by which the database's clock was set back before. `>= 0`: as the index says. */
+const isToMove = sql`(g.status = 'active' and g.clock_back_ms >= 0 and g.clock_back_ms < (select back_ms from total))`
 const total = sql`total as materialized (select clock_back_ms() as back_ms)`
 
 /** Some of them by tenant, those that come first, of other tenants than these. Run it as `sallyport_work`. */

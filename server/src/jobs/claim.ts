@@ -142,23 +142,31 @@ function claimOf({ table, part, max, maxPerTenant, without }: ClaimRequest): Sta
     from clock left join claimed on true`
 }
 
-/** The rows of `items` that are still held under their generation. */
-function held(items: readonly WorkItem[]): Statement {
-  return sql`unnest(${items.map((item) => item.tenant_id)}::uuid[], ${items.map((item) => item.id)}::uuid[],
-    ${items.map((item) => item.generation)}::bigint[]) as item (tenant_id, id, generation)
-    where w.tenant_id = item.tenant_id and w.id = item.id and w.generation = item.generation`
+/** The rows of `items` that are still held under their generation, locked in the order in which the work on them locks rows. */
+function held(table: WorkTable, items: readonly WorkItem[]): Statement {
+  return sql`held as materialized (
+    select w.tenant_id, w.id
+    from unnest(${items.map((item) => item.tenant_id)}::uuid[], ${items.map((item) => item.id)}::uuid[],
+      ${items.map((item) => item.generation)}::bigint[]) as item (tenant_id, id, generation)
+    join ${workTables[table]} w on w.tenant_id = item.tenant_id and w.id = item.id and w.generation = item.generation
+    order by w.tenant_id, w.id for no key update of w)`
 }
+
+const isHeld = sql`w.tenant_id = held.tenant_id and w.id = held.id`
 
 /** Extends the leases of rows that are still in flight. */
 export async function extendLeases(database: Database, table: WorkTable, items: readonly WorkItem[]): Promise<void> {
   await database.work.write([
-    sql`update ${workTables[table]} w set lease_until = ${lease} from ${held(items)} and w.lease_until is not null`,
+    sql`with ${held(table, items)} update ${workTables[table]} w set lease_until = ${lease}
+      from held where ${isHeld} and w.lease_until is not null`,
   ])
 }
 
 /** Releases rows unchanged, for the next claim. */
 export async function releaseLeases(database: Database, table: WorkTable, items: readonly WorkItem[]): Promise<void> {
-  await database.work.write([sql`update ${workTables[table]} w set lease_until = null from ${held(items)}`])
+  await database.work.write([
+    sql`with ${held(table, items)} update ${workTables[table]} w set lease_until = null from held where ${isHeld}`,
+  ])
 }
 
 /** Releases a row after a fault of ours. It is due again a little later, so that a broken row does not spin. */
