@@ -87,6 +87,29 @@ test('a transaction of this database counts whatever role it has, and with a sav
   await here.end()
 })
 
+test('a notification that streams were told of is found at once, while a transaction of another database is open', async () => {
+  const elsewhere = await openElsewhere()
+  for (let round = 0; round < 5; round += 1) {
+    const event = await emitEvent()
+    const id = newId()
+    await tx.write([
+      sql`insert into notification (tenant_id, id, user_id, event_id, event_type, title, body)
+        select ${tenant_id}, ${id}, ${user_id}, e.id, e.type, 'a title', 'a body' from event e
+        where e.xid = ${event}::xid8`,
+    ])
+    await until('streams are told', async () => {
+      const { notified } = await findNews(db.database.work, { since: event, user_ids: [user_id] }, [])
+      return notified.length > 0
+    })
+    const streamed = await listNotificationsBehind(tx, user_id, { id, xid: event, seq: '0' }, 10)
+    assert.deepEqual(
+      streamed.map((notification) => notification.id),
+      [id],
+    )
+  }
+  await elsewhere.end()
+})
+
 test('what follows the order of the commits goes on while a transaction of another database is open', async () => {
   const elsewhere = await openElsewhere()
   const first = await emitEvent()

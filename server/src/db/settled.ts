@@ -2,7 +2,7 @@ import type { Statement } from '../kernel/context.ts'
 import { sql } from './sql.ts'
 
 /** The oldest transaction that is open anywhere on the server. All before it are over. */
-export const oldestOpen = sql`pg_snapshot_xmin(pg_current_snapshot())`
+const oldestOpen = sql`pg_snapshot_xmin(pg_current_snapshot())`
 
 /** A row that waits this long waits for a long transaction. Only then is it worth a look at who that is. */
 const late = sql`interval '100 milliseconds'`
@@ -26,7 +26,7 @@ export const oldestOpenHere = sql`select coalesce(min(open.xid), pg_snapshot_xma
  *
  * Use it once in a statement: a second evaluation may know of more.
  */
-export function settledTo(firstAhead: Statement): Statement {
+function settledTo(firstAhead: Statement): Statement {
   return sql`(select case when (${firstAhead}) < statement_timestamp() - ${late}
     then (${oldestOpenHere}) else ${oldestOpen} end)`
 }

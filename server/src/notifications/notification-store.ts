@@ -1,6 +1,6 @@
 import { byId } from '../db/list-orders.ts'
 import { readListPage } from '../db/list-page.ts'
-import { oldestOpen, settledTo } from '../db/settled.ts'
+import { oldestOpenHere } from '../db/settled.ts'
 import { idDigits, sql, sqlInteger } from '../db/sql.ts'
 import type { Statement, Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
@@ -49,12 +49,11 @@ export function unreadCount(tx: Tx, user_id: Statement, max: number): Statement 
  */
 export type Place = { id: string; xid: string; seq: string }
 
-/** Up to here the order is final: no later commit can come before these rows. */
-function isSettled(tx: Tx, user_id: string): Statement {
-  const firstAhead = sql`select created_at from notification
-    where tenant_id = ${tx.tenant_id} and user_id = ${user_id} and xid >= ${oldestOpen} order by xid, seq limit 1`
-  return sql`xid < ${settledTo(firstAhead)}`
-}
+/**
+ * Up to here the order is final: no later commit can come before these rows. By the same measure as `findNews`, which tells of each row once: what
+ * it has told of must be found at once.
+ */
+const isSettled = sql`xid < (${oldestOpenHere})`
 
 /** The user's notifications after `place`, in order, at most `limit`. */
 export function listNotificationsBehind(
@@ -65,14 +64,14 @@ export function listNotificationsBehind(
 ): Promise<(NotificationRow & Place)[]> {
   return tx.read(sql<NotificationRow & Place>`select ${columns}, xid::text, seq::text from notification
     where tenant_id = ${tx.tenant_id} and user_id = ${user_id}
-      and (xid, seq) > (${place.xid}::xid8, ${place.seq}::bigint) and ${isSettled(tx, user_id)}
+      and (xid, seq) > (${place.xid}::xid8, ${place.seq}::bigint) and ${isSettled}
     order by notification.xid, notification.seq limit ${limit}`)
 }
 
 /** The position of the user's newest notification after skipping `skip`; undefined when there are not that many. */
 export async function findNewestPlace(tx: Tx, user_id: string, skip: number): Promise<Place | undefined> {
   const [place] = await tx.read(sql<Place>`select id, xid::text, seq::text from notification
-    where tenant_id = ${tx.tenant_id} and user_id = ${user_id} and ${isSettled(tx, user_id)}
+    where tenant_id = ${tx.tenant_id} and user_id = ${user_id} and ${isSettled}
     order by notification.xid desc, notification.seq desc offset ${skip} limit 1`)
   return place
 }
@@ -80,7 +79,7 @@ export async function findNewestPlace(tx: Tx, user_id: string, skip: number): Pr
 /** The position of the user's notification with this id; undefined when there is none. */
 export async function findPlace(tx: Tx, user_id: string, id: string): Promise<Place | undefined> {
   const [place] = await tx.read(sql<Place>`select id, xid::text, seq::text from notification
-    where tenant_id = ${tx.tenant_id} and user_id = ${user_id} and id = ${id} and ${isSettled(tx, user_id)}`)
+    where tenant_id = ${tx.tenant_id} and user_id = ${user_id} and id = ${id} and ${isSettled}`)
   return place
 }
 
