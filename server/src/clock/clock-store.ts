@@ -1,6 +1,6 @@
 import { sql } from '../db/sql.ts'
 import type { UnrestrictedTx } from '../db/transaction.ts'
-import { listRows, partsOf, type WorkTable, workTables } from '../jobs/claim.ts'
+import { leaseSeconds, listRows, partsOf, type WorkTable, workTables } from '../jobs/claim.ts'
 import type { Statement } from '../kernel/context.ts'
 
 /** The database's clock, and what is known of it. */
@@ -44,9 +44,6 @@ export function addSetBack(seen_back_ms: number, ms: number): Statement {
 export function endsAreMoved(back_ms: number): Statement {
   return sql`update installation set ends_to_move = false where clock_back_ms = ${back_ms}::bigint and ends_to_move`
 }
-
-/** No lease lasts longer than one that begins now. */
-const leaseSeconds = 20
 
 /** The most rows of a list that are looked at, those that are due first: what runs and what is retried is among them. */
 const maxLookedAt = 20_000

@@ -34,7 +34,20 @@ async function stage(name: string) {
     const reply = await on.call(on.people.user, 'POST', `/v1/grants/${grant?.id}/revoke`)
     assert.equal(reply.status, 200, reply.text)
   }
-  return { ...on, operations, makeCheckDue, entitlement, revoke }
+  /** A call that gives access is not answered, and the access is revoked and seen absent. Returns the key under which it may still come. */
+  async function loseAnswer(): Promise<string> {
+    const request = await on.ask(on.account(account))
+    const [begun] = await until('a call was begun and not answered', async () => {
+      const begun = await operations('create')
+      return begun.length > 0 && begun
+    })
+    await until('the lost call is recorded', async () => (await entitlement())?.act === null)
+    await revoke(request)
+    await on.inject({})
+    await until('it is observed absent', async () => (await entitlement())?.observed === 'absent')
+    return String(begun?.key)
+  }
+  return { ...on, operations, makeCheckDue, entitlement, revoke, loseAnswer }
 }
 
 test('a grant revoked while its create is under way ends revoked and absent at the target (R3)', async () => {
@@ -59,24 +72,16 @@ test('the late effect of an unanswered call is found and revoked after the revoc
   const on = await stage('lost answer')
   await on.inject({ forgotten: 1, throttled: 1_000 })
   const { stop } = startWorkers(house)
-  const request = await on.ask(on.account(account))
-  const [begun] = await until('a call was begun and not answered', async () => {
-    const begun = await on.operations('create')
-    return begun.length > 0 && begun
-  })
-  await until('the lost call is recorded', async () => (await on.entitlement())?.act === null)
-  await on.revoke(request)
-  await on.inject({})
-  await until('it is observed absent', async () => (await on.entitlement())?.observed === 'absent')
+  const key = await on.loseAnswer()
   assert.deepEqual(await on.entitlement(), { observed: 'absent', act: null, looks_again: true })
 
-  await house.asSuperuser('insert into sandbox_assignment (tenant_id, key) values ($1, $2)', [on.tenant_id, begun?.key])
+  await house.asSuperuser('insert into sandbox_assignment (tenant_id, key) values ($1, $2)', [on.tenant_id, key])
   await on.makeCheckDue()
   await until('it is revoked', async () => (await on.heldAt(account)) === 0)
   await until('it is observed absent again', async () => (await on.entitlement())?.observed === 'absent')
 
   // A new grant that finds the access there does not take it for foreign access.
-  await house.asSuperuser('insert into sandbox_assignment (tenant_id, key) values ($1, $2)', [on.tenant_id, begun?.key])
+  await house.asSuperuser('insert into sandbox_assignment (tenant_id, key) values ($1, $2)', [on.tenant_id, key])
   const second = await on.ask(on.account(account))
   await on.grantsAre(second, 'active', 'successful')
   await on.revoke(second)
@@ -89,19 +94,11 @@ test('a late effect is found that came while no process ran, after the time for 
   const on = await stage('outage')
   await on.inject({ forgotten: 1, throttled: 1_000 })
   const before = startWorkers(house)
-  const request = await on.ask(on.account(account))
-  const [begun] = await until('a call was begun and not answered', async () => {
-    const begun = await on.operations('create')
-    return begun.length > 0 && begun
-  })
-  await until('the lost call is recorded', async () => (await on.entitlement())?.act === null)
-  await on.revoke(request)
-  await on.inject({})
-  await until('it is observed absent', async () => (await on.entitlement())?.observed === 'absent')
+  const key = await on.loseAnswer()
   await before.stop()
 
   // The next check was due in twelve minutes, and no process ran for an hour.
-  await house.asSuperuser('insert into sandbox_assignment (tenant_id, key) values ($1, $2)', [on.tenant_id, begun?.key])
+  await house.asSuperuser('insert into sandbox_assignment (tenant_id, key) values ($1, $2)', [on.tenant_id, key])
   await house.asSuperuser(
     `update entitlement set may_land_until = clock_timestamp() - interval '45 minutes',
       next_look_at = clock_timestamp() - interval '48 minutes' where tenant_id = $1`,

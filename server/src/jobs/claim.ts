@@ -89,7 +89,9 @@ export function listRows(table: WorkTable, part: Part | undefined): Statement {
   return sql`${workTables[table]} where ${part === undefined ? sql`` : parts[part]}`
 }
 
-const lease = sql`clock_timestamp() + interval '20 seconds'`
+export const leaseSeconds = 20
+
+const lease = sql`clock_timestamp() + make_interval(secs => ${leaseSeconds})`
 
 /** How many times the maximum is scanned, so that a claim takes many rows of few tenants instead of few rows of many tenants. */
 const portionsScanned = 2

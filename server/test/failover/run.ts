@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { provisionerTypes } from '../../src/provisioners/provisioner.ts'
+import { wholeNumber } from '../support/whole-number.ts'
 import { report } from './report.ts'
 import { maxLateSeconds } from './timed-ends.ts'
 import { runTrial } from './trial.ts'
@@ -70,9 +71,4 @@ function typeOf(name: string): (typeof provisionerTypes)[number] {
   const type = provisionerTypes.find((one) => one === name)
   if (type === undefined) throw new Error(`there is no target \`${name}\`: ${provisionerTypes.join(', ')}`)
   return type
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new Error(`\`${text}\` is not a whole number`)
-  return Number(text)
 }

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { wholeNumber } from '../support/whole-number.ts'
 import { campaign } from './campaign.ts'
 import { findViolations } from './check.ts'
 import { readHistory } from './kept.ts'
@@ -67,9 +68,4 @@ async function checkAgain(path: string): Promise<number> {
   for (const line of violations.flatMap(linesOf)) console.log(line)
   console.log(`${violations.length} violations`)
   return violations.length === 0 ? 0 : 1
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new Error(`\`${text}\` is not a whole number`)
-  return Number(text)
 }

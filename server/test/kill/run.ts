@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { provisionerTypes } from '../../src/provisioners/provisioner.ts'
+import { wholeNumber } from '../support/whole-number.ts'
 import { campaign } from './campaign.ts'
 import { anyBatch, crashPoints } from './crash-points.ts'
 import { report } from './report.ts'
@@ -72,9 +73,4 @@ async function main(): Promise<number> {
     say: (line) => console.log(line),
   })
   return report(results, (line) => console.log(line)) ? 0 : 1
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new Error(`\`${text}\` is not a whole number`)
-  return Number(text)
 }

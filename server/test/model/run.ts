@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { wholeNumber } from '../support/whole-number.ts'
 import { describe } from './report.ts'
 import { type Guard, guards, type Options } from './state.ts'
 import { walk } from './walk.ts'
@@ -86,9 +87,4 @@ function run(all: readonly Planned[]): number {
 function guardOf(name: string): Guard {
   if (!Object.hasOwn(guards, name)) throw new Error(`there is no guard \`${name}\`: ${Object.keys(guards).join(', ')}`)
   return name as Guard
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new Error(`\`${text}\` is not a whole number`)
-  return Number(text)
 }

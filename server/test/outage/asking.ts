@@ -92,3 +92,13 @@ export function untilEnded({ asSuperuser }: Server): Promise<unknown> {
     60_000,
   )
 }
+
+/** All requests that were acknowledged are there; returns how many. */
+export async function requireKept({ asSuperuser }: Server, calls: readonly Call[]): Promise<number> {
+  const made = calls.flatMap((call) =>
+    'status' in call && call.status === 201 ? [(JSON.parse(call.body) as { id: string }).id] : [],
+  )
+  const kept = await asSuperuser('select from access_request where id = any($1)', [made])
+  assert.equal(kept.length, made.length, 'an acknowledged request is lost')
+  return made.length
+}

@@ -4,7 +4,7 @@ import { startBreakableServer } from '../support/breakable-server.ts'
 import { longVariable } from '../support/race.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
 import { until } from '../support/wait.ts'
-import { failures, goOnAsking, isRefused, prepare, untilEnded } from './asking.ts'
+import { failures, goOnAsking, isRefused, prepare, requireKept, untilEnded } from './asking.ts'
 
 /** The minimum time that the disk is full: `npm run test:outage` is the long form. */
 const fullForMs = process.env[longVariable] === undefined ? 10_000 : 72_000
@@ -56,11 +56,7 @@ test('with the disk of its database full it says so, keeps running, loses nothin
 
   assert.deepEqual(failures(calls), [])
   assert.equal(sallyport.exitCode(), undefined, sallyport.output())
-  const made = calls.flatMap((call) =>
-    'status' in call && call.status === 201 ? [(JSON.parse(call.body) as { id: string }).id] : [],
-  )
-  const kept = await server.asSuperuser('select from access_request where id = any($1)', [made])
-  assert.equal(kept.length, made.length, 'an acknowledged request is lost')
+  const made = await requireKept(server, calls)
   assert.doesNotMatch(sallyport.output(), /"status":500/)
   assert.equal(await sallyport.stop(), 0, sallyport.output())
 
@@ -69,6 +65,6 @@ test('with the disk of its database full it says so, keeps running, loses nothin
     `full for ${seconds(backAt - fullAt)}: writes refused after ${seconds(refusedAfter)}, ${full.filter(isRefused).length} calls refused, ${reads} reads answered; PostgreSQL ${survived ? 'went on' : 'ended, and was started again'}`,
   )
   t.diagnostic(
-    `free: requests accepted after ${seconds(servedAfter)}, ended access gone after ${seconds(endedAfter)}; ${made.length} requests acknowledged in all, none lost`,
+    `free: requests accepted after ${seconds(servedAfter)}, ended access gone after ${seconds(endedAfter)}; ${made} requests acknowledged in all, none lost`,
   )
 })

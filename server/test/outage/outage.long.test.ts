@@ -5,7 +5,7 @@ import { readExposition } from '../support/exposition.ts'
 import { freePort } from '../support/free-port.ts'
 import { longVariable } from '../support/race.ts'
 import { until } from '../support/wait.ts'
-import { failures, goOnAsking, isRefused, prepare, untilEnded } from './asking.ts'
+import { failures, goOnAsking, isRefused, prepare, requireKept, untilEnded } from './asking.ts'
 
 /** The minimum time that the database is gone: `npm run test:outage` is the long form. */
 const goneForMs = process.env[longVariable] === undefined ? 3_000 : 60_000
@@ -53,11 +53,7 @@ for (const absence of ['stopped', 'frozen'] satisfies Absence[]) {
 
     assert.deepEqual(failures(calls), [])
     assert.equal(sallyport.exitCode(), undefined, sallyport.output())
-    const made = calls.flatMap((call) =>
-      'status' in call && call.status === 201 ? [(JSON.parse(call.body) as { id: string }).id] : [],
-    )
-    const kept = await server.asSuperuser('select from access_request where id = any($1)', [made])
-    assert.equal(kept.length, made.length, 'an acknowledged request is lost')
+    const made = await requireKept(server, calls)
     assert.ok(lines <= 50 + 10 * goneSeconds, `${lines} lines in ${goneSeconds} s`)
     assert.equal(await sallyport.stop(), 0, sallyport.output())
 
@@ -71,7 +67,7 @@ for (const absence of ['stopped', 'frozen'] satisfies Absence[]) {
       `gone for ${goneSeconds.toFixed(1)} s: ${ms.length} calls refused, half of them within ${round(ms[ms.length >> 1])}, the slowest after ${round(slowest)}; ${lines} lines logged`,
     )
     t.diagnostic(
-      `back: requests accepted after ${round(servedAfter)}, ended access revoked after ${round(endedAfter)}; ${made.length} requests acknowledged in all, none lost`,
+      `back: requests accepted after ${round(servedAfter)}, ended access revoked after ${round(endedAfter)}; ${made} requests acknowledged in all, none lost`,
     )
   })
 }
