@@ -77,6 +77,19 @@ test('access removed by hand is given again for a new request', async () => {
   assert.equal((await on.view(again)).provisioning.step, 'held')
 })
 
+test('access removed and put back by hand ends with its grants, also where a new grant found it first (F8)', async () => {
+  const on = await driftStage(house, 'put back, then asked for')
+  const first = await on.held(account)
+  await on.byHand.remove(account)
+  await on.sweep()
+  await on.byHand.add(account)
+  const second = await on.held(account)
+  await on.revoke(first)
+  await on.revoke(second)
+  await on.grantsAre(second.request, 'revoked', 'deprovisioned')
+  assert.equal(await on.heldAt(account), 0)
+})
+
 test('a provisioner that corrects drift gives access removed by hand again, and the drift is notified (F8)', async () => {
   const on = await driftStage(house, 'corrects', true)
   const access = await on.held(account)

@@ -114,7 +114,7 @@ function insertEntitlements(tx: Tx, linking: Statement): Statement {
       connect = case when ${isNotOurs} then excluded.connect else coalesce(excluded.connect, entitlement.connect) end,
       next_look_at = clock_timestamp(), gives = true, updated_at = clock_timestamp(),
       held_before = case when ${isNotOurs}
-        then excluded.held_before and entitlement.may_land_until is null
+        then excluded.held_before and entitlement.may_land_until is null and not ${isBackAgain}
         else entitlement.held_before end,
       observed = case when ${isNotOurs} then 'unknown' else entitlement.observed end,
       held_since = case when not ${isHeldByNobody} then entitlement.held_since end,
@@ -136,6 +136,11 @@ function isServed({ provisioner_id }: ProvisionerRef): Statement {
 /** The ledger's row says that nothing of ours is at the target. */
 const isNotOurs = sql`(entitlement.act is null and (entitlement.observed = 'absent'
   or coalesce(entitlement.drift = 'added', false)))`
+
+/** It was removed by hand under a grant that goes on. What was put back since is the access of that grant, and ends with it. */
+const isBackAgain = sql`(coalesce(entitlement.drift = 'removed', false) and not entitlement.held_before
+  and exists (select from access_grant live where live.tenant_id = entitlement.tenant_id
+    and live.entitlement_id = entitlement.id and live.status = 'active'))`
 
 /**
  * The time that its holder has the access begins again: it was gone, or it was there before us, where it stays when its grants have
