@@ -192,5 +192,8 @@ const isSettled = sql`(mine.gone or e.act is null)
     or (e.drift is not null and not (e.drift = 'added' and ${isMade(sql`e.target`)})
       and e.drift = case when ${isWanted} then 'removed' else 'added' end))`
 
-/** No late effect can have come unseen: the access is gone, as a check saw that was due after the time for it. */
-const noneLanded = sql`(mine.gone and e.may_land_until <= mine.due_at)`
+/**
+ * No late effect can have come unseen: the access is gone, as a check saw that was due after the time for it. A moment that is still to come was
+ * due by a clock that was set back since.
+ */
+const noneLanded = sql`(mine.gone and e.may_land_until <= least(mine.due_at, clock_timestamp()))`
