@@ -145,6 +145,20 @@ test('more than the bound waits for a person (F18)', async (t) => {
   assert.equal((await on.holders()).length, lost.length - 1)
 })
 
+test('a target that lists no more keeps what was found there', async (t) => {
+  const target = await webhookTarget()
+  const on = await stageAt(target)
+  t.after(on.close)
+  const { restored } = await on.losing(() => given(on.original))
+  await restored.adopt()
+  await until('it is found', async () => (await on.orphansOf(restored)).length === 1)
+  const config = { url: target.receiver.url, lists: false }
+  const changed = await restored.call('PATCH', `/v1/provisioners/${on.tenant.provisioner_id}`, { config })
+  assert.equal(changed.status, 200)
+  await restored.sweep()
+  assert.equal((await on.orphansOf(restored)).length, 1)
+})
+
 test('a failover begins an epoch without a person: what it lost is ended, and access goes on', async (t) => {
   const on = await stageAt(await postgresqlTarget())
   t.after(on.close)
