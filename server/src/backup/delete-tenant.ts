@@ -91,14 +91,17 @@ async function requireNothingHeld(client: SingleConnection, tenant_id: string): 
       (select count(*)::int from entitlement e where e.tenant_id = $1
         and (e.next_look_at is not null or e.act is not null or e.may_land_until > clock_timestamp()
           or e.observed = 'unknown'
-          or (e.observed = 'present' and not e.held_before and e.drift is distinct from 'added'))) as at_targets`,
+          or (e.observed = 'present' and not e.held_before and e.drift is distinct from 'added')
+          or exists (select from orphan o where o.tenant_id = e.tenant_id and o.id = e.id and o.origin = 'ours')))
+        as at_targets`,
     [tenant_id],
   )
   const { live, at_targets } = rows[0] ?? { live: 0, at_targets: 0 }
   if (live > 0) throw new Error(`the tenant has live grants ${live}: end them with \`tenant suspend --end-access\``)
   if (at_targets > 0) {
     throw new Error(
-      `access of the tenant may still be at its targets, in places ${at_targets}: wait until the service has taken it away`,
+      `access of the tenant may still be at its targets, in places ${at_targets}: wait until the service has taken it away. ` +
+        'What is left are orphans of its provisioners: `tenant resume` it, end them, and suspend it again',
     )
   }
 }
