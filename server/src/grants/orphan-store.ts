@@ -195,20 +195,20 @@ export const endOrphan: EndOrphan = async (ctx, { provisioner_id, orphan_id }) =
 
 /**
  * Forgets what this sweep did not list: it is gone from the target. What was being ended stays until the ledger has seen it gone, and an event
- * says so. `isListed`: whether the target lists at all. Else only what was being ended is known to be gone.
+ * says so. `lists`: the target lists what it holds. Else only what was being ended is known to be gone.
  */
 export async function forgetGone(
   ctx: WorkCtx,
   item: WorkItem,
   { provisioner_id, began_at }: Sweep,
-  isListed: boolean,
+  lists: boolean,
 ): Promise<void> {
   const { tx } = ctx
   await tx.write([
     sql`with gone as (
         delete from orphan o where ${ofProvisioner(tx, provisioner_id)} and o.origin <> 'foreign_set'
           and o.listed_at < ${began_at}::timestamptz and ${isStillSwept(tx, item)}
-          and (${isListed}::boolean or o.ending_since is not null)
+          and (${lists}::boolean or o.ending_since is not null)
           and not exists (select from entitlement e where e.tenant_id = o.tenant_id and e.id = o.id
             and o.ending_since is not null and (e.observed <> 'absent' or e.act is not null))
         returning o.id, o.ending_since, ${factsOf(sql`o`)} as facts),

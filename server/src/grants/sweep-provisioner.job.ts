@@ -45,7 +45,7 @@ export function sweepProvisioner(drivers: Drivers): DueWork {
         const isClaimed = await drivers.beat(ctx.tx, sweep)
         const driver = await drivers.of(ctx.tx, sweep)
         const differs = await compareAll(ctx, item, sweep, driver)
-        const hasOrphans = await handleOrphans(ctx, item, sweep, { isClaimed, isListed: driver.discover !== null })
+        const hasOrphans = await handleOrphans(ctx, item, sweep, { isClaimed, lists: driver.discover !== null })
         // What is ours is ended first: the list may take long.
         const isListed = !hasOrphans && (await listForeign(ctx, item, sweep, driver))
         const epoch = isListed ? sweep.epoch : undefined
@@ -89,12 +89,12 @@ async function handleOrphans(
   ctx: WorkCtx,
   item: WorkItem,
   sweep: Sweep,
-  { isClaimed, isListed }: { isClaimed: boolean; isListed: boolean },
+  { isClaimed, lists }: { isClaimed: boolean; lists: boolean },
 ): Promise<boolean> {
   if (!sweep.is_whole && !sweep.has_orphans) return false
   // Without a claim, another one that acts there is not seen, and what it gave would look lost.
   if (isClaimed || sweep.is_adopted) await endOrphans(ctx, item, sweep)
-  await forgetGone(ctx, item, sweep, isListed)
+  await forgetGone(ctx, item, sweep, lists)
   return hasOrphansToEnd(ctx.tx, sweep.provisioner_id)
 }
 
