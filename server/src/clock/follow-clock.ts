@@ -24,6 +24,8 @@ export function followClock({ work }: Pick<Database, 'work'>, following: Followi
   const { log, onJump, moveEnds, now = () => performance.now() } = following
   let watch: Watch | undefined
   let knownBackMs: number | undefined
+  /** The total as of which waits were shortened. */
+  let shortenedFor: number | undefined
   /** Since when all was moved as of that total. */
   let done: { back_ms: number; since: number } | undefined
 
@@ -77,6 +79,8 @@ export function followClock({ work }: Pick<Database, 'work'>, following: Followi
       done = undefined
       return everyMs
     }
+    // Ends are moved in parts, which may take long: what waits does not wait for them.
+    if (shortenedFor !== row.back_ms && (await shorten())) shortenedFor = row.back_ms
     const { left, fault } = await moveEnds()
     if (fault !== undefined) notNow(fault)
     if (left === 'more') return 0

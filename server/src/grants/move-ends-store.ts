@@ -2,6 +2,7 @@ import { sql } from '../db/sql.ts'
 import type { UnrestrictedTx } from '../db/transaction.ts'
 import { emitEach } from '../events/emit.ts'
 import { type Statement, systemActor, type Tx } from '../kernel/context.ts'
+import { lateEffectFor } from './entitlement-store.ts'
 
 /** Access whose end is to be moved, of one tenant. */
 export type EndsToMove = { tenant_id: string; entitlement_ids: string[] }
@@ -58,7 +59,7 @@ export async function moveEnds(tx: Tx, entitlement_ids: readonly string[]): Prom
           coalesce(g.held_since, g.activated_at) as held_since, least(g.expires_at, g.expiring_at) as due_at),
       due as (
         update entitlement e set next_look_at = least(e.next_look_at - m.back, m.due_at),
-          may_land_until = e.may_land_until - m.back,
+          may_land_until = case when e.may_land_until is not null then least(e.may_land_until, ${lateEffectFor}) end,
           held_since = case when e.held_since is not null then least(e.held_since, m.held_since) end
         from (select entitlement_id, min(due_at) as due_at, min(held_since) as held_since, max(back) as back from moved
           group by entitlement_id) m

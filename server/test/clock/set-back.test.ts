@@ -169,6 +169,29 @@ test('a retry waits no longer than by the new clock, and the lease of a process 
   await on.grantsAre(request, 'revoked', 'deprovisioned')
 })
 
+test('a late effect is checked for no longer than after a call of now, and no less after one since the jump', async () => {
+  const on = await extensionStage(house, 'late')
+  const [former, since] = [await on.given('400000000001'), await on.given('400000000002')]
+  const mayLand = (grant: string, set: string) =>
+    house.asSuperuser<{ until: string; left: number }>(
+      `update entitlement set may_land_until = ${set}
+        where id = (select entitlement_id from access_grant where id = $1)
+        returning may_land_until::text as until,
+          extract(epoch from may_land_until - clock_timestamp())::float8 as left`,
+      [grant],
+    )
+  await mayLand(former.id, `clock_timestamp() + interval '75 minutes'`)
+  const [before] = await mayLand(since.id, `clock_timestamp() + interval '15 minutes'`)
+  await addBack(3_600)
+  await settled(startProcess())
+  const [[moved], [kept]] = [
+    await mayLand(former.id, 'may_land_until'),
+    await mayLand(since.id, 'may_land_until'),
+  ] as const
+  assert.equal(kept?.until, before?.until)
+  assert.ok(moved !== undefined && moved.left <= 15 * 60)
+})
+
 test('access that is held up holds up no other', async () => {
   const on = await extensionStage(house, 'held up')
   const [one, other] = [await on.given('400000000001'), await on.given('400000000002')]
@@ -234,7 +257,21 @@ test('many ends are moved, part by part', async () => {
     )
   await addBack(60)
   assert.equal((await left()).length, 1_201)
-  await settled(startProcess())
+  // A process that is gone holds one of them, by the clock as it was set: that waits for no part.
+  await house.asSuperuser(
+    `update entitlement set lease_until = clock_timestamp() + interval '1 hour'
+      where id = (select entitlement_id from access_grant where id = $1)`,
+    [id],
+  )
+  const process = startProcess()
+  await process.tick()
+  assert.ok((await left()).length > 0)
+  const long = await house.asSuperuser(
+    `select from entitlement where tenant_id = $1 and lease_until > clock_timestamp() + interval '20 seconds'`,
+    [on.tenant_id],
+  )
+  assert.equal(long.length, 0)
+  await settled(process)
   assert.equal((await left()).length, 0)
   const [{ ends } = { ends: 0 }] = await house.asSuperuser<{ ends: number }>(
     'select count(distinct expires_at)::int as ends from access_grant where tenant_id = $1',
