@@ -107,12 +107,15 @@ export async function saveForeign(
   ])
 }
 
-/** Of the orphans `o` with their entitlements `e`: those that may be ended. What was not ours is taken over only where no act is under way. */
-const isEndable = sql`(o.origin = 'ours' and o.ending_since is null and (e.held_before or e.drift = 'added')
-  and e.observed = 'present' and e.act is null and not ${isWanted})`
+/**
+ * Of the orphans `o` with their entitlements `e`: those that may be ended. What was not ours is taken over only where no act is under way. The
+ * ledger may have it as absent: not every target can be asked about one access, and the sweep has listed it.
+ */
+const isEndable = sql`(o.origin = 'ours' and o.ending_since is null and e.act is null and not ${isWanted}
+  and (e.observed = 'absent' or e.observed = 'present' and (e.held_before or e.drift = 'added')))`
 
 /** The entitlement becomes ours, and due: it is revoked as any access that no grant wants. */
-const takenOver = sql`held_before = false, drift = null, drifted_at = null, suspected = false,
+const takenOver = sql`held_before = false, observed = 'present', drift = null, drifted_at = null, suspected = false,
   next_look_at = clock_timestamp(), updated_at = clock_timestamp()`
 
 const aboutOrphan = (provisioner_id: string | null, what: 'ending' | 'ended') =>

@@ -2,39 +2,14 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { newId } from '../../src/kernel/id.ts'
 import { exclusiveTag, tagKeys } from '../../src/provisioners/aws-identity-center/own-set.ts'
-import { asPromoted, historyStage, type Requester, type Site } from '../support/history-stage.ts'
+import { asPromoted } from '../support/history-stage.ts'
+import { given, orphanStage } from '../support/orphan-stage.ts'
 import { awsTarget, postgresqlTarget, webhookTarget } from '../support/real-targets.ts'
 import { until } from '../support/wait.ts'
 
 /** What a sweep does with access that the ledger does not know, besides the plain case. */
-type Orphan = { id: string; origin: string; status: string; target_key: string; exclusive: boolean }
-
-async function given(site: Site, known?: Requester) {
-  const person = known ?? (await site.person())
-  return { email: person.email, person, grant: await site.active(await site.ask(person)) }
-}
-
-async function stageAt<Target extends Parameters<typeof historyStage>[0]>(target: Target) {
-  const on = await historyStage(target)
-  const path = `/v1/provisioners/${on.tenant.provisioner_id}/orphans`
-  return {
-    ...on,
-    holders: on.target.holders,
-    /** The original loses these grants: it ends, and is restored from a backup that was made before them. */
-    async losing<Lost>(lose: () => Promise<Lost>): Promise<{ lost: Lost; restored: Site }> {
-      const file = await on.backUp(on.original)
-      const lost = await lose()
-      await on.original.house.app.stop()
-      return { lost, restored: await on.restored(file) }
-    },
-    orphansOf: async (site: Site) => (await site.get(path)).data as Orphan[],
-    end: (site: Site, orphan_id: string) => site.call('POST', `${path}/${orphan_id}/end`, {}),
-    close: on.end,
-  }
-}
-
 test('nothing is ended before the second look, and a person may end it sooner', async (t) => {
-  const on = await stageAt(await postgresqlTarget())
+  const on = await orphanStage(await postgresqlTarget())
   t.after(on.close)
   const people = [await on.original.person(), await on.original.person()] as const
   const { lost, restored } = await on.losing(async () => {
@@ -75,27 +50,8 @@ test('nothing is ended before the second look, and a person may end it sooner', 
   })
 })
 
-test('access that had ended, and was given again before history was lost, is ended too', async (t) => {
-  const on = await stageAt(await postgresqlTarget())
-  t.after(on.close)
-  const ended = await given(on.original)
-  await on.original.revoke(ended.grant)
-  await until('it is ended', async () => {
-    const { provisioning } = (await on.original.grant(ended.grant)) as { provisioning?: { step: string } }
-    return provisioning?.step === 'gone'
-  })
-  const { restored } = await on.losing(async () => on.original.active(await on.original.ask(ended.person)))
-  await restored.db.asSuperuser(`update entitlement set updated_at = updated_at - interval '2 minutes'`)
-  await restored.noSecondLook()
-  await restored.adopt()
-  await until('it is ended again', async () => {
-    await restored.sweep()
-    return (await on.holders()).length === 0
-  })
-})
-
 test('lost access that is requested again before it is found is ended with the new grant', async (t) => {
-  const on = await stageAt(await webhookTarget())
+  const on = await orphanStage(await webhookTarget())
   t.after(on.close)
   const person = await on.original.person()
   const { restored } = await on.losing(() => given(on.original, person))
@@ -115,7 +71,7 @@ test('lost access that is requested again before it is found is ended with the n
 
 test('a login of the target that holds the lock of the claims keeps nothing from being ended', async (t) => {
   const target = await postgresqlTarget()
-  const on = await stageAt(target)
+  const on = await orphanStage(target)
   t.after(on.close)
   const held = await given(on.original)
   const attacker = await target.server.signIn('postgres', target.server.password)
@@ -126,7 +82,7 @@ test('a login of the target that holds the lock of the claims keeps nothing from
 })
 
 test('more than the bound waits for a person (F18)', async (t) => {
-  const on = await stageAt(await postgresqlTarget())
+  const on = await orphanStage(await postgresqlTarget())
   t.after(on.close)
   const { lost, restored } = await on.losing(() => Promise.all(Array.from({ length: 21 }, () => given(on.original))))
   await restored.noSecondLook()
@@ -147,7 +103,7 @@ test('more than the bound waits for a person (F18)', async (t) => {
 
 test('a target that lists no more keeps what was found there', async (t) => {
   const target = await webhookTarget()
-  const on = await stageAt(target)
+  const on = await orphanStage(target)
   t.after(on.close)
   const { restored } = await on.losing(() => given(on.original))
   await restored.adopt()
@@ -160,7 +116,7 @@ test('a target that lists no more keeps what was found there', async (t) => {
 })
 
 test('a failover begins an epoch without a person: what it lost is ended, and access goes on', async (t) => {
-  const on = await stageAt(await postgresqlTarget())
+  const on = await orphanStage(await postgresqlTarget())
   t.after(on.close)
   const known = await given(on.original)
   const file = await on.backUp(on.original)
@@ -176,7 +132,7 @@ test('a failover begins an epoch without a person: what it lost is ended, and ac
 })
 
 test('a role that two provisioners sign in as proves nothing: a person decides (T18)', async (t) => {
-  const on = await stageAt(await postgresqlTarget())
+  const on = await orphanStage(await postgresqlTarget())
   t.after(on.close)
   const { restored } = await on.losing(async () => {
     await given(on.original)
@@ -221,7 +177,7 @@ suite('at AWS', () => {
   test('a forged mark proves nothing, and sets of the organization are listed, exclusive ones first (F17)', async (t) => {
     const target = await awsTarget()
     const { aws } = target
-    const on = await stageAt(target)
+    const on = await orphanStage(target)
     t.after(on.close)
     const { account_id: account } = target.wanted.metadata as { account_id: string }
     const { restored } = await on.losing(async () => {
@@ -256,7 +212,7 @@ suite('at AWS', () => {
 
   test('a claim that a party without our key wrote stops what is given, and no end', async (t) => {
     const target = await awsTarget()
-    const on = await stageAt(target)
+    const on = await orphanStage(target)
     t.after(on.close)
     const held = await given(on.original)
     await on.original.sweep()
@@ -278,7 +234,7 @@ suite('at AWS', () => {
   test('a set that is gone before its end is ended without a fault (F19)', async (t) => {
     const target = await awsTarget()
     const { aws } = target
-    const on = await stageAt(target)
+    const on = await orphanStage(target)
     t.after(on.close)
     const { restored } = await on.losing(() => given(on.original))
     await restored.adopt()
