@@ -89,6 +89,12 @@ export function mine(
 export function isOfMine({ tenant_id }: Tx): Statement {
   return sql`g.tenant_id = ${tenant_id} and g.entitlement_id = mine.id and g.id = any(array(
     select one.id from mine cross join lateral (
+/** Locks entitlements in the order of their ids, before several writes about parts of them. */
+export function holdEntitlements(tx: Tx, items: readonly WorkItem[]): Statement {
+  return sql`select from entitlement e where e.tenant_id = ${tx.tenant_id}
+    and e.id = any(${items.map(({ id }) => id)}::uuid[]) order by e.id for no key update`
+}
+
       select one.id from access_grant one where one.tenant_id = ${tenant_id} and one.entitlement_id = mine.id
       offset 0) one))`
 }

@@ -5,7 +5,16 @@ import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { settingSeconds } from '../settings/setting-store.ts'
 import { isActive } from '../users/active-store.ts'
 import type { Waiting } from './convergence.ts'
-import { emitOfGrants, grantsOf, isWanted, lateEffectFor, leaseOf, mine, ours } from './entitlement-store.ts'
+import {
+  emitOfGrants,
+  grantsOf,
+  holdEntitlements,
+  isWanted,
+  lateEffectFor,
+  leaseOf,
+  mine,
+  ours,
+} from './entitlement-store.ts'
 import { assign, assignEither, isBefore } from './grant-transition-store.ts'
 import { missingTo } from './move-ends-store.ts'
 import type { PolicyVerdict } from './policy-verdict.ts'
@@ -37,9 +46,8 @@ async function writeByRules<Row extends Permitted, Answer>(
     order by u.id for share`
   const parts = Map.groupBy(rows, ({ permitted }) => wholeText(permitted.rulesUnchanged))
   const writes = [...parts.values()].map((part) => write(part, part[0]?.permitted.rulesUnchanged ?? sql`false`))
-  const holdEntitlements = sql`select from entitlement e where e.tenant_id = ${tx.tenant_id}
-    and e.id = any(${rows.map(({ item }) => item.id)}::uuid[]) order by e.id for no key update`
-  const locks = [...(ids.length > 0 ? [holdHolders] : []), ...(parts.size > 1 ? [holdEntitlements] : [])]
+  const items = rows.map(({ item }) => item)
+  const locks = [...(ids.length > 0 ? [holdHolders] : []), ...(parts.size > 1 ? [holdEntitlements(tx, items)] : [])]
   const answers = await tx.write([...locks, ...writes])
   return answers.slice(-writes.length).flat() as Answer[]
 }

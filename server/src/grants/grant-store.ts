@@ -98,11 +98,13 @@ export async function revokeLiveGrant(
   const holdHolder = sql`select from tenant_user u where u.tenant_id = ${ctx.tx.tenant_id}
     and u.id = (select g.user_id from access_grant g where g.tenant_id = ${ctx.tx.tenant_id} and g.id = ${id})
     for no key update`
-  const these = sql`g.id = any(${withExtensions(ctx.tx, id)})`
+  const theirs = sql`g.id = any(${withExtensions(ctx.tx, id)})`
+  const these = sql`g.id = any(array(select g.id from access_grant g where ${isLive(ctx.tx, theirs)}
+    order by g.id for no key update))`
   const [, , , ended, [now]] = await ctx.tx.write([
     holdHolder,
     cancelExtension,
-    holdEntitlements(ctx.tx, these),
+    holdEntitlementsOf(ctx.tx, theirs),
     revoke(ctx, these, reason, sql<GrantRow>`select ${columns} from revoked g`),
     sql<{ status: GrantStatus }>`select status from access_grant where tenant_id = ${ctx.tx.tenant_id} and id = ${id}`,
   ])
@@ -140,7 +142,7 @@ async function revokeAll(ctx: WorkCtx, theirs: Statement, reason: string | null)
     order by g.id limit ${maxRevokedAtOnce} for no key update))`
   const revokeNext = revoke(ctx, next, reason, sql<{ count: number }>`select count(*)::integer as count from revoked`)
   let total = 0
-  let [, [ended]] = await tx.write([holdEntitlements(tx, theirs), revokeNext])
+  let [, [ended]] = await tx.write([holdEntitlementsOf(tx, theirs), revokeNext])
   for (;;) {
     const count = ended?.count ?? 0
     total += count
@@ -158,7 +160,7 @@ function isLive({ tenant_id }: Tx, which: Statement): Statement {
  * entitlements in the order of their ids, then the grants. Code that links, gives or revokes uses the same order, so no
  * grant is linked to an entitlement meanwhile, and no deadlock occurs.
  */
-function holdEntitlements(tx: Tx, which: Statement): Statement {
+function holdEntitlementsOf(tx: Tx, which: Statement): Statement {
   return sql`select from entitlement e
     where e.tenant_id = ${tx.tenant_id}
       and e.id in (select g.entitlement_id from access_grant g where ${isLive(tx, which)})

@@ -30,6 +30,7 @@ export async function linkGrants(tx: Tx, links: readonly Link[]): Promise<LinkOu
     ...{ key: plan.key, target: plan.target, held: plan.held, connect: plan.connect },
     ...{ session_seconds: plan.session_seconds, recorded_as: plan.recorded_as ?? null },
   }))
+  rows.sort((one, other) => (one.grant_id < other.grant_id ? -1 : 1))
   const { linking, locks } = linkingOf(tx, asJson(rows))
   const named = (ref: ProvisionerRef) => `${ref.provisioner} ${ref.provisioner_id} ${ref.provisioner_version}`
   const refs = new Map(links.map(({ ref }) => [named(ref), ref]))
@@ -38,11 +39,11 @@ export async function linkGrants(tx: Tx, links: readonly Link[]): Promise<LinkOu
     ...locks,
     insertEntitlements(tx, linking),
     sql<Linked>`with ${linking},
-      ours as (
+      ours as materialized (
         select l.grant_id, l.generation, l.is_served, g.status, e.id as entitlement_id
         from linking l
         cross join lateral (select g.status from access_grant g where g.tenant_id = ${tx.tenant_id}
-          and g.id = l.grant_id and g.generation = l.generation offset 0) g
+          and g.id = l.grant_id and g.generation = l.generation for no key update) g
         left join lateral (select e.id from entitlement e where e.tenant_id = ${tx.tenant_id}
           and e.provisioner = l.provisioner and e.target_key = l.key offset 0) e on true),
       linked as (

@@ -7,6 +7,7 @@ import { sql } from '../db/sql.ts'
 import { type Statement, systemActor, type WorkCtx } from '../kernel/context.ts'
 import { linkGrant } from './batched-entitlement-store.ts'
 import { revokeGrantsOf, revokeLiveGrant } from './grant-store.ts'
+import { linkGrants } from './link-store.ts'
 
 /** Nothing extends the grants of this file. */
 const nothing = sql`select`
@@ -93,4 +94,25 @@ test('linking a grant locks its holder, so that a revoke waits for the link', as
     ])
     assert.deepEqual(rows, [])
   })
+})
+
+test('grants are linked in the order of their ids, whatever the order of the batch', async () => {
+  const ids = [await stage(), await stage()].sort()
+  const [first = '', second = ''] = ids
+  const links = [second, first].map((id) => ({
+    item: { tenant_id, id, generation: '0' },
+    ref: { provisioner: 'sandbox' as const, provisioner_id: null, provisioner_version: null },
+    plan: { key: `place of ${id}`, target: {}, held: false, session_seconds: 0, connect: null },
+  }))
+  const { linking } = await tx.interactive(async (inside) => {
+    const lock = (id: string) =>
+      inside.read(sql`select from access_grant where tenant_id = ${tenant_id} and id = ${id} for update`)
+    await lock(first)
+    const linking = linkGrants(tx, links)
+    await aLockIsWaitedFor(house, inside)
+    // If it held the second already, this would be a deadlock.
+    await lock(second)
+    return { linking }
+  })
+  assert.deepEqual(await linking, ['linked', 'linked'])
 })

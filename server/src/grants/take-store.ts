@@ -4,6 +4,7 @@ import type { Statement, Tx } from '../kernel/context.ts'
 import type { Ending, Failure } from './convergence.ts'
 import {
   emitOfGrants,
+  holdEntitlements,
   isLeaving,
   isMade,
   isOfMine,
@@ -57,7 +58,8 @@ export async function settle(tx: Tx, settlings: readonly Settling[]): Promise<un
   if (waiting.length > 0) writes.push(showWhy(tx, waiting))
   if (leaving.length > 0) writes.push(awaitTarget(tx, leaving))
   if (others.length > 0) writes.push(postponeChecks(tx, others))
-  await tx.write(writes)
+  const items = settlings.map(({ item }) => item)
+  await tx.write(writes.length > 1 ? [holdEntitlements(tx, items), ...writes] : writes)
   return settlings.map(() => undefined)
 }
 
