@@ -120,11 +120,20 @@ test('a provisioner that begins to correct drift also corrects the drift that wa
   assert.equal((await on.view(back)).provisioning.step, 'gone')
 })
 
+/** As version 0.1.0 leaves access whose end was checked after the time for a late effect. */
+const leaveLandingTime = (tenant_id: string) =>
+  house.asSuperuser(
+    `update entitlement set may_land_until = clock_timestamp() - interval '1 hour'
+      where tenant_id = $1 and next_look_at is null`,
+    [tenant_id],
+  )
+
 test('access added by hand after its end is notified on its grant, and stays (F8)', async () => {
   const on = await driftStage(house, 'added again', false)
   const access = await on.held(account)
   await on.revoke(access)
   await on.grantsAre(access.request, 'revoked', 'deprovisioned')
+  await leaveLandingTime(on.tenant_id)
   await on.byHand.add(account)
   await on.sweep()
   await on.sweep()
@@ -150,6 +159,16 @@ test('access added by hand after its end is foreign: a new grant joins it and le
   await on.sweep()
   assert.equal(await on.heldAt(account), 1)
   assert.equal((await on.view({ grant: grant?.id ?? '' })).provisioning.step, 'left')
+})
+
+test('access added by hand after its end is foreign also where a new grant finds it before a sweep', async () => {
+  const on = await driftStage(house, 'asked for, then found', false)
+  const access = await on.held(account)
+  await on.revoke(access)
+  await on.grantsAre(access.request, 'revoked', 'deprovisioned')
+  await leaveLandingTime(on.tenant_id)
+  await on.byHand.add(account)
+  await on.grantsAre(await on.ask(on.account(account)), 'active', 'not_attempted')
 })
 
 test('a provisioner that corrects drift revokes access added by hand after its end, and the drift is notified (F8)', async () => {

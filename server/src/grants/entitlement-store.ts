@@ -50,6 +50,13 @@ export const lateEffectFor = sql`clock_timestamp() + interval '15 minutes'`
  */
 export const mayLand = sql`(e.may_land_until is not null and (e.may_land_until > now() or not ${isWanted}))`
 
+/**
+ * It rests, and was checked after the time for a late effect. A process of version 0.1.0, which may still run beside this one, leaves the moment
+ * there.
+ */
+export const landsNoMore = (entitlement: Statement) =>
+  sql`(${entitlement}.next_look_at is null and ${entitlement}.may_land_until <= clock_timestamp())`
+
 /** Whether the grant `g` has ended and its access is not yet revoked. */
 export const isLeaving = sql`(${isBefore('finish')}
   and g.provisioning_status in ('deprovisioning', 'deprovisioning_failed'))`
@@ -82,6 +89,12 @@ export function mine(
         for no key update) held)`
 }
 
+/** Locks entitlements in the order of their ids, before several writes about parts of them. */
+export function holdEntitlements(tx: Tx, items: readonly WorkItem[]): Statement {
+  return sql`select from entitlement e where e.tenant_id = ${tx.tenant_id}
+    and e.id = any(${items.map(({ id }) => id)}::uuid[]) order by e.id for no key update`
+}
+
 /**
  * Whether the grant `g` is of an entitlement in `mine`. The array lets PostgreSQL find each grant by its key. By a join, a plan without
  * statistics would read all grants of the tenant.
@@ -89,12 +102,6 @@ export function mine(
 export function isOfMine({ tenant_id }: Tx): Statement {
   return sql`g.tenant_id = ${tenant_id} and g.entitlement_id = mine.id and g.id = any(array(
     select one.id from mine cross join lateral (
-/** Locks entitlements in the order of their ids, before several writes about parts of them. */
-export function holdEntitlements(tx: Tx, items: readonly WorkItem[]): Statement {
-  return sql`select from entitlement e where e.tenant_id = ${tx.tenant_id}
-    and e.id = any(${items.map(({ id }) => id)}::uuid[]) order by e.id for no key update`
-}
-
       select one.id from access_grant one where one.tenant_id = ${tenant_id} and one.entitlement_id = mine.id
       offset 0) one))`
 }

@@ -4,7 +4,7 @@ import type { Statement, Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import type { Plan } from '../provisioners/driver.ts'
 import type { ProvisionerRef } from '../provisioners/drivers.ts'
-import { asJson, leaseOf } from './entitlement-store.ts'
+import { asJson, landsNoMore, leaseOf } from './entitlement-store.ts'
 import type { GrantStatus } from './grant.ts'
 import { keepSwept } from './sweep-store.ts'
 
@@ -115,7 +115,8 @@ function insertEntitlements(tx: Tx, linking: Statement): Statement {
       connect = case when ${isNotOurs} then excluded.connect else coalesce(excluded.connect, entitlement.connect) end,
       next_look_at = clock_timestamp(), gives = true, updated_at = clock_timestamp(),
       held_before = case when ${isNotOurs}
-        then excluded.held_before and entitlement.may_land_until is null and not ${isBackAgain}
+        then excluded.held_before and not ${isBackAgain}
+          and (entitlement.may_land_until is null or ${landsNoMore(sql`entitlement`)})
         else entitlement.held_before end,
       observed = case when ${isNotOurs} then 'unknown' else entitlement.observed end,
       held_since = case when not ${isHeldByNobody} then entitlement.held_since end,

@@ -5,7 +5,7 @@ import type { Statement, Tx, WorkCtx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import type { Sighting } from '../provisioners/driver.ts'
 import type { ProvisionerRef } from '../provisioners/drivers.ts'
-import { isMade, isWanted } from './entitlement-store.ts'
+import { isMade, isWanted, landsNoMore } from './entitlement-store.ts'
 import { insertOrphans, orphanOf, orphansIn } from './orphan-store.ts'
 import { betweenSweepsSeconds, maxCompared, type Sweep, sweptEarlierSeconds, sweptEverySeconds } from './sweep.ts'
 import { isStillSwept, stillSweeps } from './sweep-lease-store.ts'
@@ -106,6 +106,7 @@ export async function suspect(tx: Tx, item: WorkItem, ids: readonly string[], wi
           and ${isStillSwept(tx, item)}
         order by e.id for no key update)
       update entitlement e set suspected = true,
+        may_land_until = case when not ${landsNoMore(sql`e`)} then e.may_land_until end,
         next_look_at = case when e.lease_until is not null then clock_timestamp()
           else least(e.next_look_at, clock_timestamp() + random() * make_interval(secs => ${withinSeconds})) end
       from suspects where e.tenant_id = ${tx.tenant_id} and e.id = suspects.id`,
