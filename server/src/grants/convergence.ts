@@ -103,15 +103,17 @@ function demand(held: boolean, waiting: readonly Waiting[]) {
 // ── How a run ends ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /**
- * An act, a poll or an observation failed. `giving`: it was to give access. `permanent`: grants that wait for it fail. `alarm`:
- * a revoke has failed so often that people are notified; it is still retried. `may_land`: an act that gives access may have
- * begun anyway (late effect). `reference`: the target's own name for what failed.
+ * An act, a poll or an observation failed. `giving`: it was to give access. `permanent`: grants that wait for it fail. `clears_act`:
+ * nobody follows the act any more. `repeats_act`: it is then begun again, whatever is wanted by then. `alarm`: a revoke has failed so often that
+ * people are notified; it is still retried. `may_land`: an act that gives access may have begun anyway (late effect). `reference`: the target's
+ * own name for what failed.
  */
 export type Failure = {
   message: string
   giving: boolean
   permanent: boolean
   clears_act: boolean
+  repeats_act: boolean
   alarm: boolean
   may_land: boolean
   reference: string | null
@@ -160,16 +162,23 @@ export function comeBack({ act }: Run, step: Step, { after_ms, why }: NotNow): E
 /** After this many failed polls of an operation that the target has lost, the run observes the target itself. */
 const maxPollFailures = 4
 
-/** A revoke is retried indefinitely. A grant is retried until its deadline or a permanent refusal. */
+/**
+ * A revoke is retried indefinitely. A grant is retried until its deadline or a permanent refusal.
+ * INVARIANT: a revoke that may still take effect is repeated before the access is given again. Else a grant that wants it by then would count what
+ * is still there, and lose it to the late effect.
+ */
 export function fail(run: Run, step: Step, { kind, message }: TargetError, random: number): Ending {
   const failures = run.failures + 1
   const lostTrack = step === 'poll' && (kind === 'permanent' || failures >= maxPollFailures)
   const begins = step === 'grant' || step === 'revoke'
+  const act = step === 'verify' ? run.completed_now : step === 'poll' ? run.act : step
+  const clears_act = begins || run.completed_now !== null || lostTrack
   const failure = {
     message,
-    giving: step === 'verify' ? run.wanted : (step === 'poll' ? run.act : step) === 'grant',
+    giving: step === 'verify' ? run.wanted : act === 'grant',
     permanent: kind === 'permanent',
-    clears_act: begins || run.completed_now !== null || lostTrack,
+    clears_act,
+    repeats_act: clears_act && act === 'revoke' && kind === 'transient',
     alarm: failures >= alarmAfterFailures,
     may_land: (step === 'grant' || (lostTrack && run.act === 'grant')) && kind === 'transient',
     reference: begins ? null : run.reference,

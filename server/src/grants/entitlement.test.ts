@@ -5,6 +5,7 @@ import { backoffMs, contradicts, driftSeen, type EntitlementState, nextStep, typ
 const calm: EntitlementState = {
   wanted: false,
   joining: false,
+  awaited: false,
   held_before: false,
   observed: 'absent',
   suspected: false,
@@ -29,6 +30,16 @@ const table: [string, Partial<EntitlementState>, Step][] = [
     'rest',
   ],
   ['it is unwanted and present', { observed: 'present' }, 'revoke'],
+  [
+    'it is unwanted and present, and an extension is still to be planned',
+    { observed: 'present', awaited: true },
+    'rest',
+  ],
+  [
+    'a revoke has begun, and an extension is still to be planned',
+    { act: 'revoke', observed: 'unknown', awaited: true },
+    'revoke',
+  ],
   ['it is unwanted, present and foreign', { observed: 'present', held_before: true }, 'rest'],
   ['it is wanted and its state is unknown', { wanted: true, observed: 'unknown' }, 'verify'],
   ['it is unwanted and its state is unknown', { observed: 'unknown' }, 'revoke'],

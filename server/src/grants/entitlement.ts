@@ -18,6 +18,8 @@ export type EntitlementState = {
   wanted: boolean
   /** A pending grant wants it. That grant becomes active only after an observation of the target. */
   joining: boolean
+  /** The extension of a grant that has just ended is approved and not planned yet: the access stays a little longer for it. */
+  awaited: boolean
   /** The access was at the target before any act of ours; it is not ours. */
   held_before: boolean
   observed: Observed
@@ -53,7 +55,7 @@ export function nextStep(state: EntitlementState): Step {
   if (!state.observed_now && isToBeSeen(state)) return 'verify'
   if (wanted) return observed === 'absent' && (state.joining || !isLeft(state, 'removed')) ? 'grant' : 'rest'
   if (held_before) return 'rest'
-  if (observed === 'present') return isLeft(state, 'added') ? 'rest' : 'revoke'
+  if (observed === 'present') return state.awaited || isLeft(state, 'added') ? 'rest' : 'revoke'
   // The access was removed by hand. The revoke removes anything else of ours at the target.
   return state.drift === 'removed' && completed_now !== 'revoke' ? 'revoke' : 'rest'
 }

@@ -90,6 +90,38 @@ test('the late effect of an unanswered call is found and revoked after the revoc
   await stop()
 })
 
+test('a revocation without an answer is repeated before the access is given again', async () => {
+  const on = await stage('lost revocation')
+  const { stop } = startWorkers(house)
+  const first = await on.ask(on.account(account))
+  await on.grantsAre(first, 'active', 'successful')
+  await on.inject({ throttled: 1_000 })
+  await on.revoke(first)
+  const failures = async () => {
+    const [row] = await house.asSuperuser<{ failures: number }>(
+      'select failures from entitlement where tenant_id = $1',
+      [on.tenant_id],
+    )
+    return row?.failures ?? 0
+  }
+  await until('the revocation has failed', async () => (await failures()) > 0)
+  const second = await on.ask(on.account(account))
+  await on.grantsHang(second)
+  // It still has the access, and would lose it to the revocation that may come late.
+  const seen = await failures()
+  await until('the revocation was repeated', async () => {
+    const [grant] = await on.grantsOf(second)
+    assert.equal(grant?.status, 'pending')
+    return (await failures()) > seen
+  })
+  await on.inject({})
+  await on.grantsAre(second, 'active', 'successful')
+  await on.grantsAre(first, 'revoked', 'deprovisioned')
+  const [deleted, created] = [await on.operations('delete'), await on.operations('create')]
+  assert.deepEqual([deleted.length, created.length, await on.heldAt(account)], [1, 2, 1])
+  await stop()
+})
+
 test('a late effect is found that came while no process ran, after the time for which it is checked', async () => {
   const on = await stage('outage')
   await on.inject({ forgotten: 1, throttled: 1_000 })

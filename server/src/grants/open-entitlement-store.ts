@@ -35,7 +35,7 @@ export async function openEntitlements(tx: Tx, items: readonly WorkItem[]): Prom
           e.suspected, e.drift, (extract(epoch from e.given_until) * 1000)::float8 as given_until_ms,
           e.next_look_at::text as due_at, ${mayLand} as may_land,
           (select true from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
-            and g.status = 'active' limit 1) is not null as held,
+            and g.status = 'active' limit 1) is not null as held, ${isAwaited} as awaited,
           (select 1000 * extract(epoch from
               max(coalesce(g.expires_at,
                 coalesce(g.starts_at - ${missingTo(sql`clock_back_ms()`, sql`g`)}, now())
@@ -78,6 +78,17 @@ const dueGrants = (tx: Tx) => sql`due as materialized (
 /** A grant has ended, and the access stays for another grant. */
 const sharedEnd = sql`exists (select from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
     and ${isLeaving}) and ${isWanted}`
+
+/** How long the access of a grant that has ended stays for its approved extension, which is still to be planned: its sessions go on meanwhile. */
+const awaitedSeconds = 60
+
+const isAwaited = sql`exists (select from access_grant g
+  cross join lateral (select from access_request r
+      join access_grant x on x.tenant_id = r.tenant_id and x.request_id = r.id
+    where r.tenant_id = g.tenant_id and r.extends = g.id and x.status = 'pending' and x.entitlement_id is null
+      and x.activate_by > now() offset 0) later
+  where g.tenant_id = e.tenant_id and g.entitlement_id = e.id and g.status = 'expired' and ${isLeaving}
+    and g.ended_at > now() - make_interval(secs => ${awaitedSeconds}))`
 
 const endOnTime = (tx: Tx) => sql`ended as (
     update access_grant g set ${assign('expire')}, expiring_at = null, target_reference = null,

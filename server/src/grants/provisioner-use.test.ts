@@ -113,3 +113,23 @@ test('a disabled provisioner gives nothing new, revokes what it gave, and gives 
   await on.change(id, 'PATCH', { enabled: true })
   await on.grantsAre(after, 'active', 'successful')
 })
+
+test('while a provisioner is disabled nothing is begun there, so no late effect is expected', async () => {
+  const on = await stage('Nothing begun')
+  const { id } = await on.setUp({ serves: [accounts] })
+  await on.grantsAre(await on.ask(on.account('600000000008')), 'active', 'successful')
+  await on.change(id, 'PATCH', { enabled: false })
+  // As if it had been removed, and was to be given again.
+  await house.asSuperuser(
+    `update entitlement set observed = 'absent', next_look_at = clock_timestamp() where tenant_id = $1`,
+    [on.tenant_id],
+  )
+  const kept = await until('it waits for the provisioner', async () => {
+    const [row] = await house.asSuperuser<{ last_error: string | null; may_land_until: string | null }>(
+      'select last_error, may_land_until from entitlement where tenant_id = $1',
+      [on.tenant_id],
+    )
+    return row?.last_error != null && row
+  })
+  assert.deepEqual(kept, { last_error: 'the provisioner that serves it is disabled', may_land_until: null })
+})

@@ -47,6 +47,7 @@ const failure = {
   giving: false,
   permanent: false,
   clears_act: true,
+  repeats_act: false,
   alarm: true,
   may_land: false,
   reference: null,

@@ -110,13 +110,13 @@ function endLeaving(tx: Tx, items: readonly { item: WorkItem; reference: string 
 
 /** Records failures on the entitlements and on the grants that they concern. */
 function saveFailures(tx: Tx, items: readonly ({ item: WorkItem } & Failure)[]): Statement {
-  const facts = sql`, message text, giving boolean, permanent boolean, clears_act boolean, alarm boolean,
-    may_land boolean, reference text`
+  const facts = sql`, message text, giving boolean, permanent boolean, clears_act boolean, repeats_act boolean,
+    alarm boolean, may_land boolean, reference text`
   const rejects = sql`(mine.giving and mine.permanent)`
   return sql`with ${mine(tx, items, facts)},
     failing as (
       update entitlement e set failures = e.failures + 1, last_error = mine.message, updated_at = clock_timestamp(),
-        act = case when not mine.clears_act then e.act end,
+        act = case when not mine.clears_act or mine.repeats_act then e.act end,
         act_reference = case when not mine.clears_act then e.act_reference end,
         observed = case when mine.clears_act then 'unknown' else e.observed end,
         may_land_until = case when mine.may_land then ${lateEffectFor} else e.may_land_until end

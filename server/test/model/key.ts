@@ -66,7 +66,8 @@ function putGrant(grant: Grant, now: number): void {
   const { status, provisioning, plan, linked, activated, starts, expires, activate_by } = grant
   const isOpen = isLive(grant)
   put(ofStatus(status) * 8 + ofProvisioning(provisioning))
-  put(flags(linked, status === 'failed' && activated) * 3 + ofPlan(isOpen ? plan : null))
+  const hasJustExpired = status === 'expired' && expires === now
+  put(flags(linked, status === 'failed' && activated, hasJustExpired) * 3 + ofPlan(isOpen ? plan : null))
   putTick(isOpen || status === 'failed' ? starts : null)
   putTick(status === 'active' && expires !== null ? Math.max(0, expires - now) : null)
   putTick(status === 'pending' || status === 'failed' ? Math.max(0, activate_by - now) : null)
@@ -82,6 +83,7 @@ function putWorker({ at, run, ending, saw, fenced, moved, left }: Worker): void 
 
 function putRun(run: Run, at: Place): void {
   put(flags(run.held, run.held_before, run.suspected, run.may_land, run.wanted, run.joining, run.observed_now))
+  put(Number(run.awaited))
   put(ofObserved(run.observed) * 3 + ofDrift(run.drift))
   put((ofAct(run.act) * 3 + ofAct(run.completed_now)) * 2 + Number(run.act_reference !== null))
   for (const { id, begun } of run.waiting) put(Number(id.at(-1)) * 2 + Number(begun))
@@ -102,6 +104,6 @@ function ofLast(last: Ending['last']): number {
   if ('gone' in last) return 1
   if ('unbegun' in last) return 2
   if ('under_way' in last) return 3 + Number(last.wanted)
-  const { giving, permanent, clears_act, may_land } = last.failure
-  return 16 + flags(giving, permanent, clears_act, may_land)
+  const { giving, permanent, clears_act, repeats_act, may_land } = last.failure
+  return 16 + flags(giving, permanent, clears_act, repeats_act, may_land)
 }

@@ -70,8 +70,17 @@ export function openEntitlement(
       act_reference: row.named ? 'operation' : null,
       ...{ held_before: row.held_before, observed: row.observed, suspected: row.suspected, drift: row.drift },
       may_land: mayLand(onTime, now),
+      awaited: isAwaited(onTime, now),
     },
   }
+}
+
+/** `isAwaited` of the product, for a time that is shorter than a tick: the grant has just expired, and its extension is not linked yet. */
+function isAwaited({ grants }: Entitlement, now: Tick): boolean {
+  const isExpiring = grants.some(
+    (one) => one.linked && one.status === 'expired' && isLeaving(one) && one.expires === now,
+  )
+  return isExpiring && grants.some((one) => one.starts !== null && one.status === 'pending' && !one.linked)
 }
 
 /** `mayLand` of the product; less than 0: null. */
@@ -196,10 +205,10 @@ function isSettled(entitlement: Entitlement): boolean {
 }
 
 function saveFailure(entitlement: Entitlement, failure: Failure, { now, window }: Clock): Entitlement {
-  const { giving, permanent, clears_act, may_land } = failure
+  const { giving, permanent, clears_act, repeats_act, may_land } = failure
   const { row, grants } = entitlement
   const failed = withRow(entitlement, {
-    ...(clears_act && { act: null, named: false, observed: 'unknown' as const }),
+    ...(clears_act && { act: repeats_act ? row.act : null, named: false, observed: 'unknown' as const }),
     may_land_until: may_land ? now + window : row.may_land_until,
   })
   const last = grants.findLast(({ linked }) => linked)

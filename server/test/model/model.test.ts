@@ -50,7 +50,17 @@ test('the key of a state knows every field of a run', () => {
   // A new field goes into `key.ts`, unless it is one of those that never differ in the model.
   const constant = ['act_polls', 'due_at', 'enabled', 'failures', 'is_made', 'corrects_drift', 'target']
   const ofProvisioner = ['provisioner', 'provisioner_id', 'provisioner_version']
-  const inKey = ['act', 'act_reference', 'completed_now', 'drift', 'given_until_ms', 'held', 'held_before', 'joining']
+  const inKey = [
+    'act',
+    'act_reference',
+    'awaited',
+    'completed_now',
+    'drift',
+    'given_until_ms',
+    'held',
+    'held_before',
+    'joining',
+  ]
   const alsoInKey = ['may_land', 'observed', 'observed_now', 'suspected', 'until_ms', 'waiting', 'wanted']
   const unread = ['reference']
   assert.deepEqual(
