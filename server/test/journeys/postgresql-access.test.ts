@@ -116,7 +116,8 @@ for (const [index, major] of targetVersions.entries()) {
 
 async function makeLoginOf(server: TargetPostgres, { email }: Person, managed: boolean): Promise<void> {
   const login = pg.escapeIdentifier(email)
-  await server.asSuperuser(`create role ${login} ${managed ? 'nologin' : 'login'} password 'her own'`)
+  const kind = managed ? 'nologin' : 'login connection limit 20'
+  await server.asSuperuser(`create role ${login} ${kind} password 'her own'`)
   if (managed) await server.asSuperuser(`grant ${login} to sallyport with admin true, inherit false, set false`)
 }
 

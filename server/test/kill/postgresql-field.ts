@@ -55,7 +55,7 @@ export async function openPostgresqlField(): Promise<FieldTarget> {
       adopt: () => undefined,
     }),
     async welcome(email) {
-      await server.asSuperuser(`create role ${pg.escapeIdentifier(email)} login`)
+      await server.asSuperuser(`create role ${pg.escapeIdentifier(email)} login connection limit 20`)
     },
     place(mode) {
       requests += 1

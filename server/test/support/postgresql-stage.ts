@@ -79,9 +79,8 @@ export function inputOf(login: string, more: Partial<PlanInput> = {}): PlanInput
 /** Creates a login as the server's operator does. Returns its name, which is an e-mail address. */
 export async function makeLogin(server: TargetPostgres, managed: boolean, password = 'her own'): Promise<string> {
   const login = `${newId()}@example.com`
-  await server.asSuperuser(
-    `create role ${quoted(login)} ${managed ? 'nologin' : 'login'} password ${pg.escapeLiteral(password)}`,
-  )
+  const kind = `${managed ? 'nologin' : 'login'} connection limit 20`
+  await server.asSuperuser(`create role ${quoted(login)} ${kind} password ${pg.escapeLiteral(password)}`)
   if (managed && server.major >= 16) {
     await server.asSuperuser(`grant ${quoted(login)} to sallyport with admin true, inherit false, set false`)
   }

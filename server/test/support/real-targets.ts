@@ -41,7 +41,7 @@ export async function postgresqlTarget({ made = false } = {}): Promise<RealTarge
     onMade: () => undefined,
     async admit(email) {
       emails.add(email)
-      if (!made) await server.asSuperuser(`create role ${pg.escapeIdentifier(email)} login`)
+      if (!made) await server.asSuperuser(`create role ${pg.escapeIdentifier(email)} login connection limit 20`)
     },
     async holders() {
       const rows = await server.asSuperuser<{ login: string }>(

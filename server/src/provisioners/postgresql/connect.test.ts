@@ -111,7 +111,7 @@ for (const server of servers) {
     for (const name of names) {
       test(`signs in to a database and as a login named ${JSON.stringify(name)}`, async () => {
         const [login, database] = [pg.escapeIdentifier(name), pg.escapeIdentifier(`${name} db`)]
-        await server.asSuperuser(`create role ${login} login password 'her own'`)
+        await server.asSuperuser(`create role ${login} login connection limit 20 password 'her own'`)
         await server.asSuperuser(`create database ${database}`)
         const logins = { login_from: 'list', logins: { 'ada@example.com': name } }
         const driver = postgresql.open(openingOf(configOf(server, { database: `${name} db`, ...logins })))
