@@ -2,7 +2,7 @@ import pg from 'pg'
 import { type Held, type Target, TargetError } from '../driver.ts'
 import type { LeasedConnection } from './connections.ts'
 import { fitsName, nameOfServer, type Settings } from './postgresql-config.ts'
-import { findLoginFault, findOwnFault, findRoleFault } from './role-rules.ts'
+import { connectionLimit, findLoginFault, findOwnFault, findRoleFault, mayTakeAll } from './role-rules.ts'
 import { isEffective, isHeldByOthers, type LoginFacts, type RoleFacts, readLogin, readRole } from './server-roles.ts'
 
 /**
@@ -112,7 +112,7 @@ export function endFor(login: Pick<LoginFacts, 'can_login' | 'valid_until_ms'> |
   return new Date(Math.max(open, until.getTime() + graceMs))
 }
 
-/** Grants the role, and enables a managed login until shortly after the end. All or nothing. */
+/** Grants the role, and enables a managed login until shortly after the end, with a limit of connections. All or nothing. */
 export async function give(leased: LeasedConnection, settings: Settings, held: HeldRole, until: Date): Promise<void> {
   const { query, facts } = leased
   requireMapped(settings, held.role)
@@ -124,7 +124,8 @@ export async function give(leased: LeasedConnection, settings: Settings, held: H
   await query(`grant ${quoted(role.name)} to ${quoted(login.name)} ${options} granted by current_user`)
   if (held.manages_login) {
     const end = endFor(login, until)
-    await query(`alter role ${quoted(login.name)} login valid until ${pg.escapeLiteral(end.toISOString())}`)
+    const limit = mayTakeAll(login) ? `connection limit ${connectionLimit(login.our_room)}` : ''
+    await query(`alter role ${quoted(login.name)} login ${limit} valid until ${pg.escapeLiteral(end.toISOString())}`)
   }
   await query('commit')
 }

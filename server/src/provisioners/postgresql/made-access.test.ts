@@ -89,6 +89,15 @@ suite('on PostgreSQL 18 with logins that Sallyport makes', async () => {
     assert.equal(await verify(extended, hours(2)), 'held')
   })
 
+  test('a login whose limit of connections was lifted gets it again with an extension', async () => {
+    const planned = await plan(inputOf('ada@example.com'))
+    await give(planned)
+    await server.asSuperuser(`alter role ${loginOf(planned)} connection limit -1`)
+    await give(planned, hours(2))
+    const limit = 'select rolconnlimit as "limit" from pg_roles where rolname = $1'
+    assert.deepEqual(await server.asSuperuser(limit, [loginOf(planned)]), [{ limit: 20 }])
+  })
+
   test('the end drops the login, and closes its connections', async () => {
     const planned = await plan(inputOf('ada@example.com'))
     await give(planned)

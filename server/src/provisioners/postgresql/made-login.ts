@@ -5,16 +5,14 @@ import { begin, endFor, type HeldRole, requireMapped } from './held-role.ts'
 import { leftoversPrefix } from './left-behind.ts'
 import { beginOfComment, commentOf, type MadeMark, markOf } from './made-mark.ts'
 import { nameOfServer, type Settings } from './postgresql-config.ts'
-import { findLoginFault, findMakingFault, findOwnFault, findRoleFault } from './role-rules.ts'
-import { isEffective, mayMakeRoles, type RoleFacts, readLogin, readRole } from './server-roles.ts'
+import { connectionLimit, findLoginFault, findMakingFault, findOwnFault, findRoleFault } from './role-rules.ts'
+import { isEffective, mayMakeRoles, type RoleFacts, readLogin, readOurRoom, readRole } from './server-roles.ts'
 
 /** A login that Sallyport made for one grant and its extensions. */
 export type MadeLogin = { oid: string; name: string; can_login: boolean; valid_until_ms: number | null }
 
 /** The role that owns what the login left has its name and this prefix. */
 const maxNameBytes = 63 - leftoversPrefix.length
-/** Connections of a login: one that took them all would leave none for Sallyport, which then could not end it. */
-const maxConnections = 20
 
 /**
  * The name of the login of a grant: who, and which grant, for people who read the server's log. Only letters, digits and `_`, so that
@@ -66,7 +64,7 @@ export async function giveMade(leased: LeasedConnection, settings: Settings, { h
   const found = await findOrRefuse(leased, held.login)
   const name = quoted(found?.name ?? held.login)
   const end = pg.escapeLiteral(endFor(found, until).toISOString())
-  const limits = `connection limit ${maxConnections} valid until ${end}`
+  const limits = `connection limit ${connectionLimit(await readOurRoom(leased))} valid until ${end}`
   await query(`${found === undefined ? 'create' : 'alter'} role ${name} login inherit ${limits}`)
   if (found === undefined) await query(`comment on role ${name} is ${pg.escapeLiteral(commentOf(held.login, mark))}`)
   // An extension may get another role than the grants before it, where the config has changed since.

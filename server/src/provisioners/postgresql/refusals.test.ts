@@ -80,6 +80,11 @@ for (const server of servers) {
       ['is a superuser', (login) => `alter role "${login}" superuser`, /is a superuser or may make roles/],
       ['may create roles', (login) => `alter role "${login}" createrole`, /is a superuser or may make roles/],
       ['others may act as', (login) => `create role worn_${major} in role "${login}"`, /may act as/],
+      [
+        'could take all connections',
+        (login) => `alter role "${login}" connection limit -1`,
+        /run `alter role "[^"]+" connection limit 20`, or .* run `grant pg_use_reserved_connections to "sallyport"`/,
+      ],
       ['cannot log in', (login) => `alter role "${login}" nologin`, /cannot log in/],
       ['does not exist', (login) => `alter role "${login}" rename to "another ${login}"`, /has no login/],
     ]

@@ -36,7 +36,22 @@ export function findRoleFault(name: string, role: RoleFacts | undefined, me: str
   return undefined
 }
 
-/** Why nothing may be given to the login; undefined when it may. `managed`: Sallyport enables and disables it. */
+/** Whether the login could take every connection that Sallyport's role may have, and so keep its access from being ended. */
+export function mayTakeAll({
+  connection_limit,
+  room,
+  our_room,
+}: Pick<LoginFacts, 'connection_limit' | 'room' | 'our_room'>): boolean {
+  const most = connection_limit === -1 ? room : Math.min(connection_limit, room)
+  return !(most < our_room)
+}
+
+/** The limit of a login that Sallyport makes or manages: at most half, where the server has few connections. */
+export function connectionLimit(ourRoom: number): number {
+  return Math.min(20, Math.floor(ourRoom / 2))
+}
+
+/** Why nothing may be given to the login; undefined when it may. `managed`: Sallyport enables, disables and limits it. */
 export function findLoginFault(
   name: string,
   login: LoginFacts | undefined,
@@ -55,6 +70,11 @@ export function findLoginFault(
   }
   if (managed && !login.may_alter) {
     return `\`${me}\` may not enable and disable \`${name}\`: it needs createrole and, from PostgreSQL 16, that role with the admin option`
+  }
+  if (!managed && mayTakeAll(login)) {
+    const limited = `alter role ${pg.escapeIdentifier(name)} connection limit ${connectionLimit(login.our_room)}`
+    const reserved = `grant pg_use_reserved_connections to ${pg.escapeIdentifier(me)}`
+    return `\`${name}\` could take all connections of the server, and Sallyport needs one to end its access: run \`${limited}\`, or from PostgreSQL 16 on set \`reserved_connections\` and run \`${reserved}\``
   }
   return undefined
 }

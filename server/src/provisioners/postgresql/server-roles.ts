@@ -29,6 +29,12 @@ export type LoginFacts = {
   worn_by: string | null
   /** Whether a role works without `set role`: before PostgreSQL 16 the login determines it, since then each grant of Sallyport. */
   inherits: boolean
+  /** -1: none. */
+  connection_limit: number
+  /** How many connections the server and the database have for it, beside its limit. */
+  room: number
+  /** How many they have for Sallyport's role. */
+  our_room: number
 }
 
 /** PostgreSQL's predefined roles that allow no more than using databases. */
@@ -39,6 +45,14 @@ const harmless = [
 
 /** Whether a membership has any effect; before PostgreSQL 16 every membership has. */
 export const isEffective = `coalesce((to_jsonb(m) ->> 'inherit_option')::boolean or (to_jsonb(m) ->> 'set_option')::boolean, true)`
+
+/** How many connections a role may have to this database; from PostgreSQL 16 on some may be reserved for members of a predefined role. */
+const roomOf = (oid: string) => `least(
+    (select nullif(datconnlimit, -1) from pg_database where datname = current_database()),
+    current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+    - case when exists (select from pg_roles u
+        where u.rolname = 'pg_use_reserved_connections' and pg_has_role(${oid}, u.oid, 'usage')) then 0
+      else coalesce(current_setting('reserved_connections', true)::int, 0) end)`
 
 /**
  * The facts about a role and the roles reachable from it. Default privileges are no power: each holder of the role can set them for it, and
@@ -77,7 +91,8 @@ export async function readLogin({ query, facts }: LeasedConnection, name: string
         exists (select from pg_auth_members m where m.member = l.oid and m.grantor = $2::oid) as holds_ours,
         (select o.rolname from pg_auth_members m join pg_roles o on o.oid = m.member
           where m.roleid = l.oid and ${isEffective} and not o.rolsuper order by o.oid limit 1) as worn_by,
-        l.rolinherit or $3::int >= 160000 as inherits
+        l.rolinherit or $3::int >= 160000 as inherits,
+        l.rolconnlimit as connection_limit, ${roomOf('l.oid')} as room, ${roomOf('$2::oid')} as our_room
       from pg_roles l where l.rolname = $1::name`,
     [name, facts.me_oid, String(facts.version)],
   )
@@ -94,6 +109,9 @@ export async function readLogin({ query, facts }: LeasedConnection, name: string
     holds_ours: is('holds_ours'),
     worn_by: row.worn_by ?? null,
     inherits: is('inherits'),
+    connection_limit: Number(row.connection_limit),
+    room: Number(row.room),
+    our_room: Number(row.our_room),
   }
 }
 
@@ -115,6 +133,12 @@ export async function isHeldByOthers(
 export async function mayEndConnections(query: Query): Promise<boolean> {
   const [row] = await query(`select pg_has_role('pg_signal_backend', 'usage') as may`)
   return row?.may === 't'
+}
+
+/** How many connections the server and the database have for Sallyport's role. */
+export async function readOurRoom({ query, facts }: LeasedConnection): Promise<number> {
+  const [row] = await query(`select ${roomOf('$1::oid')} as room`, [facts.me_oid])
+  return Number(row?.room)
 }
 
 /** Whether Sallyport's role may make roles. */
