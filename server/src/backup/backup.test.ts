@@ -6,11 +6,14 @@ import { after, suite, test } from 'node:test'
 import { bareDatabase, everything, tablesOf, useOwnServer } from '../../test/support/backup-database.ts'
 import { seedService, seedTenant } from '../../test/support/backup-seed.ts'
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts'
+import { urlOf } from '../../test/support/sallyport.ts'
 import { skipPostgres15, startPostgres15 } from '../../test/support/system-postgres.ts'
+import { readConfig } from '../config/config.ts'
 import { type ConnectionTarget, connectAlone } from '../db/client/connect.ts'
 import { listMigrations, migrate } from '../db/migrate.ts'
 import { appRole } from '../db/roles.ts'
 import { sql } from '../db/sql.ts'
+import { openForOperator } from '../embedded-postgres/open-database.ts'
 import { writeBackup } from './backup.ts'
 import { readBackupFile } from './backup-file.ts'
 import { restoreBackup } from './restore.ts'
@@ -184,6 +187,21 @@ test('a backup of an older schema is restored into that schema, and then migrate
   assert.deepEqual(await target.database.tenant(tenant_id).read(sql`select id from access_request`), [
     { id: request_id },
   ])
+})
+
+test('a restore of an older schema that ends midway leaves a database on which nothing starts', async () => {
+  const old = await bareDatabase()
+  await migrate(old.owner, '0007_sandbox')
+  await seedTenant(old, 'Acme')
+  const file = await backUp(old)
+  const target = await bareDatabase()
+  // A migration after the rows are there fails, as if the restore was killed before it.
+  await target.asSuperuser('create function clock_back_ms() returns int language sql return 0')
+  await assert.rejects(restoreBackup(target, file), /clock_back_ms/)
+  await target.asSuperuser('drop function clock_back_ms()')
+  const env = { DATABASE_URL: urlOf(target.service), DATABASE_OWNER_URL: urlOf(target.owner) }
+  const opening = openForOperator(readConfig(env), () => undefined)
+  await assert.rejects(opening, /a restore into this database did not end/)
 })
 
 test('a backup or a restore that is stopped midway leaves nothing behind', async () => {

@@ -1,5 +1,5 @@
 import { type ConnectionTarget, connectAlone, type SingleConnection } from '../db/client/connect.ts'
-import { listMigrations, migrate } from '../db/migrate.ts'
+import { listMigrations, migrate, restoreMarker } from '../db/migrate.ts'
 import { type AppliedMigration, inOurTerms } from '../db/past-migrations.ts'
 import type { LongWork } from './backup.ts'
 import {
@@ -45,6 +45,7 @@ export async function restoreBackup(target: RestoreTarget, file: string, work: L
     const counts = await fill({ client, owner }, file, header, work)
     const ran = await migrate(target.owner)
     if (ran.length > 0) await beginEpoch(client, header)
+    await owner.query(`drop table if exists ${restoreMarker}`)
     return counts
   } finally {
     await client.end()
@@ -142,17 +143,18 @@ async function fill(
       await owner.query('select setval(pg_get_serial_sequence($1, $2), $3::bigint)', sequence)
     }
   }
-  await beginEpoch(client, header)
+  if (await hasInstallation(client)) await beginEpoch(client, header)
+  else await owner.query(`create table if not exists ${restoreMarker} ()`)
   await client.query('commit')
   return counts
 }
 
 /**
  * The restored database knows less than the one that was backed up, which may still run: a new epoch begins, and nothing is changed at targets
- * until the operator says that this is the original. A backup from before installations had ids restores into one of its own.
+ * until the operator says that this is the original. A backup from before installations had ids restores into one of its own: until its schema
+ * has one, the marker of the restore keeps the service from starting.
  */
 async function beginEpoch(client: SingleConnection, { installation }: BackupHeader): Promise<void> {
-  if (!(await hasInstallation(client))) return
   await client.query(
     `update installation set id = coalesce($1::uuid, gen_random_uuid()),
       read_only_since = clock_timestamp(), read_only_reason = 'restored',

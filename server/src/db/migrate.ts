@@ -82,21 +82,31 @@ async function readRecorded(client: SingleConnection): Promise<RecordedMigration
 }
 
 /**
- * Compares a database with this version, read as the service role: the migrations that it lacks, and those for which this version is too
- * old.
+ * The table that a database has while a restore of a schema without installations fills and migrates it: nothing else there says that the
+ * operator has not called it the original yet.
  */
-export async function compareMigrations(service: ConnectionTarget): Promise<{ missing: string[]; too_new: string[] }> {
+export const restoreMarker = 'restore_under_way'
+
+type Comparison = { missing: string[]; too_new: string[]; is_half_restored: boolean }
+
+/**
+ * Compares a database with this version, read as the service role: the migrations that it lacks, and those for which this version is too
+ * old; and whether a restore into it did not end.
+ */
+export async function compareMigrations(service: ConnectionTarget): Promise<Comparison> {
   const migrations = await listMigrations()
   const client = await connectAlone(service)
   try {
-    const { rows } = await client.query<{ exists: boolean }>(
-      `select to_regclass('public.migration') is not null as exists`,
+    const { rows } = await client.query<{ exists: boolean; is_half_restored: boolean }>(
+      `select to_regclass('public.migration') is not null as exists,
+        to_regclass('public.${restoreMarker}') is not null as is_half_restored`,
     )
     const recorded = rows[0]?.exists ? await readRecorded(client) : []
     const names = new Set(inOurTerms(recorded, migrations).map(({ name }) => name))
     return {
       missing: migrations.map((migration) => migration.name).filter((name) => !names.has(name)),
       too_new: findTooNew(recorded, migrations),
+      is_half_restored: rows[0]?.is_half_restored ?? false,
     }
   } finally {
     await client.end()

@@ -207,8 +207,13 @@ async function migrateAndReport(owner: ConnectionTarget, log: Log): Promise<void
 
 async function requireReady(service: ConnectionTarget): Promise<void> {
   await requireIsolation(service)
-  const { missing, too_new } = await compareMigrations(service)
+  const { missing, too_new, is_half_restored } = await compareMigrations(service)
   requireNoneTooNew(too_new)
+  if (is_half_restored) {
+    throw new Error(
+      'a restore into this database did not end: restore the backup into a new database, and start on that',
+    )
+  }
   if (missing.length > 0) {
     const isMade = (await listMigrations()).length > missing.length
     const lack = isMade ? `lacks ${nameMigrations(missing)}` : 'has no tables of Sallyport yet'
