@@ -1,6 +1,7 @@
 import type { WorkItem } from '../jobs/claim.ts'
+import { slowAfterMs } from '../jobs/in-flight.ts'
 import type { DueWork } from '../jobs/work-list.ts'
-import type { Tx, WorkCtx } from '../kernel/context.ts'
+import type { WorkCtx } from '../kernel/context.ts'
 import { type Driver, NotNow, type Sighting, TargetError } from '../provisioners/driver.ts'
 import type { Drivers } from '../provisioners/drivers.ts'
 import { pagesInTime } from '../provisioners/in-time.ts'
@@ -13,12 +14,21 @@ import {
   saveGivenAgain,
   seeAgain,
 } from './orphan-store.ts'
-import { checkedDays, maxCompared, type Sweep, spreadSeconds, sweepAgainSeconds, watchedDays } from './sweep.ts'
+import {
+  checkedDays,
+  longSweeps,
+  maxCompared,
+  type Sweep,
+  spreadSeconds,
+  sweepAgainSeconds,
+  watchedDays,
+} from './sweep.ts'
 import {
   type Compared,
   closeSweep,
   findByKey,
   findCompared,
+  letOthersSweep,
   openSweep,
   putOffSweep,
   saveStrays,
@@ -26,6 +36,9 @@ import {
 } from './sweep-store.ts'
 
 type Listing = NonNullable<Driver['discover']>
+
+/** `ended`: the sweep gives way to others. */
+type SweepCtx = WorkCtx & { ended: AbortSignal | undefined }
 
 /** A page of a list may wait for the target's own rate limit. */
 const maxPageMs = 120_000
@@ -37,10 +50,12 @@ const maxPageMs = 120_000
 export function sweepProvisioner(drivers: Drivers): DueWork {
   return {
     table: 'sweep',
-    bounds: { width: 8, perTenant: 4 },
-    async run(ctx, item) {
+    bounds: { width: 8, perTenant: 4, long: longSweeps },
+    async run(workCtx, item, ended) {
+      const ctx = { ...workCtx, ended }
       const sweep = await openSweep(ctx.tx, item)
       if (sweep === undefined) return
+      const beganAt = performance.now()
       try {
         const isClaimed = await drivers.beat(ctx.tx, sweep)
         const driver = await drivers.of(ctx.tx, sweep)
@@ -57,6 +72,8 @@ export function sweepProvisioner(drivers: Drivers): DueWork {
         else if (error instanceof TargetError) await putOffSweep(ctx.tx, item, seconds, error.message)
         else throw error
       }
+      // Otherwise a tenant with many slow targets takes each place again that it leaves.
+      if (performance.now() - beganAt > slowAfterMs) await letOthersSweep(ctx.tx, item)
     },
   }
 }
@@ -65,7 +82,7 @@ export function sweepProvisioner(drivers: Drivers): DueWork {
  * Returns whether another sweep is needed: there was something to compare; or, if the target makes its sweep due by itself, something that differs
  * or has drifted. For the rest, nothing can differ before the target or the ledger changes.
  */
-async function compareAll(ctx: WorkCtx, item: WorkItem, sweep: Sweep, driver: Driver): Promise<boolean> {
+async function compareAll(ctx: SweepCtx, item: WorkItem, sweep: Sweep, driver: Driver): Promise<boolean> {
   const list = driver.discover?.bind(driver)
   const days = list === undefined ? checkedDays : watchedDays
   let after: string | undefined
@@ -99,11 +116,11 @@ async function handleOrphans(
 }
 
 /** Lists what sets of others give, once in an epoch. False: the target does not let us, and the next sweep tries again. */
-async function listForeign({ tx }: WorkCtx, item: WorkItem, sweep: Sweep, driver: Driver): Promise<boolean> {
+async function listForeign({ tx, ended }: SweepCtx, item: WorkItem, sweep: Sweep, driver: Driver): Promise<boolean> {
   const list = sweep.is_whole ? driver.discoverForeign?.bind(driver) : undefined
   if (list === undefined) return true
   try {
-    for await (const page of pagesInTime(maxPageMs, (signal) => list(signal))) {
+    for await (const page of pagesInTime(maxPageMs, (signal) => list(signal), ended)) {
       if (page.length > 0) await saveForeign(tx, item, sweep, page)
     }
   } catch (error) {
@@ -117,7 +134,7 @@ async function listForeign({ tx }: WorkCtx, item: WorkItem, sweep: Sweep, driver
 
 /** The ids of entitlements whose state at the target differs from the ledger. Only a list that was read to its end counts. */
 async function findAtOdds(
-  ctx: WorkCtx,
+  ctx: SweepCtx,
   item: WorkItem,
   sweep: Sweep,
   known: readonly Compared[],
@@ -126,7 +143,7 @@ async function findAtOdds(
   const byKey = new Map(known.map((one) => [one.key, one]))
   const missing = new Map(byKey)
   const added: string[] = []
-  for await (const page of pages(ctx.tx, known, list)) {
+  for await (const page of pages(ctx, known, list)) {
     const others: Sighting[] = []
     for (const sighting of page) {
       const one = missing.get(sighting.key)
@@ -160,13 +177,17 @@ async function findAdded(ctx: WorkCtx, item: WorkItem, sweep: Sweep, others: rea
 }
 
 /** The pages of the target's list, each with a time limit. */
-function pages(tx: Tx, known: readonly Compared[], list: Listing): AsyncGenerator<readonly Sighting[]> {
+function pages(
+  { tx, ended }: SweepCtx,
+  known: readonly Compared[],
+  list: Listing,
+): AsyncGenerator<readonly Sighting[]> {
   const wanted = known.map((one) => {
     const { key, target, given_until_ms = null } = one
     const given_until = given_until_ms === null ? null : new Date(given_until_ms)
     return { key, target, given_until, is_doubtful: isDoubtful(one) }
   })
-  return pagesInTime(maxPageMs, (signal) => list(tx, wanted, signal))
+  return pagesInTime(maxPageMs, (signal) => list(tx, wanted, signal), ended)
 }
 
 function keyOf({ key }: Sighting): string {

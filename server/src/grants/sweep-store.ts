@@ -198,6 +198,24 @@ export async function putOffSweep(tx: Tx, item: WorkItem, seconds: number, messa
 }
 
 /**
+ * The other sweeps of the tenant that are due go behind those of other tenants, in the same order. A slow sweep does this at its end: the place that
+ * it leaves is for another tenant.
+ */
+export async function letOthersSweep(tx: Tx, { id }: WorkItem): Promise<void> {
+  const waits = sql`s.tenant_id = ${tx.tenant_id} and s.id <> ${id} and s.next_look_at <= clock_timestamp()
+    and (s.lease_until is null or s.lease_until <= clock_timestamp())`
+  await tx.write([
+    sql`with placed as materialized (
+        select s.id, row_number() over (order by s.next_look_at, s.id) as place from sweep s where ${waits}),
+      moved as (
+        select s.id, placed.place from placed join sweep s on s.id = placed.id where ${waits}
+        for no key update of s skip locked)
+      update sweep s set next_look_at = clock_timestamp() + moved.place * interval '1 microsecond' from moved
+      where s.tenant_id = ${tx.tenant_id} and s.id = moved.id`,
+  ])
+}
+
+/**
  * Spreads the sweeps at a start: the one that was swept longest ago begins first, and each gets a moment of its own. Few are swept within
  * seconds, many within `sweptEverySeconds`. A sweep whose own moment is earlier keeps it: further starts change little, and a process that
  * restarts again and again still sweeps all. Run it as `sallyport_work`.

@@ -1,4 +1,6 @@
 /** The rules of a sweep: its interval, size and rate. No I/O here. */
+
+import type { LongRows } from '../jobs/long-rows.ts'
 import { backoffDelay } from '../kernel/backoff.ts'
 import type { ProvisionerRef } from '../provisioners/drivers.ts'
 
@@ -26,6 +28,12 @@ export const sweptEarlierSeconds = 30
 
 /** At a start, sweeps begin at most this many seconds apart, and all of them within `sweptEverySeconds`. */
 export const betweenSweepsSeconds = 0.1
+
+/**
+ * Sweeps that leave no place for others, in a process: after five minutes, within which each target is to be compared, they give way. A list may
+ * be large, and its target slow: 20,000 calls to AWS take twenty minutes, and a list of what its sets give hours. So some go on for half a day.
+ */
+export const longSweeps: LongRows = { afterMs: 300_000, goOn: 8, untilMs: 43_200_000 }
 
 /** Revoked access is watched for this many days if the target can list what it holds. */
 export const watchedDays = 7

@@ -1,16 +1,19 @@
 import type { Tx } from '../kernel/context.ts'
 import type { WorkItem } from './claim.ts'
+import { type LongRows, rowToEnd } from './long-rows.ts'
 
 /**
  * How many rows of one list a process has in flight at once: `width` quick rows, and `perTenant` rows of one tenant, quick or
- * slow. So a tenant whose target hangs delays only its own rows.
+ * slow. So a tenant whose target hangs delays only its own rows. `long`: set if rows may take so long that some tenants could hold all
+ * places for good.
  */
-export type Bounds = { width: number; perTenant: number }
+export type Bounds = { width: number; perTenant: number; long?: LongRows }
 
-type RunningItem = { item: WorkItem; since: number; done: Promise<void> }
+/** `end`: ends its work early. */
+type RunningItem = { item: WorkItem; tenant_id: string; since: number; end: AbortController; done: Promise<void> }
 
 /** A row in flight for longer than this is slow: it waits for something outside this process. */
-const slowAfterMs = 1_000
+export const slowAfterMs = 1_000
 
 const maxAtOnce = 512
 
@@ -19,11 +22,12 @@ const widthsInAll = 4
 
 /** The rows of one list that a process has in flight. */
 export type InFlight = {
-  /** How many rows may be claimed now: in all, and of one tenant. */
+  /** How many rows may be claimed now: in all, and of one tenant. Where there is no room, one row that takes very long is ended. */
   room(): { max: number; maxPerTenant: number }
   /** Tenants whose rows may not be claimed now. */
   fullTenants(): string[]
-  add(item: WorkItem, run: (tx: Tx) => Promise<void>): void
+  /** `ended`: the work is to end early, and leaves its row for a later claim. */
+  add(item: WorkItem, run: (tx: Tx, ended: AbortSignal) => Promise<void>): void
   /** The rows that have been in flight for longer than this. */
   olderThan(ms: number): WorkItem[]
   /** Resolves when all rows that are in flight now are done. */
@@ -32,7 +36,7 @@ export type InFlight = {
 
 /** `onRoom` is called when room becomes free after there was none. */
 export function trackInFlight(
-  { width, perTenant }: Bounds,
+  { width, perTenant, long }: Bounds,
   openTenant: (id: string) => Tx,
   onRoom: () => void,
 ): InFlight {
@@ -44,6 +48,12 @@ export function trackInFlight(
   const maxPerTenant = Math.ceil(perTenant / 4)
   const isFull = (count: number) => count > perTenant - maxPerTenant
   let short = false
+
+  const endLong = (now: number) => {
+    const all = [...rows.values()]
+    // One at a time: its place may be all that is needed.
+    if (long !== undefined && !all.some(({ end }) => end.signal.aborted)) rowToEnd(all, now, long)?.end.abort()
+  }
 
   const remove = (item: WorkItem) => {
     // A released row may have been claimed again before its end is seen here: that claim stays in flight.
@@ -61,8 +71,10 @@ export function trackInFlight(
       const now = performance.now()
       let quick = 0
       for (const { since } of rows.values()) if (now - since < slowAfterMs) quick += 1
-      const free = Math.min(width - quick, width * widthsInAll - rows.size)
+      const places = width * widthsInAll - rows.size
+      const free = Math.min(width - quick, places)
       short = free < minBatch
+      if (places < minBatch) endLong(now)
       return { max: short ? 0 : Math.min(free, maxAtOnce), maxPerTenant }
     },
     fullTenants: () => [...tenants].filter(([, { count }]) => isFull(count)).map(([id]) => id),
@@ -70,8 +82,9 @@ export function trackInFlight(
       const tenant = tenants.get(item.tenant_id) ?? { tx: openTenant(item.tenant_id), count: 0 }
       tenants.set(item.tenant_id, tenant)
       tenant.count += 1
-      const done = run(tenant.tx).finally(() => remove(item))
-      rows.set(item.id, { item, since: performance.now(), done })
+      const end = new AbortController()
+      const done = run(tenant.tx, end.signal).finally(() => remove(item))
+      rows.set(item.id, { item, tenant_id: item.tenant_id, since: performance.now(), end, done })
     },
     olderThan(ms) {
       const until = performance.now() - ms

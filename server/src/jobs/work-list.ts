@@ -14,7 +14,8 @@ export type DueWork = {
   bounds?: Bounds
   /** Set if people wait for its rows: the list never rests. */
   isPrompt?: true
-  run(ctx: WorkCtx, item: WorkItem): Promise<void>
+  /** `ended`: others wait, and the run gives way to them. Only with `bounds.long`. */
+  run(ctx: WorkCtx, item: WorkItem, ended?: AbortSignal): Promise<void>
 }
 
 export type FailedWork = (table: WorkTable, item: WorkItem, error: unknown) => void
@@ -80,8 +81,9 @@ export function startDueWork(
   const revokes = lists.filter(({ work }) => work.part === 'takes')
   const others = lists.filter(({ work }) => work.part !== 'takes')
   const start = ({ work, inFlight }: WorkList, item: WorkItem) =>
-    inFlight.add(item, async (tx) => {
-      await runItem({ tx, actor: systemActor, request_id: `${work.table}:${item.id}` }, work, item, onFailure)
+    inFlight.add(item, async (tx, ended) => {
+      const ctx = { tx, actor: systemActor, request_id: `${work.table}:${item.id}` }
+      await runItem(ctx, work, { item, ended }, onFailure)
       // At its claim it was unknown when the row is due again and what else it makes due.
       loop.wakeSoon()
       onDone()
@@ -178,9 +180,14 @@ function isResting(list: WorkList, now: number): boolean {
   return !list.work.isPrompt && now - list.foundAt > restingMs && now < restOf(list)
 }
 
-async function runItem(ctx: WorkCtx, work: DueWork, item: WorkItem, onFailure: FailedWork): Promise<void> {
+async function runItem(
+  ctx: WorkCtx,
+  work: DueWork,
+  { item, ended }: { item: WorkItem; ended: AbortSignal },
+  onFailure: FailedWork,
+): Promise<void> {
   try {
-    await work.run(ctx, item)
+    await work.run(ctx, item, ended)
   } catch (error) {
     onFailure(work.table, item, error)
     await ctx.tx.write([postpone(work.table, item)]).catch((again: unknown) => onFailure(work.table, item, again))

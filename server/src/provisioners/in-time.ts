@@ -14,16 +14,21 @@ export function inTime<Answer>(maxMs: number, call: (signal: AbortSignal) => Pro
 /** How long a call to a target may take. */
 export const maxCallMs = 30_000
 
-/** The pages of a target's list, each of which may take `maxMs`. The list is aborted when the caller stops reading. */
+/**
+ * The pages of a target's list, each of which may take `maxMs`. The list is aborted when the caller stops reading. `ended`: the reading is to give
+ * way to that of others, which counts as a transient failure.
+ */
 export async function* pagesInTime<Page>(
   maxMs: number,
   list: (signal: AbortSignal) => AsyncIterable<Page>,
+  ended?: AbortSignal,
 ): AsyncGenerator<Page> {
   const reading = new AbortController()
+  const end = rejectionOf(ended)
   const iterator = list(reading.signal)[Symbol.asyncIterator]()
   try {
     for (;;) {
-      const next = await inTime(maxMs, () => iterator.next())
+      const next = await inTime(maxMs, () => Promise.race([end, iterator.next()]))
       if (next.done) return
       yield next.value
     }
@@ -32,4 +37,14 @@ export async function* pagesInTime<Page>(
     reading.abort()
     void iterator.return?.().catch(() => undefined)
   }
+}
+
+function rejectionOf(ended: AbortSignal | undefined): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const end = () =>
+    reject(new TargetError('transient', 'the target lists too slowly, and others wait: its list is read again later'))
+  if (ended?.aborted) end()
+  ended?.addEventListener('abort', end, { once: true })
+  promise.catch(() => undefined)
+  return promise
 }
