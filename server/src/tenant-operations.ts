@@ -5,7 +5,7 @@ import { listCloudAccounts } from './cloud/list-cloud-accounts.ts'
 import { upsertCloudAccounts } from './cloud/upsert-cloud-accounts.ts'
 import { requestReconciliation } from './grants/entitlement-store.ts'
 import { endOrphan as endOrphanNow } from './grants/orphan-store.ts'
-import { countInUse } from './grants/provisioner-use-store.ts'
+import { findUse } from './grants/provisioner-use-store.ts'
 import type { Operation } from './http/operation.ts'
 import { createIdentityProvider } from './identity-providers/create-identity-provider.ts'
 import { deleteIdentityProvider } from './identity-providers/delete-identity-provider.ts'
@@ -110,8 +110,8 @@ export const tenantOperations: Record<string, Operation> = {
   createProvisioner: createProvisioner(driverTypes, goLiveNow),
   listProvisioners,
   getProvisioner,
-  updateProvisioner: updateProvisioner(driverTypes, { countInUse, goLive: goLiveNow, beginInventory }),
-  deleteProvisioner: deleteProvisioner(countInUse),
+  updateProvisioner: updateProvisioner(driverTypes, { findUse, goLive: goLiveNow, beginInventory }),
+  deleteProvisioner: deleteProvisioner(findUse),
   testProvisioner: testProvisioner(driverTypes, beginInventory),
   rotateProvisionerSecret: rotateProvisionerSecret(driverTypes),
   listOrphans,

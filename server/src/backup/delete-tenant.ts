@@ -2,6 +2,7 @@
  * Deletes a tenant, as the role that owns the tables. INVARIANT: every statement runs behind the wall of that one tenant, which row-level
  * security forces on the owner too, so none can touch a row of another.
  */
+import { isAtTarget, mayHoldLost } from '../db/at-target.ts'
 import { type ConnectionTarget, connectAlone, type SingleConnection } from '../db/client/connect.ts'
 import type { LongWork } from './backup.ts'
 import { type BackupTable, listTenantTables } from './backup-tables.ts'
@@ -85,23 +86,25 @@ export function beginDeletion(owner: ConnectionTarget, held: InspectedExport): P
 
 /** Nothing of the tenant is wanted, or is or may be, at a target: nobody could take it away later. As a provisioner counts what is in use. */
 async function requireNothingHeld(client: SingleConnection, tenant_id: string): Promise<void> {
-  const { rows } = await client.query<{ live: number; at_targets: number }>(
+  const { rows } = await client.query<{ live: number; at_targets: number; unread: number }>(
     `select
       (select count(*)::int from access_grant where tenant_id = $1 and status in ('pending', 'active')) as live,
-      (select count(*)::int from entitlement e where e.tenant_id = $1
-        and (e.next_look_at is not null or e.act is not null or e.may_land_until > clock_timestamp()
-          or e.observed = 'unknown'
-          or (e.observed = 'present' and not e.held_before and e.drift is distinct from 'added')
-          or exists (select from orphan o where o.tenant_id = e.tenant_id and o.id = e.id and o.origin = 'ours')))
-        as at_targets`,
+      (select count(*)::int from entitlement e where e.tenant_id = $1 and ${isAtTarget.text}) as at_targets,
+      (select count(*)::int from provisioner p where p.tenant_id = $1 and ${mayHoldLost.text}) as unread`,
     [tenant_id],
   )
-  const { live, at_targets } = rows[0] ?? { live: 0, at_targets: 0 }
+  const { live, at_targets, unread } = rows[0] ?? { live: 0, at_targets: 0, unread: 0 }
   if (live > 0) throw new Error(`the tenant has live grants ${live}: end them with \`tenant suspend --end-access\``)
   if (at_targets > 0) {
     throw new Error(
       `access of the tenant may still be at its targets, in places ${at_targets}: wait until the service has taken it away. ` +
         'What is left are orphans of its provisioners: `tenant resume` it, end them, and suspend it again',
+    )
+  }
+  if (unread > 0) {
+    throw new Error(
+      `access of the tenant may still be at its targets, which were not compared with its grants since a restore or a failover, provisioners ${unread}: ` +
+        'wait until they were. If one cannot be, `tenant resume` it, disable the provisioner, suspend it again, and wait for an hour',
     )
   }
 }

@@ -1,20 +1,19 @@
+import { isAtTarget, mayHoldLost } from '../db/at-target.ts'
 import { sql } from '../db/sql.ts'
 import type { Tx } from '../kernel/context.ts'
+import type { ProvisionerUse } from '../provisioners/provisioner.ts'
 import { isWanted } from './entitlement-store.ts'
 
-/**
- * The number of entitlements of a provisioner that are in use, up to `max`: a live grant wants them, something of ours is or may
- * be at the target, or a check is due. Access that was there before us and is settled, or that was added by hand, does not count.
- */
-export async function countInUse(tx: Tx, provisioner_id: string, max: number): Promise<number> {
-  const [counted] = await tx.read(
-    sql<{ count: number }>`select count(*)::int as count from (
-      select from entitlement e where e.tenant_id = ${tx.tenant_id} and e.provisioner_id = ${provisioner_id}
-        and (e.next_look_at is not null or e.act is not null or e.may_land_until > clock_timestamp()
-          or e.observed = 'unknown'
-          or (e.observed = 'present' and not e.held_before and e.drift is distinct from 'added') or ${isWanted}
-          or exists (select from orphan o where o.tenant_id = e.tenant_id and o.id = e.id and o.origin = 'ours'))
-      limit ${max}) in_use`,
+/** What a provisioner would leave at its target: entitlements, up to `max`, that a live grant wants or that are or may be there. */
+export async function findUse(tx: Tx, provisioner_id: string, max: number): Promise<ProvisionerUse> {
+  const [use] = await tx.read(
+    sql<ProvisionerUse>`select
+      (select count(*)::int from (
+        select from entitlement e where e.tenant_id = ${tx.tenant_id} and e.provisioner_id = ${provisioner_id}
+          and (${isAtTarget} or ${isWanted})
+        limit ${max}) in_use) as entitlements,
+      exists (select from provisioner p where p.tenant_id = ${tx.tenant_id} and p.id = ${provisioner_id}
+        and ${mayHoldLost}) as may_hold_lost`,
   )
-  return counted?.count ?? 0
+  return use ?? { entitlements: 0, may_hold_lost: false }
 }

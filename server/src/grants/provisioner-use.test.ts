@@ -52,6 +52,40 @@ test('a provisioner can be deleted only when all access that it gave is revoked'
   assert.deepEqual(left, { provisioner_id: null, next_look_at: null, failures: 0 })
 })
 
+test('after a restore, a provisioner is neither deleted nor moved before a sweep has read what its target holds', async (t) => {
+  const on = await stage('Restored')
+  const urlOf = (name: string) => ({ config: { url: `https://${name}.example.com/access` } })
+  const make = async (name: string) => (await on.setUp({ provisioner_type: 'webhook', ...urlOf(name) })).id
+  const [swept, enabled, disabled] = [await make('swept'), await make('enabled'), await make('disabled')]
+  await on.change(disabled, 'PATCH', { enabled: false })
+  const epochIs = (when: string) =>
+    house.asSuperuser(`update installation set epoch = extract(epoch from ${when})::bigint`)
+  const isRefused = async (id: unknown) => {
+    const moved = await on.change(id, 'PATCH', urlOf('elsewhere'))
+    const deleted = await on.change(id, 'DELETE')
+    assert.deepEqual([moved.status, deleted.status], [409, 409])
+    assert.deepEqual([deleted.body.code, deleted.body.details], ['provisioner_in_use', { entitlements: 0 }])
+    assert.match(String(deleted.body.message), /not compared .* disable the provisioner/)
+  }
+  await house.asSuperuser(`update provisioner set created_at = now() - interval '3 hours' where tenant_id = $1`, [
+    on.tenant_id,
+  ])
+  t.after(() => house.asSuperuser('update installation set epoch = 0'))
+  await epochIs('now()')
+  for (const id of [swept, enabled, disabled]) await isRefused(id)
+  await epochIs(`now() - interval '2 hours'`)
+  await isRefused(enabled)
+  assert.equal((await on.change(disabled, 'PATCH', urlOf('elsewhere'))).status, 200)
+  assert.equal((await on.change(disabled, 'DELETE')).status, 204)
+  await isRefused(swept)
+  await house.asSuperuser(
+    `insert into sweep (tenant_id, id, provisioner, provisioner_id, listed_epoch)
+      select $1, gen_random_uuid(), 'webhook', $2, epoch from installation`,
+    [on.tenant_id, swept],
+  )
+  assert.equal((await on.change(swept, 'DELETE')).status, 204)
+})
+
 test('in rehearsal, what no provisioner serves is given in the sandbox, also beside a provisioner that serves nothing', async () => {
   const on = await stage('Not served')
   const { id } = await on.setUp({})

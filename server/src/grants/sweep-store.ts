@@ -1,3 +1,4 @@
+import { wasBefore } from '../db/at-target.ts'
 import { sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { WorkItem } from '../jobs/claim.ts'
@@ -42,9 +43,6 @@ export function keepSwept(tx: Tx, { provisioner, provisioner_id }: ProvisionerRe
       set idle = false, next_look_at = coalesce(sweep.next_look_at, ${next}),
       swept_at = case when sweep.next_look_at is null then clock_timestamp() else sweep.swept_at end`
 }
-
-/** The provisioner `p` was there before the epoch of the installation `i`. */
-const wasBefore = sql`p.created_at < to_timestamp(i.epoch)`
 
 /** Undefined if the lease was lost. */
 export async function openSweep(tx: Tx, item: WorkItem): Promise<Sweep | undefined> {

@@ -2,11 +2,11 @@ import { readIfMatch, requireMatch, versionTag } from '../http/if-match.ts'
 import { operation } from '../http/operation.ts'
 import { IdParams } from '../http/schema.ts'
 import { notFound } from '../kernel/errors.ts'
-import { type CountInUse, requireUnused } from './provisioner.ts'
+import { type FindUse, requireUnused } from './provisioner.ts'
 import { deleteLockedProvisioner, lockProvisioner } from './provisioner-store.ts'
 
 /** Deletes a provisioner and its secrets, once none of its access is left at its target. */
-export const deleteProvisioner = (countInUse: CountInUse) =>
+export const deleteProvisioner = (findUse: FindUse) =>
   operation({
     method: 'DELETE',
     path: '/v1/provisioners/{id}',
@@ -23,7 +23,7 @@ export const deleteProvisioner = (countInUse: CountInUse) =>
         const version = await lockProvisioner(tx, params.id, { links: true })
         if (version === undefined) throw notFound('provisioner')
         requireMatch(tags, versionTag({ version }))
-        await requireUnused(tx, params.id, countInUse, 'to delete it')
+        await requireUnused(tx, params.id, findUse, 'to delete it')
         await deleteLockedProvisioner({ ...ctx, tx }, params.id)
         return undefined
       })

@@ -193,8 +193,11 @@ export const ProvisionerChange = Body({
 })
 export type ProvisionerChange = Static<typeof ProvisionerChange>
 
-/** The number of entitlements that a provisioner still manages, counted up to `maxCounted`; called with the provisioner locked. */
-export type CountInUse = (tx: Tx, provisioner_id: string, maxCounted: number) => Promise<number>
+/** The entitlements that a provisioner still manages, and whether access whose grants were lost may be at its target. */
+export type ProvisionerUse = { entitlements: number; may_hold_lost: boolean }
+
+/** Counts entitlements up to `maxCounted`; called with the provisioner locked. */
+export type FindUse = (tx: Tx, provisioner_id: string, maxCounted: number) => Promise<ProvisionerUse>
 
 /**
  * Has parts of the inventory of a provisioner read soon. `changed`: they may say something else than before; otherwise only what was never
@@ -210,14 +213,23 @@ export type BeginInventory = (
 const maxCounted = 1_000
 
 /** Throws 409 when access that a provisioner gave, or may have given, could be left behind. `doing`: the change that would leave it. */
-export async function requireUnused(tx: Tx, id: string, countInUse: CountInUse, doing: string): Promise<void> {
-  const entitlements = await countInUse(tx, id, maxCounted)
-  if (entitlements === 0) return
-  const number = entitlements === maxCounted ? `${maxCounted} or more` : `${entitlements}`
-  throw new Problem(
-    'provisioner_in_use',
-    `${doing} would leave access behind; entitlements at its target that are given, or not yet removed: ${number}; ` +
-      'end their grants, wait until they are gone, then try again; disable the provisioner meanwhile to give no new access',
-    { details: { entitlements } },
-  )
+export async function requireUnused(tx: Tx, id: string, findUse: FindUse, doing: string): Promise<void> {
+  const { entitlements, may_hold_lost } = await findUse(tx, id, maxCounted)
+  if (entitlements > 0) {
+    const number = entitlements === maxCounted ? `${maxCounted} or more` : `${entitlements}`
+    throw new Problem(
+      'provisioner_in_use',
+      `${doing} would leave access behind; entitlements at its target that are given, or not yet removed: ${number}; ` +
+        'end their grants, wait until they are gone, then try again; disable the provisioner meanwhile to give no new access',
+      { details: { entitlements } },
+    )
+  }
+  if (may_hold_lost) {
+    throw new Problem(
+      'provisioner_in_use',
+      `${doing} could leave access behind: its target was not compared with the grants since a restore or a failover; wait until it was; ` +
+        'if it cannot be, disable the provisioner, and try again an hour after the restore or the failover',
+      { details: { entitlements } },
+    )
+  }
 }

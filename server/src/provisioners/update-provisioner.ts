@@ -9,7 +9,7 @@ import type { GoLive } from '../tenants/mode.ts'
 import type { DriverType } from './driver.ts'
 import {
   type BeginInventory,
-  type CountInUse,
+  type FindUse,
   Provisioner,
   ProvisionerChange,
   type ProvisionerType,
@@ -33,7 +33,7 @@ import { requireFound } from './set-up.ts'
 const maxTries = 5
 
 /** What other slices do with a change. */
-type Given = { countInUse: CountInUse; goLive: GoLive; beginInventory: BeginInventory }
+type Given = { findUse: FindUse; goLive: GoLive; beginInventory: BeginInventory }
 
 /**
  * Changes the fields sent; `config` and `serves` are replaced as a whole. A request that changes nothing emits no event, and
@@ -101,14 +101,14 @@ async function change(
   { shown }: KeptProvisioner,
   requested: ProvisionerChange,
   settled: SettledConfig | undefined,
-  { countInUse, goLive, beginInventory, inventoryParts }: Given & Pick<DriverType, 'inventoryParts'>,
+  { findUse, goLive, beginInventory, inventoryParts }: Given & Pick<DriverType, 'inventoryParts'>,
 ): Promise<Provisioner | undefined> {
   const { tx } = ctx
   const version = await lockProvisioner(tx, shown.id, { links: settled?.moved !== undefined })
   if (version === undefined) throw notFound('provisioner')
   if (version !== shown.version) return undefined
   if (settled?.moved !== undefined) {
-    await requireUnused(tx, shown.id, countInUse, `to change \`${settled.moved}\`, which leads to another target,`)
+    await requireUnused(tx, shown.id, findUse, `to change \`${settled.moved}\`, which leads to another target,`)
   }
   const lines = requested.serves && linesOf(requested.serves)
   const { name = shown.name, enabled = shown.enabled, corrects_drift = shown.corrects_drift } = requested

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { countInUse } from '../../src/grants/provisioner-use-store.ts'
+import { findUse } from '../../src/grants/provisioner-use-store.ts'
 import { beginInventory } from '../../src/inventory/inventory-part-store.ts'
 import { newId } from '../../src/kernel/id.ts'
 import { textField, urlField } from '../../src/kernel/shown-field.ts'
@@ -75,8 +75,8 @@ export async function talkativeProvisioners() {
   const call = await sliceServer(db.database, {
     createProvisioner: createProvisioner(types, async () => false),
     getProvisioner,
-    updateProvisioner: updateProvisioner(types, { countInUse, goLive: async () => false, beginInventory }),
-    deleteProvisioner: deleteProvisioner(countInUse),
+    updateProvisioner: updateProvisioner(types, { findUse, goLive: async () => false, beginInventory }),
+    deleteProvisioner: deleteProvisioner(findUse),
     testProvisioner: testProvisioner(types, beginInventory),
     rotateProvisionerSecret: rotateProvisionerSecret(types),
   })
