@@ -8,6 +8,7 @@ import {
   HeldBack,
   isOverruled,
   judgeClaim,
+  requireWritable,
   saysContested,
   saysListening,
 } from './claim.ts'
@@ -28,7 +29,7 @@ export type ConfirmedClaim = { epoch: number; forged: boolean; isSettled: boolea
 
 /**
  * Reads the claim of a provisioner from its target, and writes ours where it is to be there. `beats`: writes it further in any case.
- * @throws HeldBack when another one holds the target
+ * @throws HeldBack when another one holds the target, or nothing may be changed at targets any more
  */
 export async function confirmClaim(
   { installation, markKeys, listener }: Dependencies,
@@ -37,17 +38,30 @@ export async function confirmClaim(
   claims: TargetClaims,
   beats: boolean,
 ): Promise<ConfirmedClaim> {
-  const state = await installation.now()
-  const { epoch } = state
+  let state = await installation.now()
   const whose = { tenant_id: ctx.tx.tenant_id, provisioner_id }
   try {
     const read = await inTime(maxCallMs, (signal) => claims.read(ctx.tx, signal))
-    // INVARIANT: the target is read before the database, which knows each claim of ours before the target does. In the other order, what another
-    // process of this installation writes in between would seem to be another copy's, and only an operator would end that.
-    const kept = await findClaim(ctx.tx, provisioner_id)
     const there = read && { ...read, is_signed: isClaimSigned(markKeys.all(), read, whose) }
-    const verdict = judgeClaim(state, kept, there)
-    if (verdict === 'contested' || (verdict === 'write' && listener.hasMoved(provisioner_id, state, kept, there))) {
+    const judge = async (self: Installation) => {
+      // INVARIANT: the target is read before the database, which knows each claim of ours before the target does. In the other order, what another
+      // process of this installation writes in between would seem to be another copy's, and only an operator would end that.
+      const kept = await findClaim(ctx.tx, provisioner_id)
+      const verdict = judgeClaim(self, kept, there)
+      const hasMoved = verdict === 'write' && listener.hasMoved(provisioner_id, self, kept, there)
+      return { kept, verdict: hasMoved ? 'contested' : verdict }
+    }
+    let judged = await judge(state)
+    if (judged.verdict === 'contested') {
+      // A failover may have begun an epoch that this process does not know yet. The kept claim is read after the epoch is: the one from before may
+      // be that of the former database, which does not know what others of ours wrote since.
+      state = await installation.check()
+      requireWritable(state)
+      judged = await judge(state)
+    }
+    const { epoch } = state
+    const { kept, verdict } = judged
+    if (verdict === 'contested') {
       return { epoch, forged: await noteHolder(ctx, provisioner_id, state.id, kept?.holder, there), ...unsettled }
     }
     const stays = verdict === 'ours' && !(listener.hasListened() && (beats || kept?.is_old))
@@ -59,7 +73,7 @@ export async function confirmClaim(
     const kept = await findClaim(ctx.tx, provisioner_id)
     const { holder = null } = kept ?? {}
     if (holder?.is_signed && !isOverruled(state, kept, holder)) throw new HeldBack(saysContested(holder, state.id))
-    return { epoch, forged: false, isSettled: true, isKept: false }
+    return { epoch: state.epoch, forged: false, isSettled: true, isKept: false }
   }
 }
 
