@@ -168,11 +168,14 @@ export type Egress = {
   resolve(host: string): Promise<{ address: string; family: number }[]>
 }
 
+/** There may be a new notification. All transactions before this one are over, also where a reader's own look says less. */
+export type Notified = { notified_to: string }
+
 /**
- * What a subscription receives. `notified`: there may be a new notification. `changed`: there are new events in the feed of its
- * tenant. `quiet`: about once a second, while it waits. `replaced`: the user opened too many other streams. `over`: the service stops.
+ * What a subscription receives. `changed`: there are new events in the feed of its tenant. `quiet`: about once a second, while it
+ * waits. `replaced`: the user opened too many other streams. `over`: the service stops.
  */
-export type StreamSignal = 'notified' | 'changed' | 'quiet' | 'replaced' | 'over'
+export type StreamSignal = Notified | 'changed' | 'quiet' | 'replaced' | 'over'
 
 /** The subscription of one user. A signal that arrives between two calls of `next` resolves a later call. */
 export type Subscription = { next(): Promise<StreamSignal>; close(): void }

@@ -2,7 +2,7 @@ import { byId } from '../db/list-orders.ts'
 import { readListPage } from '../db/list-page.ts'
 import { oldestOpenHere } from '../db/settled.ts'
 import { idDigits, sql, sqlInteger } from '../db/sql.ts'
-import type { Statement, Tx } from '../kernel/context.ts'
+import type { Notified, Statement, Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import { notificationDays } from '../kernel/notification-days.ts'
 import type { PageRequest, PageRows } from '../kernel/page.ts'
@@ -49,37 +49,56 @@ export function unreadCount(tx: Tx, user_id: Statement, max: number): Statement 
  */
 export type Place = { id: string; xid: string; seq: string }
 
+/** The position before the first notification, for a user who has none yet. */
+export const beginning: Place = { id: '00000000-0000-0000-0000-000000000000', xid: '0', seq: '0' }
+
 /**
- * Up to here the order is final: no later commit can come before these rows. By the same measure as `findNews`, which tells of each row once: what
- * it has told of must be found at once.
+ * Up to here the order is final: no later commit can come before these rows. `notified_to`: what `findNews` said, which tells of each row
+ * once. What it has told of must be found at once, and the measure of now may be less.
  */
-const isSettled = sql`xid < (${oldestOpenHere})`
+function isSettled(notified_to?: string): Statement {
+  return sql`xid < greatest(${notified_to ?? null}::xid8, (${oldestOpenHere}))`
+}
+
+/** Where a reader goes on, and up to where a signal has told it that all is over, if one came. */
+export type Ahead = { place: Place } & Partial<Notified>
 
 /** The user's notifications after `place`, in order, at most `limit`. */
 export function listNotificationsBehind(
   tx: Tx,
   user_id: string,
-  place: Place,
+  { place, notified_to }: Ahead,
   limit: number,
 ): Promise<(NotificationRow & Place)[]> {
   return tx.read(sql<NotificationRow & Place>`select ${columns}, xid::text, seq::text from notification
     where tenant_id = ${tx.tenant_id} and user_id = ${user_id}
-      and (xid, seq) > (${place.xid}::xid8, ${place.seq}::bigint) and ${isSettled}
+      and (xid, seq) > (${place.xid}::xid8, ${place.seq}::bigint) and ${isSettled(notified_to)}
     order by notification.xid, notification.seq limit ${limit}`)
 }
 
 /** The position of the user's newest notification after skipping `skip`; undefined when there are not that many. */
 export async function findNewestPlace(tx: Tx, user_id: string, skip: number): Promise<Place | undefined> {
   const [place] = await tx.read(sql<Place>`select id, xid::text, seq::text from notification
-    where tenant_id = ${tx.tenant_id} and user_id = ${user_id} and ${isSettled}
+    where tenant_id = ${tx.tenant_id} and user_id = ${user_id} and ${isSettled()}
     order by notification.xid desc, notification.seq desc offset ${skip} limit 1`)
   return place
 }
 
-/** The position of the user's notification with this id; undefined when there is none. */
+/**
+ * Where a client goes on that has the user's notification with this id; undefined when there is none. What it got from a stream was settled, which
+ * the measure of now may not say. Then it is the position of the newest one before that is settled: some come twice, and none is left out that
+ * commits later.
+ */
 export async function findPlace(tx: Tx, user_id: string, id: string): Promise<Place | undefined> {
-  const [place] = await tx.read(sql<Place>`select id, xid::text, seq::text from notification
-    where tenant_id = ${tx.tenant_id} and user_id = ${user_id} and id = ${id} and ${isSettled}`)
+  const { id: none, xid, seq } = beginning
+  const [place] = await tx.read(sql<Place>`select coalesce(reached.id, ${none}::uuid) as id,
+      coalesce(reached.xid, ${xid}::xid8)::text as xid, coalesce(reached.seq, ${seq}::bigint)::text as seq
+    from notification last left join lateral (
+      select id, xid, seq from notification
+      where tenant_id = ${tx.tenant_id} and user_id = ${user_id}
+        and (xid, seq) <= (last.xid, last.seq) and ${isSettled()}
+      order by xid desc, seq desc limit 1) reached on true
+    where last.tenant_id = ${tx.tenant_id} and last.user_id = ${user_id} and last.id = ${id}`)
   return place
 }
 

@@ -1,9 +1,13 @@
 import type { Tx } from '../kernel/context.ts'
 import { type Notification, notificationOf } from './notification.ts'
-import { findNewestPlace, findPlace, listNotificationsBehind, type Place } from './notification-store.ts'
-
-/** The position before the first notification, for a user who has none yet. */
-export const beginning: Place = { id: '00000000-0000-0000-0000-000000000000', xid: '0', seq: '0' }
+import {
+  type Ahead,
+  beginning,
+  findNewestPlace,
+  findPlace,
+  listNotificationsBehind,
+  type Place,
+} from './notification-store.ts'
 
 /** A client that missed more gets only the newest of them, and a hint to list the rest. */
 const maxMissed = 100
@@ -14,10 +18,10 @@ const pageSize = 100
 export async function* notificationsAfter(
   tx: Tx,
   user_id: string,
-  place: Place,
+  { place, ...told }: Ahead,
 ): AsyncGenerator<{ place: Place; notification: Notification }> {
   for (let reached = place; ; ) {
-    const rows = await listNotificationsBehind(tx, user_id, reached, pageSize)
+    const rows = await listNotificationsBehind(tx, user_id, { place: reached, ...told }, pageSize)
     for (const { xid, seq, ...row } of rows) {
       reached = { id: row.id, xid, seq }
       yield { place: reached, notification: notificationOf(row) }

@@ -1,9 +1,10 @@
 import { operation, type ServerEvent } from '../http/operation.ts'
-import type { Ctx } from '../kernel/context.ts'
+import type { Ctx, Notified } from '../kernel/context.ts'
 import { invalidInput } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/id.ts'
 import { Notification } from './notification.ts'
-import { beginning, findStart, notificationsAfter } from './notification-stream.flow.ts'
+import { beginning } from './notification-store.ts'
+import { findStart, notificationsAfter } from './notification-stream.flow.ts'
 
 const listThem =
   'this stream repeats only the newest of the notifications you missed; list the rest at /v1/users/me/notifications'
@@ -31,8 +32,8 @@ async function* stream(ctx: Ctx, lastId: string | undefined): AsyncGenerator<Ser
     // So that a client without any notification knows its position.
     yield { id: place.id }
     if (hasMissed) yield { event: 'missed', data: { hint: listThem } }
-    for (;;) {
-      for await (const { place: reached, notification } of notificationsAfter(tx, user_id, place)) {
+    for (let news: Notified | undefined; ; ) {
+      for await (const { place: reached, notification } of notificationsAfter(tx, user_id, { place, ...news })) {
         place = reached
         yield { id: place.id, event: 'notification', data: notification }
       }
@@ -42,7 +43,8 @@ async function* stream(ctx: Ctx, lastId: string | undefined): AsyncGenerator<Ser
         signal = await subscription.next()
       }
       if (signal === 'replaced') yield { event: 'replaced', data: { hint: tooMany } }
-      if (signal !== 'notified') return
+      if (typeof signal === 'string') return
+      news = signal
     }
   } finally {
     subscription.close()

@@ -1,8 +1,9 @@
 import { Type } from 'typebox'
 import { operation, type ResumeTokens, type ServerEvent } from '../http/operation.ts'
-import type { ChangeFeed, Ctx } from '../kernel/context.ts'
+import type { ChangeFeed, Ctx, Notified } from '../kernel/context.ts'
 import { Notification } from '../notifications/notification.ts'
-import { beginning, findStart, notificationsAfter } from '../notifications/notification-stream.flow.ts'
+import { beginning } from '../notifications/notification-store.ts'
+import { findStart, notificationsAfter } from '../notifications/notification-stream.flow.ts'
 import { hintsOf, RecordHint } from './change.ts'
 import { findPosition, type Position, positionText, rightsOf } from './stream-position.ts'
 
@@ -44,10 +45,10 @@ async function* stream(ctx: Ctx, tokens: ResumeTokens, lastId: string): AsyncGen
     const reader = await openReader(ctx, subscription.feed, own.hasMissed ? undefined : last)
     const { id, whenQuiet } = idsOf(() => positionText(tokens, { ...reader.reached(), notification: place.id }))
     yield { id: id(), ...(lastId !== '' && !reader.resumes && missed) }
-    for (let isNotified = true; ; ) {
+    for (let news: Notified | 'changed' | undefined; ; ) {
       for (const { isPlace, ...event } of reader.read()) yield { ...(isPlace && { id: id() }), ...event }
-      if (isNotified) {
-        for await (const { place: reached, notification } of notificationsAfter(tx, user_id, place)) {
+      if (news !== 'changed') {
+        for await (const { place: reached, notification } of notificationsAfter(tx, user_id, { place, ...news })) {
           place = reached
           yield { id: id(), event: 'notification', data: notification }
         }
@@ -58,8 +59,8 @@ async function* stream(ctx: Ctx, tokens: ResumeTokens, lastId: string): AsyncGen
         signal = await subscription.next()
       }
       if (signal === 'replaced') yield { event: 'replaced', data: { hint: tooMany } }
-      if (signal !== 'notified' && signal !== 'changed') return
-      isNotified = signal === 'notified'
+      if (signal === 'replaced' || signal === 'over') return
+      news = signal
     }
   } finally {
     subscription.close()

@@ -32,35 +32,42 @@ export function openStreamHub(database: Database): OpenStreamHub {
   const subscriptions = openSubscriptions(feeds.leave)
   /** The position of the last check; undefined when there was no subscription. */
   let since: string | undefined
+  /** The users with a subscription that no check has signalled yet. */
+  const opened = new Set<string>()
   let checkedAt = Number.NEGATIVE_INFINITY
 
   /**
-   * The users who may have new notifications, and the followed tenants with new events.
-   * INVARIANT: a subscriber reads its notifications after it subscribed. So the first check has no older ones to report.
+   * Signals the users who may have new notifications. Returns the followed tenants with new events.
+   * INVARIANT: each new subscription is signalled once, whether or not there is news. Its first read may have been before this check, or by a
+   * lesser measure than that of the checks before, and no check tells again of what one has told.
    */
-  async function findNew(): Promise<{ user_ids: Iterable<string>; tenant_ids: readonly string[] }> {
+  async function findNew(): Promise<readonly string[]> {
     const user_ids = subscriptions.users()
     if (user_ids.length === 0) {
       since = undefined
-      return { user_ids: [], tenant_ids: [] }
+      opened.clear()
+      return []
     }
-    const isFirst = since === undefined
     const { whole_to, notified, changed } = await findNews(database.work, { since, user_ids }, feeds.places())
     since = whole_to
-    // A user who subscribed during this check may have read before it, and the next check starts after it.
-    const before = new Set(user_ids)
-    const late = subscriptions.users().filter((user_id) => !before.has(user_id))
-    return { user_ids: [...(isFirst ? user_ids : notified), ...late], tenant_ids: changed }
+    for (const user_id of new Set([...notified, ...opened])) subscriptions.signal(user_id, { notified_to: whole_to })
+    opened.clear()
+    return changed
+  }
+
+  function openSubscription(tenant_id: string, user_id: string) {
+    const subscription = subscriptions.open(tenant_id, user_id)
+    opened.add(user_id)
+    return { subscription, close: () => subscriptions.close(user_id, subscription) }
   }
 
   return {
     subscribe(tenant_id, user_id) {
-      const subscription = subscriptions.open(tenant_id, user_id)
-      return { next: subscription.next, close: () => subscriptions.close(user_id, subscription) }
+      const { subscription, close } = openSubscription(tenant_id, user_id)
+      return { next: subscription.next, close }
     },
     async follow(tenant_id, user_id) {
-      const subscription = subscriptions.open(tenant_id, user_id)
-      const close = () => subscriptions.close(user_id, subscription)
+      const { subscription, close } = openSubscription(tenant_id, user_id)
       const feed = feeds.join(subscription)
       try {
         if (feed.place() === undefined) await feed.refresh()
@@ -74,9 +81,7 @@ export function openStreamHub(database: Database): OpenStreamHub {
       const early = checkedAt + minIntervalMs - performance.now()
       if (early > 0) return early
       checkedAt = performance.now()
-      const { user_ids, tenant_ids } = await findNew()
-      for (const user_id of user_ids) subscriptions.signal(user_id, 'notified')
-      const isBehind = await feeds.refresh(tenant_ids)
+      const isBehind = await feeds.refresh(await findNew())
       return isBehind ? minIntervalMs : Number.MAX_SAFE_INTEGER
     },
     async beat() {

@@ -13,7 +13,7 @@ import { untilEventsSettle } from '../../test/support/settled.ts'
 import { until } from '../../test/support/wait.ts'
 import { connectAlone } from '../db/client/connect.ts'
 import { newId } from '../kernel/id.ts'
-import { beginning } from '../notifications/notification-stream.flow.ts'
+import { beginning } from '../notifications/notification-store.ts'
 import { feedLength } from './change-feed.ts'
 
 const house = await openHouse()

@@ -3,31 +3,42 @@ import { Problem } from '../kernel/errors.ts'
 
 export type OpenSubscription = Pick<Subscription, 'next'> & { tenant_id: string; signal(what: StreamSignal): void }
 
-/** Keeps each signal once until the owner waits for it, except `quiet`. A final signal is kept indefinitely, in place of the others. */
+/**
+ * Keeps one signal of each kind until the owner waits for it, except `quiet`: of several `notified_to`, the greatest. A final signal is kept
+ * indefinitely, in place of the others.
+ */
 function openSubscription(tenant_id: string): OpenSubscription {
-  const pending = new Set<StreamSignal>()
+  const pending = new Map<string, StreamSignal>()
   let end: StreamSignal | undefined
   let wake: ((signal: StreamSignal) => void) | undefined
+  const keep = (what: StreamSignal) => pending.set(kindOf(what), furthest(what, pending.get(kindOf(what))))
   return {
     tenant_id,
     signal(what) {
       if (end !== undefined) return
       if (what === 'over' || what === 'replaced') end = what
-      else if (wake === undefined && what !== 'quiet') pending.add(what)
+      else if (wake === undefined && what !== 'quiet') keep(what)
       wake?.(what)
       wake = undefined
     },
     next: () =>
       new Promise((resolve) => {
-        const [first] = end === undefined ? pending : [end]
+        const [first] = end === undefined ? pending.values() : [end]
         if (first === undefined) {
           wake = resolve
           return
         }
-        pending.delete(first)
+        pending.delete(kindOf(first))
         resolve(first)
       }),
   }
+}
+
+const kindOf = (signal: StreamSignal): string => (typeof signal === 'string' ? signal : 'notified')
+
+function furthest(one: StreamSignal, other: StreamSignal | undefined): StreamSignal {
+  if (typeof one !== 'object' || typeof other !== 'object') return one
+  return BigInt(other.notified_to) > BigInt(one.notified_to) ? other : one
 }
 
 type Subscriptions = ReadonlyMap<string, OpenSubscription[]>
