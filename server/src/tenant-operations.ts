@@ -6,6 +6,7 @@ import { upsertCloudAccounts } from './cloud/upsert-cloud-accounts.ts'
 import { requestReconciliation } from './grants/entitlement-store.ts'
 import { endOrphan as endOrphanNow } from './grants/orphan-store.ts'
 import { findUse } from './grants/provisioner-use-store.ts'
+import { sweepEnabled } from './grants/sweep-store.ts'
 import type { Operation } from './http/operation.ts'
 import { createIdentityProvider } from './identity-providers/create-identity-provider.ts'
 import { deleteIdentityProvider } from './identity-providers/delete-identity-provider.ts'
@@ -110,7 +111,7 @@ export const tenantOperations: Record<string, Operation> = {
   createProvisioner: createProvisioner(driverTypes, goLiveNow),
   listProvisioners,
   getProvisioner,
-  updateProvisioner: updateProvisioner(driverTypes, { findUse, goLive: goLiveNow, beginInventory }),
+  updateProvisioner: updateProvisioner(driverTypes, { findUse, goLive: goLiveNow, beginInventory, sweepEnabled }),
   deleteProvisioner: deleteProvisioner(findUse),
   testProvisioner: testProvisioner(driverTypes, beginInventory),
   rotateProvisionerSecret: rotateProvisionerSecret(driverTypes),

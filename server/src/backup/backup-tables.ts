@@ -1,4 +1,5 @@
 import type { SingleConnection } from '../db/client/connect.ts'
+import { restoreMarker } from '../db/migrate.ts'
 
 /** A table of a backup, as the catalogue describes it. */
 export type BackupTable = {
@@ -54,7 +55,7 @@ const leftOut = [
  * numbers, which mean nothing on another server, and how far a server's clock was set back.
  */
 export async function listBackupTables(client: SingleConnection): Promise<BackupTable[]> {
-  const { rows } = await client.query<BackupTable>(tablesQuery, [leftOut])
+  const { rows } = await client.query<BackupTable>(tablesQuery, [[...leftOut, restoreMarker]])
   return orderByReference(rows)
 }
 

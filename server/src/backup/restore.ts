@@ -42,10 +42,11 @@ export async function restoreBackup(target: RestoreTarget, file: string, work: L
   try {
     await requireEmpty(client, theirs, ours)
     await migrate(target.owner, last)
+    const isMarked = !(await hasInstallation(client))
     const counts = await fill({ client, owner }, file, header, work)
     const ran = await migrate(target.owner)
     if (ran.length > 0) await beginEpoch(client, header)
-    await owner.query(`drop table if exists ${restoreMarker}`)
+    if (isMarked) await owner.query(`drop table ${restoreMarker}`)
     return counts
   } finally {
     await client.end()

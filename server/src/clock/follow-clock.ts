@@ -54,18 +54,6 @@ export function followClock({ work }: Pick<Database, 'work'>, following: Followi
     log.error({ err }, 'what waits could not be moved yet, after the clock was set back')
   }
 
-  /** Each list by itself: one that cannot be changed now holds up no other. */
-  const shorten = async (): Promise<boolean> => {
-    let isDone = true
-    for (const statement of shortenWaits()) {
-      await work.write([statement]).catch((err: unknown) => {
-        isDone = false
-        notNow(err)
-      })
-    }
-    return isDone
-  }
-
   return async () => {
     const asked_ms = now()
     const row = await readClock(work)
@@ -79,17 +67,32 @@ export function followClock({ work }: Pick<Database, 'work'>, following: Followi
       done = undefined
       return everyMs
     }
-    // Ends are moved in parts, which may take long: what waits does not wait for them.
-    if (shortenedFor !== row.back_ms && (await shorten())) shortenedFor = row.back_ms
+    // Ends are moved in parts, which may take long: what waits does not wait for them. What cannot be shortened now is, after them.
+    if (shortenedFor !== row.back_ms) {
+      shortenedFor = row.back_ms
+      await shorten(work, notNow)
+    }
     const { left, fault } = await moveEnds()
     if (fault !== undefined) notNow(fault)
     if (left === 'more') return 0
-    const isShort = await shorten()
+    const isShort = await shorten(work, notNow)
     if (left === 'held_up' || !isShort) done = undefined
     else if (done?.back_ms !== row.back_ms) done = { back_ms: row.back_ms, since: now() }
     else if (now() - done.since > transactionsEndMs) await work.write([endsAreMoved(row.back_ms)])
     return everyMs
   }
+}
+
+/** Each list by itself: one that cannot be changed now holds up no other. Returns whether all were changed. */
+async function shorten(work: Database['work'], onFault: (fault: unknown) => void): Promise<boolean> {
+  let isDone = true
+  for (const statement of shortenWaits()) {
+    await work.write([statement]).catch((fault: unknown) => {
+      isDone = false
+      onFault(fault)
+    })
+  }
+  return isDone
 }
 
 function seconds(ms: number): string {

@@ -120,9 +120,8 @@ function take(
 
 /** Gives access to the waiting grants that policy still permits. */
 async function grant(ctx: WorkCtx, item: WorkItem, before: Run, deps: Dependencies): Promise<Outcome> {
-  const { driver, reauthorize, random, maxCallMs } = deps
-  // Nothing is begun, so that a late effect of it is impossible.
-  if (!before.enabled) return { ending: fail(before, 'verify', new TargetError('transient', saysDisabled), random()) }
+  const { driver, reauthorize, maxCallMs } = deps
+  if (!before.enabled) throw new TargetError('transient', saysDisabled, true)
   const result = await reauthorizeGrants(ctx, item, before, before.waiting, reauthorize)
   if ('ending' in result) return result
   const { run, permitted } = result

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { NotNow, TargetError } from '../provisioners/driver.ts'
+import { pick, row, runOf } from '../../test/support/entitlement-run.ts'
+import { NotNow } from '../provisioners/driver.ts'
 import {
   beginRun,
   comeBack,
   type EntitlementRow,
   endOf,
   endsEarly,
-  fail,
   mustHoldUntil,
   type Run,
   type RunEvent,
@@ -16,33 +16,8 @@ import {
   underWay,
 } from './convergence.ts'
 
-const row: EntitlementRow = {
-  held: false,
-  waiting: [],
-  provisioner: 'sandbox',
-  provisioner_id: null,
-  provisioner_version: null,
-  enabled: true,
-  target: {},
-  until_ms: 1_000_000,
-  given_until_ms: null,
-  act_polls: 0,
-  failures: 0,
-  due_at: '',
-  held_before: false,
-  observed: 'absent',
-  suspected: false,
-  awaited: false,
-  drift: null,
-  corrects_drift: false,
-  is_made: false,
-  may_land: false,
-  act: null,
-  act_reference: null,
-}
 const one = { id: 'g1', request_id: 'r1', begun: false }
 const other = { id: 'g2', request_id: 'r2', begun: false }
-const runOf = (about: Partial<Run> = {}): Run => ({ ...beginRun(row), ...about })
 
 suite('a run begins', () => {
   const cases: [string, Partial<EntitlementRow>, Partial<Run>][] = [
@@ -177,79 +152,6 @@ suite('a run ends', () => {
       assert.deepEqual(comeBack(runOf(), step, throttled).last, { unbegun, why: 'AWS throttles' })
     }
   })
-
-  const lost = new TargetError('transient', 'lost')
-  const never = new TargetError('permanent', 'never')
-  type Failure = Extract<NonNullable<ReturnType<typeof fail>['last']>, { failure: unknown }>['failure']
-  const failures: [string, Partial<Run>, Parameters<typeof fail>[1], TargetError, Partial<Failure>][] = [
-    [
-      'a grant act',
-      {},
-      'grant',
-      lost,
-      { giving: true, permanent: false, clears_act: true, repeats_act: false, may_land: true, reference: null },
-    ],
-    ['a grant act that the target refuses', {}, 'grant', never, { giving: true, permanent: true, may_land: false }],
-    [
-      'a revoke act',
-      { reference: 'old' },
-      'revoke',
-      lost,
-      { giving: false, clears_act: true, repeats_act: true, may_land: false, reference: null },
-    ],
-    [
-      'a revoke act that the target refuses',
-      {},
-      'revoke',
-      never,
-      { giving: false, permanent: true, clears_act: true, repeats_act: false },
-    ],
-    ['a revoke act, for the third time', { failures: 2 }, 'revoke', lost, { alarm: true }],
-    [
-      'a check of wanted access',
-      { wanted: true },
-      'verify',
-      lost,
-      { giving: true, clears_act: false, may_land: false },
-    ],
-    [
-      'a check of what an act did',
-      { completed_now: 'grant', reference: 'r' },
-      'verify',
-      lost,
-      { clears_act: true, repeats_act: false, reference: 'r' },
-    ],
-    [
-      'a check of what a revoke did, when a grant wants the access again',
-      { completed_now: 'revoke', wanted: true, reference: 'r' },
-      'verify',
-      lost,
-      { giving: true, clears_act: true, repeats_act: true },
-    ],
-    ['a poll', { act: 'grant', reference: 'r' }, 'poll', lost, { giving: true, clears_act: false, may_land: false }],
-    ['the fourth poll', { act: 'grant', failures: 3 }, 'poll', lost, { clears_act: true, may_land: true }],
-    [
-      'the fourth poll of a revoke',
-      { act: 'revoke', failures: 3 },
-      'poll',
-      lost,
-      { clears_act: true, repeats_act: true },
-    ],
-    [
-      'a poll of an act that the target does not know',
-      { act: 'grant' },
-      'poll',
-      never,
-      { clears_act: true, may_land: false },
-    ],
-  ]
-  for (const [name, about, step, error, expected] of failures) {
-    test(`by a failure of ${name}`, () => {
-      const { last, wait_ms } = fail(runOf(about), step, error, 0)
-      assert.ok(last !== undefined && 'failure' in last && wait_ms !== undefined)
-      assert.deepEqual(pick(last.failure, expected), expected)
-    })
-  }
 })
 
 suite('the end of access', () => {
@@ -268,8 +170,3 @@ suite('the end of access', () => {
     assert.equal(endsEarly({ ...early, completed_now: null }), false)
   })
 })
-
-/** The fields of `whole` that `part` has. */
-function pick<Whole extends object>(whole: Whole, part: Partial<Whole>): Partial<Whole> {
-  return Object.fromEntries(Object.keys(part).map((key) => [key, whole[key as keyof Whole]])) as Partial<Whole>
-}

@@ -167,20 +167,24 @@ const maxPollFailures = 4
  * INVARIANT: a revoke that may still take effect is repeated before the access is given again. Else a grant that wants it by then would count what
  * is still there, and lose it to the late effect.
  */
-export function fail(run: Run, step: Step, { kind, message }: TargetError, random: number): Ending {
+export function fail(run: Run, step: Step, error: TargetError, random: number): Ending {
+  const { kind, message, unbegun } = error
   const failures = run.failures + 1
-  const lostTrack = step === 'poll' && (kind === 'permanent' || failures >= maxPollFailures)
+  const isTransient = kind === 'transient'
+  const lostTrack = step === 'poll' && (!isTransient || failures >= maxPollFailures)
   const begins = step === 'grant' || step === 'revoke'
   const act = step === 'verify' ? run.completed_now : step === 'poll' ? run.act : step
   const clears_act = begins || run.completed_now !== null || lostTrack
+  // A call of an earlier run that was never answered may still take effect, also where this one was refused or did not begin.
+  const isRepeated = begins && run.act === step
   const failure = {
     message,
     giving: step === 'verify' ? run.wanted : act === 'grant',
-    permanent: kind === 'permanent',
+    permanent: !isTransient,
     clears_act,
-    repeats_act: clears_act && act === 'revoke' && kind === 'transient',
+    repeats_act: clears_act && act === 'revoke' && ((isTransient && !unbegun) || isRepeated),
     alarm: failures >= alarmAfterFailures,
-    may_land: (step === 'grant' || (lostTrack && run.act === 'grant')) && kind === 'transient',
+    may_land: isTransient && act === 'grant' && (lostTrack || (begins && (!unbegun || isRepeated))),
     reference: begins ? null : run.reference,
   }
   return { wait_ms: backoffMs(failures, random), last: { failure } }

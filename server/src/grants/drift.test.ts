@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { driftStage } from '../../test/support/drift-stage.ts'
 import { openHouse } from '../../test/support/house.ts'
+import { until } from '../../test/support/wait.ts'
 import { startWorkers } from '../../test/support/workers.ts'
 
 /** Access changed at the target by hand is found, notified once, and corrected only if the provisioner says so. */
@@ -100,6 +101,20 @@ test('a provisioner that corrects drift gives access removed by hand again, and 
   const { step, drift } = (await on.view(access)).provisioning
   assert.deepEqual([step, drift], ['held', null])
   assert.equal((await on.eventsOf(access.grant)).filter(({ type }) => type === 'grant.activated').length, 1)
+})
+
+test('drift that a disabled provisioner cannot correct is notified once, and corrected when it is enabled', async () => {
+  const on = await driftStage(house, 'corrects later', true)
+  const access = await on.held(account)
+  const enable = (enabled: boolean) =>
+    house.asSuperuser('update provisioner set enabled = $2 where tenant_id = $1', [on.tenant_id, enabled])
+  await enable(false)
+  await on.byHand.remove(account)
+  for (let count = 0; count < 3; count += 1) await on.sweep()
+  assert.deepEqual(await on.driftEvents(), [{ type: 'grant.drifted', subject_id: access.grant, drift: 'removed' }])
+  assert.equal(await on.heldAt(account), 0)
+  await enable(true)
+  await until('it is given again', async () => (await on.heldAt(account)) === 1)
 })
 
 test('a provisioner that begins to correct drift also corrects the drift that was notified before', async () => {

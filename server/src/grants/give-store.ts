@@ -9,6 +9,8 @@ import {
   emitOfGrants,
   grantsOf,
   holdEntitlements,
+  isLeaving,
+  isOfMine,
   isWanted,
   lateEffectFor,
   leaseOf,
@@ -79,7 +81,8 @@ export type Beginning = { item: WorkItem; permitted: StillPermitted; until: Date
 
 /**
  * Records that access is about to be given. From then on the access is ours. If another worker began a grant
- * before and never recorded its outcome, that worker may be asleep and its call may still have a late effect. One round trip.
+ * before and never recorded its outcome, that worker may be asleep and its call may still have a late effect. Grants whose access was revoked
+ * before it is given again have ended. One round trip.
  */
 export async function beginGrants(tx: Tx, rows: readonly Beginning[]): Promise<('begun' | Blocked)[]> {
   const outcomes = await writeByRules(tx, rows, (part, rulesUnchanged) => beginPart(tx, part, rulesUnchanged))
@@ -103,6 +106,9 @@ function beginPart(tx: Tx, part: readonly Beginning[], rulesUnchanged: Statement
         held_before = false, suspected = false, given_until = ready.until, updated_at = clock_timestamp()
       from ready where e.tenant_id = ${tx.tenant_id} and e.id = ready.id and ${isWanted}
       returning e.id),
+    taken_away as (
+      update access_grant g set ${assign('finish')}, last_error = null, updated_at = clock_timestamp()
+      from mine where ${isOfMine(tx)} and ${isLeaving} and mine.id in (select id from begun)),
     attempted as (
       update access_grant g set ${assign('begin')}, updated_at = clock_timestamp()
       from permitted where g.tenant_id = ${tx.tenant_id} and g.id = permitted.id

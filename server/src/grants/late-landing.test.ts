@@ -112,6 +112,8 @@ test('a revocation without an answer is repeated before the access is given agai
   await until('the revocation was repeated', async () => {
     const [grant] = await on.grantsOf(second)
     assert.equal(grant?.status, 'pending')
+    const [ended] = await on.grantsOf(first)
+    assert.notEqual(ended?.provisioning_status, 'deprovisioned', 'its access is still there')
     return (await failures()) > seen
   })
   await on.inject({})

@@ -16,8 +16,9 @@ export async function openEntitlements(tx: Tx, items: readonly WorkItem[]): Prom
   const wrapped = items.map((item) => ({ item }))
   const failing = sql`(select * from late union all select * from overdue) failing`
   const answers = await tx.write([
-    sql`with ${mine(tx, wrapped, sql``, clockDemands)}, ${dueGrants(tx)}, ${endOnTime(tx)}, ${failLate(tx)},
-      ${emitExpiringSoon(tx)}, ${emitOverdue(tx)},
+    // All that this transaction changes is locked here, in one order.
+    sql`with ${mine(tx, wrapped, sql``, sql`(${clockDemands} or ${sharedEnd})`)}, ${dueGrants(tx)},
+      ${endOnTime(tx)}, ${failLate(tx)}, ${emitExpiringSoon(tx)}, ${emitOverdue(tx)},
       emitted_expired as (${emitOfGrants(tx, 'grant.expired', sql`ended`)}),
       emitted_failed as (${emitOfGrants(tx, 'grant.failed', failing)})
       ${emitOfGrants(tx, 'grant.expiring', sql`ending`)}`,
@@ -75,9 +76,9 @@ const dueGrants = (tx: Tx) => sql`due as materialized (
       from access_grant g where g.tenant_id = ${tx.tenant_id} and g.entitlement_id = mine.id offset 0) g
     where g.what is not null)`
 
-/** A grant has ended, and the access stays for another grant. */
-const sharedEnd = sql`exists (select from access_grant g where g.tenant_id = e.tenant_id and g.entitlement_id = e.id
-    and ${isLeaving}) and ${isWanted}`
+/** A grant has ended, and the access stays for another grant. Where its revocation has begun, it is revoked, and given again. */
+const sharedEnd = sql`e.act is distinct from 'revoke' and exists (select from access_grant g
+    where g.tenant_id = e.tenant_id and g.entitlement_id = e.id and ${isLeaving}) and ${isWanted}`
 
 /** How long the access of a grant that has ended stays for its approved extension, which is still to be planned: its sessions go on meanwhile. */
 const awaitedSeconds = 60
@@ -88,7 +89,7 @@ const isAwaited = sql`exists (select from access_grant g
     where r.tenant_id = g.tenant_id and r.extends = g.id and x.status = 'pending' and x.entitlement_id is null
       and x.activate_by > now() offset 0) later
   where g.tenant_id = e.tenant_id and g.entitlement_id = e.id and g.status = 'expired' and ${isLeaving}
-    and g.ended_at > now() - make_interval(secs => ${awaitedSeconds}))`
+    and g.ended_at > now() - make_interval(secs => ${awaitedSeconds}) and g.ended_at <= clock_timestamp())`
 
 const endOnTime = (tx: Tx) => sql`ended as (
     update access_grant g set ${assign('expire')}, expiring_at = null, target_reference = null,

@@ -114,9 +114,12 @@ export async function saveForeign(
 const isEndable = sql`(o.origin = 'ours' and o.ending_since is null and e.act is null and not ${isWanted}
   and (e.observed = 'absent' or e.observed = 'present' and (e.held_before or e.drift = 'added')))`
 
-/** The entitlement becomes ours, and due: it is revoked as any access that no grant wants. */
-const takenOver = sql`held_before = false, observed = 'present', drift = null, drifted_at = null, suspected = false,
-  next_look_at = clock_timestamp(), updated_at = clock_timestamp()`
+/**
+ * The entitlement becomes ours, and due: it is revoked as any access that no grant wants. A check that is under way knows nothing of it, and would
+ * write over it: it loses its lease.
+ */
+const takenOver = sql`generation = e.generation + 1, lease_until = null, held_before = false, observed = 'present',
+  drift = null, drifted_at = null, suspected = false, next_look_at = clock_timestamp(), updated_at = clock_timestamp()`
 
 const aboutOrphan = (provisioner_id: string | null, what: 'ending' | 'ended') =>
   ({

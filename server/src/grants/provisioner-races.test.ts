@@ -9,6 +9,7 @@ import type { Tx } from '../kernel/context.ts'
 import { newId } from '../kernel/id.ts'
 import { linkGrant } from './batched-entitlement-store.ts'
 import { linkGrants } from './link-store.ts'
+import { sweepEnabled } from './sweep-store.ts'
 
 /** A grant is linked to an entitlement while its provisioner is being deleted or changed. No worker runs here. */
 const house = await openHouse()
@@ -124,4 +125,30 @@ test('a provisioner is disabled at once while a grant is being linked to it', as
     const reply = await change('PATCH', { enabled: false })
     assert.deepEqual([reply.status, reply.body.enabled], [200, false])
   })
+})
+
+test('after a restore, a target whose provisioner is enabled only then is compared soon', async () => {
+  const [webhook, sandbox] = [newId(), newId()]
+  for (const [id, type] of [
+    [webhook, 'webhook'],
+    [sandbox, 'sandbox'],
+  ]) {
+    await house.asSuperuser(
+      `insert into provisioner (tenant_id, id, name, provisioner_type, created_at)
+        values ($1, $2, $3, $3, clock_timestamp() - interval '1 hour')`,
+      [on.tenant_id, id, type],
+    )
+  }
+  const dueAfter = async (epoch: string) => {
+    await house.asSuperuser(`update installation set epoch = extract(epoch from ${epoch})::bigint`)
+    await tx.write([sweepEnabled(tx, webhook), sweepEnabled(tx, sandbox)])
+    return house.asSuperuser(
+      'select provisioner, next_look_at <= clock_timestamp() as is_due from sweep where provisioner_id = any($1)',
+      [[webhook, sandbox]],
+    )
+  }
+  assert.deepEqual(await dueAfter(`clock_timestamp() - interval '2 hours'`), [], 'it was made since')
+  assert.deepEqual(await dueAfter('clock_timestamp()'), [{ provisioner: 'webhook', is_due: true }])
+  await house.asSuperuser(`update sweep set next_look_at = clock_timestamp() + interval '1 hour'`)
+  assert.deepEqual(await dueAfter('clock_timestamp()'), [{ provisioner: 'webhook', is_due: true }], 'sooner')
 })

@@ -3,11 +3,14 @@ import { test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
 import { aLockIsWaitedFor } from '../../test/support/lock.ts'
 import { seedManyGrants } from '../../test/support/many-grants.ts'
+import { makeOrphans } from '../../test/support/sample-orphans.ts'
 import { sql } from '../db/sql.ts'
 import type { WorkItem } from '../jobs/claim.ts'
+import { systemActor } from '../kernel/context.ts'
 import { beginGrant, savePresent } from './batched-entitlement-store.ts'
 import { beginGrants, noGrants } from './give-store.ts'
 import { openEntitlements } from './open-entitlement-store.ts'
+import { endOrphan } from './orphan-store.ts'
 import { beginRevokes, type Settling, settle } from './take-store.ts'
 
 /** A worker that lost its lease while it was away: its writes change nothing, alone or in a batch. */
@@ -209,6 +212,26 @@ for (const [which, write] of Object.entries(parts)) {
     await writing
   })
 }
+
+test('a check that is under way does not write over access that is taken over to be ended', async () => {
+  const { tx, held } = await stage()
+  const orphan = (await makeOrphans(db, tx.tenant_id)).at(-1)
+  assert.ok(orphan?.orphan_id)
+  const { id: provisioner_id, orphan_id } = orphan
+  await asSuperuser(
+    `update entitlement set observed = 'absent', held_before = false, drift = null, drifted_at = null, generation = 7,
+      lease_until = clock_timestamp() + interval '1 hour', next_look_at = clock_timestamp() where id = $1`,
+    [orphan_id],
+  )
+  const ctx = { tx, actor: systemActor, request_id: 'test' }
+  assert.ok(await endOrphan(ctx, { provisioner_id, orphan_id }))
+  await settle(tx, [ended({ ...held, id: orphan_id }, { gone: null })])
+  const [taken] = await asSuperuser(
+    'select observed, held_before, lease_until, next_look_at is not null as is_due from entitlement where id = $1',
+    [orphan_id],
+  )
+  assert.deepEqual(taken, { observed: 'present', held_before: false, lease_until: null, is_due: true })
+})
 
 test('a grant in an unforeseen pair does not keep another grant of its entitlement from expiring', async () => {
   const { tx, stale, held } = await stage()

@@ -124,8 +124,8 @@ async function listForeign({ tx, ended }: SweepCtx, item: WorkItem, sweep: Sweep
       if (page.length > 0) await saveForeign(tx, item, sweep, page)
     }
   } catch (error) {
-    // Nothing is ended by this list: it must not stop the sweep.
-    if (!(error instanceof TargetError || error instanceof NotNow)) throw error
+    // Nothing is ended by this list: it must not stop the sweep, unless that gives way to others.
+    if (ended?.aborted || !(error instanceof TargetError || error instanceof NotNow)) throw error
     return false
   }
   await forgetForeign(tx, item, sweep)

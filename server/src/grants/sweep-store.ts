@@ -1,4 +1,4 @@
-import { wasBefore } from '../db/at-target.ts'
+import { mayHoldLost, wasBefore } from '../db/at-target.ts'
 import { sql } from '../db/sql.ts'
 import { emit } from '../events/emit.ts'
 import type { WorkItem } from '../jobs/claim.ts'
@@ -203,12 +203,13 @@ export async function letOthersSweep(tx: Tx, { id }: WorkItem): Promise<void> {
   const waits = sql`s.tenant_id = ${tx.tenant_id} and s.id <> ${id} and s.next_look_at <= clock_timestamp()
     and (s.lease_until is null or s.lease_until <= clock_timestamp())`
   await tx.write([
-    sql`with placed as materialized (
+    sql`with clock as materialized (select clock_timestamp() as now),
+      placed as materialized (
         select s.id, row_number() over (order by s.next_look_at, s.id) as place from sweep s where ${waits}),
       moved as (
         select s.id, placed.place from placed join sweep s on s.id = placed.id where ${waits}
         for no key update of s skip locked)
-      update sweep s set next_look_at = clock_timestamp() + moved.place * interval '1 microsecond' from moved
+      update sweep s set next_look_at = clock.now + moved.place * interval '1 microsecond' from moved, clock
       where s.tenant_id = ${tx.tenant_id} and s.id = moved.id`,
   ])
 }
@@ -248,6 +249,15 @@ export function sweepEachTarget(): Statement {
       and (p.enabled or exists (select from sweep s where s.tenant_id = p.tenant_id and s.provisioner_id = p.id))
       and not exists (select from sweep s where s.tenant_id = p.tenant_id and s.provisioner_id = p.id
         and s.listed_epoch = i.epoch)
+    on conflict (tenant_id, provisioner_id) do update set idle = false,
+      next_look_at = least(coalesce(sweep.next_look_at, 'infinity'), excluded.next_look_at)`
+}
+
+/** The same for a provisioner that is enabled only now: nothing else would make its sweep due before a grant there. */
+export function sweepEnabled({ tenant_id }: Tx, provisioner_id: string): Statement {
+  return sql`insert into sweep (tenant_id, id, provisioner, provisioner_id, next_look_at)
+    select p.tenant_id, ${newId()}::uuid, p.provisioner_type, p.id, clock_timestamp() from provisioner p
+    where p.tenant_id = ${tenant_id} and p.id = ${provisioner_id} and ${mayHoldLost}
     on conflict (tenant_id, provisioner_id) do update set idle = false,
       next_look_at = least(coalesce(sweep.next_look_at, 'infinity'), excluded.next_look_at)`
 }

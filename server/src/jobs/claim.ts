@@ -34,6 +34,7 @@ export type WorkItem = { tenant_id: string; id: string; generation: string }
 export type ClaimRequest = {
   table: WorkTable
   part: Part | undefined
+  /** 0: nothing is claimed, and the answer says whether something is due. */
   max: number
   /** The maximum of one tenant. */
   maxPerTenant: number
@@ -120,7 +121,7 @@ function claimOf({ table, part, max, maxPerTenant, without }: ClaimRequest): Sta
     due as materialized (
       select tenant_id, id, next_look_at from ${rows} next_look_at <= ${now}
         and (lease_until is null or lease_until <= ${now}) and tenant_id <> all(${[...without]}::uuid[])
-      order by next_look_at limit ${max * portionsScanned}),
+      order by next_look_at limit ${Math.max(1, max * portionsScanned)}),
     ranked as (
       select tenant_id, id, min(next_look_at) over (partition by tenant_id) as first,
         row_number() over (partition by tenant_id order by next_look_at) as place

@@ -22,8 +22,10 @@ const widthsInAll = 4
 
 /** The rows of one list that a process has in flight. */
 export type InFlight = {
-  /** How many rows may be claimed now: in all, and of one tenant. Where there is no room, one row that takes very long is ended. */
+  /** How many rows may be claimed now: in all, and of one tenant. */
   room(): { max: number; maxPerTenant: number }
+  /** Another row is due. Where there is no place for it, one that takes very long is ended. */
+  makeRoom(): void
   /** Tenants whose rows may not be claimed now. */
   fullTenants(): string[]
   /** `ended`: the work is to end early, and leaves its row for a later claim. */
@@ -49,11 +51,7 @@ export function trackInFlight(
   const isFull = (count: number) => count > perTenant - maxPerTenant
   let short = false
 
-  const endLong = (now: number) => {
-    const all = [...rows.values()]
-    // One at a time: its place may be all that is needed.
-    if (long !== undefined && !all.some(({ end }) => end.signal.aborted)) rowToEnd(all, now, long)?.end.abort()
-  }
+  const places = () => width * widthsInAll - rows.size
 
   const remove = (item: WorkItem) => {
     // A released row may have been claimed again before its end is seen here: that claim stays in flight.
@@ -71,11 +69,15 @@ export function trackInFlight(
       const now = performance.now()
       let quick = 0
       for (const { since } of rows.values()) if (now - since < slowAfterMs) quick += 1
-      const places = width * widthsInAll - rows.size
-      const free = Math.min(width - quick, places)
+      const free = Math.min(width - quick, places())
       short = free < minBatch
-      if (places < minBatch) endLong(now)
       return { max: short ? 0 : Math.min(free, maxAtOnce), maxPerTenant }
+    },
+    makeRoom() {
+      const all = [...rows.values()]
+      // One at a time: its place may be all that is needed.
+      if (long === undefined || places() >= minBatch || all.some(({ end }) => end.signal.aborted)) return
+      rowToEnd(all, performance.now(), long)?.end.abort()
     },
     fullTenants: () => [...tenants].filter(([, { count }]) => isFull(count)).map(([id]) => id),
     add(item, run) {

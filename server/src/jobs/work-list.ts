@@ -151,19 +151,23 @@ async function claimAndStart(
     const { table, part } = list.work
     const without = [...list.inFlight.fullTenants(), ...(part === 'gives' ? backedUp : [])]
     const claimRequest = { table, part, ...list.inFlight.room(), without }
-    return claimRequest.max > 0 ? [{ list, claimRequest }] : []
+    // A list whose rows may give way is asked in any case whether others wait.
+    return claimRequest.max > 0 || list.work.bounds?.long !== undefined ? [{ list, claimRequest }] : []
   })
   const claimRequests = withRoom.map(({ claimRequest }) => claimRequest)
   const claims = claimRequests.length > 0 ? await claimDue(database, claimRequests) : []
   const claimedAt = performance.now()
-  for (const [index, { list }] of withRoom.entries()) {
-    const { items = [], ms = null } = claims[index] ?? {}
+  for (const [index, { list, claimRequest }] of withRoom.entries()) {
+    const { items = [], left = false, ms = null } = claims[index] ?? {}
+    if (left && claimRequest.max === 0) list.inFlight.makeRoom()
     list.claimedAt = claimedAt
     list.dueAt = claimedAt + (ms ?? Number.MAX_SAFE_INTEGER)
     if (items.length > 0) list.foundAt = claimedAt
     for (const item of items) start(list, item)
   }
-  const waits = claims.map(({ items, left, ms }) => {
+  const waits = claims.map(({ items, left, ms }, index) => {
+    // The end of a row wakes the loop.
+    if (left && withRoom[index]?.claimRequest.max === 0) return Number.MAX_SAFE_INTEGER
     if (left) return items.length > 0 ? 0 : lockedMs
     return ms === null ? Number.MAX_SAFE_INTEGER : Math.max(0, Math.ceil(ms))
   })

@@ -79,7 +79,7 @@ function isOfOurs({ id, epoch }: Pick<Installation, 'id' | 'epoch'>, kept: KeptC
 /** Nothing is done at the target, and nothing has failed there. */
 export class HeldBack extends TargetError {
   constructor(message: string) {
-    super('transient', message)
+    super('transient', message, true)
     this.name = 'HeldBack'
   }
 }

@@ -238,11 +238,14 @@ export type DriverType = {
 /** A failure at the target: `transient` may pass by itself, `permanent` will not. */
 export class TargetError extends Error {
   readonly kind: 'transient' | 'permanent'
+  /** Nothing was begun at the target. */
+  readonly unbegun: boolean
 
-  constructor(kind: 'transient' | 'permanent', message: string) {
+  constructor(kind: 'transient' | 'permanent', message: string, unbegun = false) {
     super(storableText(message))
     this.name = 'TargetError'
     this.kind = kind
+    this.unbegun = unbegun
   }
 }
 

@@ -24,11 +24,10 @@ export async function* pagesInTime<Page>(
   ended?: AbortSignal,
 ): AsyncGenerator<Page> {
   const reading = new AbortController()
-  const end = rejectionOf(ended)
   const iterator = list(reading.signal)[Symbol.asyncIterator]()
   try {
     for (;;) {
-      const next = await inTime(maxMs, () => Promise.race([end, iterator.next()]))
+      const next = await inTime(maxMs, () => unlessEnded(iterator.next(), ended))
       if (next.done) return
       yield next.value
     }
@@ -39,12 +38,14 @@ export async function* pagesInTime<Page>(
   }
 }
 
-function rejectionOf(ended: AbortSignal | undefined): Promise<never> {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const end = () =>
-    reject(new TargetError('transient', 'the target lists too slowly, and others wait: its list is read again later'))
-  if (ended?.aborted) end()
-  ended?.addEventListener('abort', end, { once: true })
-  promise.catch(() => undefined)
-  return promise
+/** No promise of the whole list is raced with its pages: it would keep each of them until the list ends. */
+function unlessEnded<Answer>(answer: Promise<Answer>, ended: AbortSignal | undefined): Promise<Answer> {
+  if (ended === undefined) return answer
+  return new Promise((resolve, reject) => {
+    const end = () =>
+      reject(new TargetError('transient', 'the target lists too slowly, and others wait: its list is read again later'))
+    if (ended.aborted) end()
+    else ended.addEventListener('abort', end)
+    answer.then(resolve, reject).finally(() => ended.removeEventListener('abort', end))
+  })
 }

@@ -210,6 +210,9 @@ export type BeginInventory = (
   changed: boolean,
 ) => Statement
 
+/** Has the target of a provisioner that was just enabled compared soon, where that is to be done. Passed in, because sweeps know provisioners. */
+export type SweepEnabled = (tx: Tx, provisioner_id: string) => Statement
+
 const maxCounted = 1_000
 
 /** Throws 409 when access that a provisioner gave, or may have given, could be left behind. `doing`: the change that would leave it. */

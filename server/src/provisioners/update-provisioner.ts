@@ -14,6 +14,7 @@ import {
   ProvisionerChange,
   type ProvisionerType,
   requireUnused,
+  type SweepEnabled,
 } from './provisioner.ts'
 import { isSameConfig, type SettledConfig, settleConfig } from './provisioner-config.ts'
 import { openSecrets, sealSecrets } from './provisioner-secrets.ts'
@@ -33,7 +34,7 @@ import { requireFound } from './set-up.ts'
 const maxTries = 5
 
 /** What other slices do with a change. */
-type Given = { findUse: FindUse; goLive: GoLive; beginInventory: BeginInventory }
+type Given = { findUse: FindUse; goLive: GoLive; beginInventory: BeginInventory; sweepEnabled: SweepEnabled }
 
 /**
  * Changes the fields sent; `config` and `serves` are replaced as a whole. A request that changes nothing emits no event, and
@@ -101,7 +102,7 @@ async function change(
   { shown }: KeptProvisioner,
   requested: ProvisionerChange,
   settled: SettledConfig | undefined,
-  { findUse, goLive, beginInventory, inventoryParts }: Given & Pick<DriverType, 'inventoryParts'>,
+  { findUse, goLive, beginInventory, sweepEnabled, inventoryParts }: Given & Pick<DriverType, 'inventoryParts'>,
 ): Promise<Provisioner | undefined> {
   const { tx } = ctx
   const version = await lockProvisioner(tx, shown.id, { links: settled?.moved !== undefined })
@@ -120,7 +121,8 @@ async function change(
     ...(settled === undefined ? [] : ['config']),
   ]
   if (fields.length === 0) return shown
-  const begins = (enabled && !shown.enabled) || (lines !== undefined && lines.length > 0)
+  const isEnabled = enabled && !shown.enabled
+  const begins = isEnabled || (lines !== undefined && lines.length > 0)
   if (enabled && serves.length > 0 && begins) await requireReal(tx, shown.provisioner_type)
   if (lines !== undefined) await replaceServed(tx, shown.id, lines)
   const kept = settled && {
@@ -128,7 +130,8 @@ async function change(
     sealed_secrets: await sealSecrets(ctx, shown.id, settled.secrets),
   }
   await saveProvisioner(ctx, next, kept, fields)
-  if (inventoryParts.length > 0 && (settled !== undefined || (enabled && !shown.enabled)))
+  if (isEnabled) await tx.write([sweepEnabled(tx, shown.id)])
+  if (inventoryParts.length > 0 && (settled !== undefined || isEnabled))
     await tx.write([beginInventory(tx, shown.id, inventoryParts, settled !== undefined)])
   await goLive(ctx, 'provisioner', servesRealTargets(tx))
   return findProvisioner(tx, shown.id)

@@ -49,7 +49,7 @@ export function openEntitlement(
     if (grant.expires !== null && grant.expires <= now && isBefore(grant, 'expire')) return assign(grant, 'expire')
     return grant.activate_by <= now ? changed(grant, 'miss_deadline') : grant
   })
-  const isKept = lastGrantRule && isWanted(onTime)
+  const isKept = lastGrantRule && isWanted(onTime) && onTime.row.act !== 'revoke'
   const entitlement = isKept ? ofLinked(onTime, (one) => (isLeaving(one) ? assign(one, 'finish') : one)) : onTime
   const { grants, row } = entitlement
   const isHidden = !lastGrantRule && grants.some((one) => one.linked && isLeaving(one))
@@ -103,7 +103,9 @@ export function beginGrant(
   if (permitted.length < ids.length || !isWanted(entitlement)) return undefined
   const acting = withRow(beginAct(entitlement, 'grant', clock), { held_before: false, given_until: ticksOf(until_ms) })
   const begun = { ...acting, target: { ...acting.target, reported_gone: false } }
-  return ofLinked(begun, (grant) => (permitted.includes(grant) ? changed(grant, 'begin') : grant))
+  return ofLinked(begun, (grant) =>
+    permitted.includes(grant) ? changed(grant, 'begin') : isLeaving(grant) ? assign(grant, 'finish') : grant,
+  )
 }
 
 /** `beginRevokes`: the access is about to be revoked. */

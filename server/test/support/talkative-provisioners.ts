@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { findUse } from '../../src/grants/provisioner-use-store.ts'
+import { sweepEnabled } from '../../src/grants/sweep-store.ts'
 import { beginInventory } from '../../src/inventory/inventory-part-store.ts'
 import { newId } from '../../src/kernel/id.ts'
 import { textField, urlField } from '../../src/kernel/shown-field.ts'
@@ -75,7 +76,9 @@ export async function talkativeProvisioners() {
   const call = await sliceServer(db.database, {
     createProvisioner: createProvisioner(types, async () => false),
     getProvisioner,
-    updateProvisioner: updateProvisioner(types, { findUse, goLive: async () => false, beginInventory }),
+    updateProvisioner: updateProvisioner(types, {
+      ...{ findUse, goLive: async () => false, beginInventory, sweepEnabled },
+    }),
     deleteProvisioner: deleteProvisioner(findUse),
     testProvisioner: testProvisioner(types, beginInventory),
     rotateProvisionerSecret: rotateProvisionerSecret(types),

@@ -124,7 +124,7 @@ export async function give(leased: LeasedConnection, settings: Settings, held: H
   await query(`grant ${quoted(role.name)} to ${quoted(login.name)} ${options} granted by current_user`)
   if (held.manages_login) {
     const end = endFor(login, until)
-    const limit = mayTakeAll(login) ? `connection limit ${connectionLimit(login.our_room)}` : ''
+    const limit = mayTakeAll(login) ? `connection limit ${Math.max(1, connectionLimit(login.our_room))}` : ''
     await query(`alter role ${quoted(login.name)} login ${limit} valid until ${pg.escapeLiteral(end.toISOString())}`)
   }
   await query('commit')

@@ -3,10 +3,10 @@ import { type Held, type PlanInput, TargetError } from '../driver.ts'
 import type { LeasedConnection } from './connections.ts'
 import { begin, endFor, type HeldRole, requireMapped } from './held-role.ts'
 import { leftoversPrefix } from './left-behind.ts'
-import { beginOfComment, commentOf, type MadeMark, markOf } from './made-mark.ts'
+import { beginOfComment, commentOf, isMade, type MadeMark, markOf } from './made-mark.ts'
 import { nameOfServer, type Settings } from './postgresql-config.ts'
-import { connectionLimit, findLoginFault, findMakingFault, findOwnFault, findRoleFault } from './role-rules.ts'
-import { isEffective, mayMakeRoles, type RoleFacts, readLogin, readOurRoom, readRole } from './server-roles.ts'
+import { findLoginFault, findMakingFault, findOwnFault, findRoleFault, type MadeRoom, madeLimit } from './role-rules.ts'
+import { isEffective, mayMakeRoles, type RoleFacts, readLogin, readRole, roomOf } from './server-roles.ts'
 
 /** A login that Sallyport made for one grant and its extensions. */
 export type MadeLogin = { oid: string; name: string; can_login: boolean; valid_until_ms: number | null }
@@ -62,9 +62,12 @@ export async function giveMade(leased: LeasedConnection, settings: Settings, { h
   await query(`set local createrole_self_grant = ''`)
   const role = await requireRole(leased, held.role)
   const found = await findOrRefuse(leased, held.login)
-  const name = quoted(found?.name ?? held.login)
+  const login = found?.name ?? held.login
+  const name = quoted(login)
   const end = pg.escapeLiteral(endFor(found, until).toISOString())
-  const limits = `connection limit ${connectionLimit(await readOurRoom(leased))} valid until ${end}`
+  const limit = madeLimit(await readMadeRoom(leased, login))
+  if (found === undefined && limit < 1) throw new TargetError('transient', noneLeft)
+  const limits = `connection limit ${Math.max(1, limit)} valid until ${end}`
   await query(`${found === undefined ? 'create' : 'alter'} role ${name} login inherit ${limits}`)
   if (found === undefined) await query(`comment on role ${name} is ${pg.escapeLiteral(commentOf(held.login, mark))}`)
   // An extension may get another role than the grants before it, where the config has changed since.
@@ -73,6 +76,25 @@ export async function giveMade(leased: LeasedConnection, settings: Settings, { h
   // Only by inheritance, as for a login of the user's own.
   await query(`grant ${quoted(role.name)} to ${name} with admin false, inherit true, set false granted by current_user`)
   await query('commit')
+  // Others may have been made at the same moment, each without a look at this one. Nobody has its password yet.
+  const left = Math.max(1, madeLimit(await readMadeRoom(leased, login)))
+  if (left < limit) await query(`alter role ${name} connection limit ${left}`)
+}
+
+const noneLeft =
+  'the logins that Sallyport made at the server could take all its connections, and Sallyport needs some to end them: this one is made when another ends; ' +
+  'set `reserved_connections` and grant Sallyport’s role `pg_use_reserved_connections`, or raise `max_connections`'
+
+/** What the login of that name can have, which Sallyport makes beside others. */
+async function readMadeRoom({ query, facts }: LeasedConnection, name: string): Promise<MadeRoom> {
+  const [row] = await query(
+    `select ${roomOf('null::oid')} as room, ${roomOf('$1::oid')} as our_room,
+        (select coalesce(sum(case when l.rolconnlimit < 0 then current_setting('max_connections')::int
+            else l.rolconnlimit end), 0)
+          from pg_roles l where ${isMade} and l.rolname <> $2::name) as taken`,
+    [facts.me_oid, name],
+  )
+  return { room: Number(row?.room), our_room: Number(row?.our_room), taken: Number(row?.taken) }
 }
 
 /** The logins made for this access: more than one only where an administrator copied the mark. */

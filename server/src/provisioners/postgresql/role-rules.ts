@@ -36,19 +36,35 @@ export function findRoleFault(name: string, role: RoleFacts | undefined, me: str
   return undefined
 }
 
-/** Whether the login could take every connection that Sallyport's role may have, and so keep its access from being ended. */
+/** The end of access needs so many connections: one may hang on a lock of the login's user, and another one ends that user's. */
+const neededToEnd = 3
+
+/** Whether the login could take so many connections that too few are left to Sallyport's role, and so keep its access from being ended. */
 export function mayTakeAll({
   connection_limit,
   room,
   our_room,
-}: Pick<LoginFacts, 'connection_limit' | 'room' | 'our_room'>): boolean {
+  open,
+}: Pick<LoginFacts, 'connection_limit' | 'room' | 'our_room' | 'open'>): boolean {
   const most = connection_limit === -1 ? room : Math.min(connection_limit, room)
-  return !(most < our_room)
+  // A limit closes none of those that are open.
+  return !(Math.max(most, open) <= our_room - neededToEnd)
 }
 
-/** The limit of a login that Sallyport makes or manages: at most half, where the server has few connections. */
-export function connectionLimit(ourRoom: number): number {
-  return Math.min(20, Math.floor(ourRoom / 2))
+/**
+ * The limit of a login that Sallyport makes or manages: at most half of what is left, where the server has few connections. `taken`: the limits of
+ * other logins that it made, which one person may hold. Less than 1: none is left.
+ */
+export function connectionLimit(ourRoom: number, taken = 0): number {
+  return Math.min(20, Math.floor((ourRoom - neededToEnd - taken) / 2))
+}
+
+/** Connections of the server and the database: for a login without rights, for Sallyport's role, and the sum of the limits of made logins. */
+export type MadeRoom = { room: number; our_room: number; taken: number }
+
+/** The same for a login that Sallyport makes. Connections that are reserved for Sallyport are out of the reach of all such logins. */
+export function madeLimit({ room, our_room, taken }: MadeRoom): number {
+  return connectionLimit(our_room, room <= our_room - neededToEnd ? 0 : taken)
 }
 
 /** Why nothing may be given to the login; undefined when it may. `managed`: Sallyport enables, disables and limits it. */
@@ -72,9 +88,10 @@ export function findLoginFault(
     return `\`${me}\` may not enable and disable \`${name}\`: it needs createrole and, from PostgreSQL 16, that role with the admin option`
   }
   if (!managed && mayTakeAll(login)) {
-    const limited = `alter role ${pg.escapeIdentifier(name)} connection limit ${connectionLimit(login.our_room)}`
+    const limit = Math.max(1, connectionLimit(login.our_room))
+    const limited = `alter role ${pg.escapeIdentifier(name)} connection limit ${limit}`
     const reserved = `grant pg_use_reserved_connections to ${pg.escapeIdentifier(me)}`
-    return `\`${name}\` could take all connections of the server, and Sallyport needs one to end its access: run \`${limited}\`, or from PostgreSQL 16 on set \`reserved_connections\` and run \`${reserved}\``
+    return `\`${name}\` could take all connections of the server, and Sallyport needs one to end its access: run \`${limited}\`, or from PostgreSQL 16 on set \`reserved_connections\` to ${neededToEnd} or more and run \`${reserved}\``
   }
   return undefined
 }

@@ -35,6 +35,8 @@ export type LoginFacts = {
   room: number
   /** How many they have for Sallyport's role. */
   our_room: number
+  /** How many it has open. */
+  open: number
 }
 
 /** PostgreSQL's predefined roles that allow no more than using databases. */
@@ -47,7 +49,7 @@ const harmless = [
 export const isEffective = `coalesce((to_jsonb(m) ->> 'inherit_option')::boolean or (to_jsonb(m) ->> 'set_option')::boolean, true)`
 
 /** How many connections a role may have to this database; from PostgreSQL 16 on some may be reserved for members of a predefined role. */
-const roomOf = (oid: string) => `least(
+export const roomOf = (oid: string) => `least(
     (select nullif(datconnlimit, -1) from pg_database where datname = current_database()),
     current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
     - case when exists (select from pg_roles u
@@ -92,7 +94,8 @@ export async function readLogin({ query, facts }: LeasedConnection, name: string
         (select o.rolname from pg_auth_members m join pg_roles o on o.oid = m.member
           where m.roleid = l.oid and ${isEffective} and not o.rolsuper order by o.oid limit 1) as worn_by,
         l.rolinherit or $3::int >= 160000 as inherits,
-        l.rolconnlimit as connection_limit, ${roomOf('l.oid')} as room, ${roomOf('$2::oid')} as our_room
+        l.rolconnlimit as connection_limit, ${roomOf('l.oid')} as room, ${roomOf('$2::oid')} as our_room,
+        (select count(*) from pg_stat_activity a where a.usesysid = l.oid) as open
       from pg_roles l where l.rolname = $1::name`,
     [name, facts.me_oid, String(facts.version)],
   )
@@ -112,6 +115,7 @@ export async function readLogin({ query, facts }: LeasedConnection, name: string
     connection_limit: Number(row.connection_limit),
     room: Number(row.room),
     our_room: Number(row.our_room),
+    open: Number(row.open),
   }
 }
 
@@ -133,12 +137,6 @@ export async function isHeldByOthers(
 export async function mayEndConnections(query: Query): Promise<boolean> {
   const [row] = await query(`select pg_has_role('pg_signal_backend', 'usage') as may`)
   return row?.may === 't'
-}
-
-/** How many connections the server and the database have for Sallyport's role. */
-export async function readOurRoom({ query, facts }: LeasedConnection): Promise<number> {
-  const [row] = await query(`select ${roomOf('$1::oid')} as room`, [facts.me_oid])
-  return Number(row?.room)
 }
 
 /** Whether Sallyport's role may make roles. */
