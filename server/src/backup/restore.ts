@@ -42,11 +42,11 @@ export async function restoreBackup(target: RestoreTarget, file: string, work: L
   try {
     await requireEmpty(client, theirs, ours)
     await migrate(target.owner, last)
-    const isMarked = !(await hasInstallation(client))
     const counts = await fill({ client, owner }, file, header, work)
     const ran = await migrate(target.owner)
     if (ran.length > 0) await beginEpoch(client, header)
-    if (isMarked) await owner.query(`drop table ${restoreMarker}`)
+    // Also that of a restore before this one, which left no rows.
+    if (await isMarked(client)) await owner.query(`drop table ${restoreMarker}`)
     return counts
   } finally {
     await client.end()
@@ -163,6 +163,13 @@ async function beginEpoch(client: SingleConnection, { installation }: BackupHead
       where read_only_since is null`,
     [installation?.id ?? null, installation?.epoch ?? null],
   )
+}
+
+async function isMarked(client: SingleConnection): Promise<boolean> {
+  const { rows } = await client.query<{ made: boolean }>(
+    `select to_regclass('public.${restoreMarker}') is not null as made`,
+  )
+  return rows[0]?.made ?? false
 }
 
 /** For each table, the highest number in each of its identity columns. */

@@ -87,6 +87,13 @@ const failures: [string, Partial<Run>, Parameters<typeof fail>[1], TargetError, 
     { clears_act: true, repeats_act: true },
   ],
   [
+    'the fourth poll of a revoke, which is held back',
+    { act: 'revoke', failures: 3, reference: 'r' },
+    'poll',
+    unbegun,
+    { clears_act: false, repeats_act: false, reference: 'r' },
+  ],
+  [
     'a poll of an act that the target does not know',
     { act: 'grant' },
     'poll',

@@ -171,7 +171,8 @@ export function fail(run: Run, step: Step, error: TargetError, random: number): 
   const { kind, message, unbegun } = error
   const failures = run.failures + 1
   const isTransient = kind === 'transient'
-  const lostTrack = step === 'poll' && (!isTransient || failures >= maxPollFailures)
+  // A poll that was not sent says nothing of the act.
+  const lostTrack = step === 'poll' && !unbegun && (!isTransient || failures >= maxPollFailures)
   const begins = step === 'grant' || step === 'revoke'
   const act = step === 'verify' ? run.completed_now : step === 'poll' ? run.act : step
   const clears_act = begins || run.completed_now !== null || lostTrack

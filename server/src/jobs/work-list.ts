@@ -27,8 +27,8 @@ export type DueWorkLoop = Loop & { isBehind(): boolean }
 export type WorkDatabases = { takes: Database; others: Database }
 
 /**
- * A list with its rows in flight; by the clock of `performance`: when it was last claimed, when rows of it were last found, and when its
- * next row is due.
+ * A list with its rows in flight; by the clock of `performance`: when it was last claimed, when rows of it were last found, when its
+ * next row is due, and since when one waits for which there is no place.
  */
 type WorkList = {
   work: DueWork
@@ -37,6 +37,7 @@ type WorkList = {
   claimedAt: number
   foundAt: number
   dueAt: number
+  waitsSince: number | undefined
 }
 
 /**
@@ -55,6 +56,9 @@ const maxFinishMs = 5_000
 
 /** The other lists run at least once in this many ticks, even if many revokes are due. */
 const ticksUntilOthers = 16
+
+/** A due row without a place here for so long was not claimed by another process either. */
+const waitsMs = 900
 
 /** Due rows that another transaction has locked are claimed again after this. */
 const lockedMs = 10
@@ -76,7 +80,7 @@ export function startDueWork(
     const bounds = work.bounds ?? { width, perTenant: width }
     const database = work.part === 'takes' ? databases.takes : databases.others
     const inFlight = trackInFlight(bounds, database.tenant, () => loop.wake())
-    return { work, database, inFlight, claimedAt: never, foundAt: never, dueAt: never }
+    return { work, database, inFlight, claimedAt: never, foundAt: never, dueAt: never, waitsSince: undefined }
   })
   const revokes = lists.filter(({ work }) => work.part === 'takes')
   const others = lists.filter(({ work }) => work.part !== 'takes')
@@ -159,7 +163,9 @@ async function claimAndStart(
   const claimedAt = performance.now()
   for (const [index, { list, claimRequest }] of withRoom.entries()) {
     const { items = [], left = false, ms = null } = claims[index] ?? {}
-    if (left && claimRequest.max === 0) list.inFlight.makeRoom()
+    const waits = left && claimRequest.max === 0
+    list.waitsSince = waits ? (list.waitsSince ?? claimedAt) : undefined
+    if (claimedAt - (list.waitsSince ?? claimedAt) > waitsMs) list.inFlight.makeRoom()
     list.claimedAt = claimedAt
     list.dueAt = claimedAt + (ms ?? Number.MAX_SAFE_INTEGER)
     if (items.length > 0) list.foundAt = claimedAt

@@ -45,7 +45,8 @@ export async function* discreetly<Page>(pages: AsyncIterable<Page>, secrets: Pro
 
 function discreetError(error: unknown, secrets: ProvisionerSecrets): unknown {
   if (error instanceof NoPlaceForClaim) return new NoPlaceForClaim(withoutSecrets(error.message, secrets))
-  if (error instanceof TargetError) return new TargetError(error.kind, withoutSecrets(error.message, secrets))
+  if (error instanceof TargetError)
+    return new TargetError(error.kind, withoutSecrets(error.message, secrets), error.unbegun)
   if (error instanceof NotNow && error.why !== null)
     return new NotNow(error.after_ms, withoutSecrets(error.why, secrets))
   return error

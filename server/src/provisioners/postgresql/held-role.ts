@@ -2,7 +2,7 @@ import pg from 'pg'
 import { type Held, type Target, TargetError } from '../driver.ts'
 import type { LeasedConnection } from './connections.ts'
 import { fitsName, nameOfServer, type Settings } from './postgresql-config.ts'
-import { connectionLimit, findLoginFault, findOwnFault, findRoleFault, mayTakeAll } from './role-rules.ts'
+import { findLoginFault, findOwnFault, findRoleFault, managedLimit, mayTakeAll } from './role-rules.ts'
 import { isEffective, isHeldByOthers, type LoginFacts, type RoleFacts, readLogin, readRole } from './server-roles.ts'
 
 /**
@@ -124,7 +124,7 @@ export async function give(leased: LeasedConnection, settings: Settings, held: H
   await query(`grant ${quoted(role.name)} to ${quoted(login.name)} ${options} granted by current_user`)
   if (held.manages_login) {
     const end = endFor(login, until)
-    const limit = mayTakeAll(login) ? `connection limit ${Math.max(1, connectionLimit(login.our_room))}` : ''
+    const limit = mayTakeAll(login) ? `connection limit ${managedLimit(login)}` : ''
     await query(`alter role ${quoted(login.name)} login ${limit} valid until ${pg.escapeLiteral(end.toISOString())}`)
   }
   await query('commit')

@@ -66,7 +66,7 @@ export async function giveMade(leased: LeasedConnection, settings: Settings, { h
   const name = quoted(login)
   const end = pg.escapeLiteral(endFor(found, until).toISOString())
   const limit = madeLimit(await readMadeRoom(leased, login))
-  if (found === undefined && limit < 1) throw new TargetError('transient', noneLeft)
+  if (found === undefined && limit < 1) throw new TargetError('transient', noneLeft, true)
   const limits = `connection limit ${Math.max(1, limit)} valid until ${end}`
   await query(`${found === undefined ? 'create' : 'alter'} role ${name} login inherit ${limits}`)
   if (found === undefined) await query(`comment on role ${name} is ${pg.escapeLiteral(commentOf(held.login, mark))}`)
@@ -91,7 +91,8 @@ async function readMadeRoom({ query, facts }: LeasedConnection, name: string): P
     `select ${roomOf('null::oid')} as room, ${roomOf('$1::oid')} as our_room,
         (select coalesce(sum(case when l.rolconnlimit < 0 then current_setting('max_connections')::int
             else l.rolconnlimit end), 0)
-          from pg_roles l where ${isMade} and l.rolname <> $2::name) as taken`,
+          from pg_roles l where ${isMade} and l.rolname <> $2::name
+            and (l.rolcanlogin or exists (select from pg_stat_activity a where a.usesysid = l.oid))) as taken`,
     [facts.me_oid, name],
   )
   return { room: Number(row?.room), our_room: Number(row?.our_room), taken: Number(row?.taken) }

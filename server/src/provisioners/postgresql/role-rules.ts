@@ -59,6 +59,15 @@ export function connectionLimit(ourRoom: number, taken = 0): number {
   return Math.min(20, Math.floor((ourRoom - neededToEnd - taken) / 2))
 }
 
+/** The same for a login whose user keeps it: never more than its administrator set. */
+export function managedLimit({
+  connection_limit,
+  our_room,
+}: Pick<LoginFacts, 'connection_limit' | 'our_room'>): number {
+  const limit = Math.max(1, connectionLimit(our_room))
+  return connection_limit === -1 ? limit : Math.min(limit, connection_limit)
+}
+
 /** Connections of the server and the database: for a login without rights, for Sallyport's role, and the sum of the limits of made logins. */
 export type MadeRoom = { room: number; our_room: number; taken: number }
 
@@ -88,8 +97,7 @@ export function findLoginFault(
     return `\`${me}\` may not enable and disable \`${name}\`: it needs createrole and, from PostgreSQL 16, that role with the admin option`
   }
   if (!managed && mayTakeAll(login)) {
-    const limit = Math.max(1, connectionLimit(login.our_room))
-    const limited = `alter role ${pg.escapeIdentifier(name)} connection limit ${limit}`
+    const limited = `alter role ${pg.escapeIdentifier(name)} connection limit ${managedLimit(login)}`
     const reserved = `grant pg_use_reserved_connections to ${pg.escapeIdentifier(me)}`
     return `\`${name}\` could take all connections of the server, and Sallyport needs one to end its access: run \`${limited}\`, or from PostgreSQL 16 on set \`reserved_connections\` to ${neededToEnd} or more and run \`${reserved}\``
   }

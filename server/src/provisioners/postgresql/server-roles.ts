@@ -95,7 +95,8 @@ export async function readLogin({ query, facts }: LeasedConnection, name: string
           where m.roleid = l.oid and ${isEffective} and not o.rolsuper order by o.oid limit 1) as worn_by,
         l.rolinherit or $3::int >= 160000 as inherits,
         l.rolconnlimit as connection_limit, ${roomOf('l.oid')} as room, ${roomOf('$2::oid')} as our_room,
-        (select count(*) from pg_stat_activity a where a.usesysid = l.oid) as open
+        (select count(*) from pg_stat_activity a where a.usesysid = l.oid
+          and coalesce(a.backend_type, 'client backend') = 'client backend') as open
       from pg_roles l where l.rolname = $1::name`,
     [name, facts.me_oid, String(facts.version)],
   )
