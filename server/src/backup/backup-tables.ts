@@ -121,9 +121,12 @@ export async function prepareLongTransaction(client: SingleConnection): Promise<
 }
 
 /** Whether the database says which installation it is of: that of an earlier version does not. */
-export async function hasInstallation(client: SingleConnection): Promise<boolean> {
+export const hasInstallation = (client: SingleConnection) => hasTable(client, 'installation')
+
+export async function hasTable(client: SingleConnection, name: string): Promise<boolean> {
   const { rows } = await client.query<{ made: boolean }>(
-    `select to_regclass('public.installation') is not null as made`,
+    `select to_regclass('public.' || quote_ident($1)) is not null as made`,
+    [name],
   )
   return rows[0]?.made ?? false
 }

@@ -13,6 +13,7 @@ import {
   asWorkRole,
   type BackupTable,
   hasInstallation,
+  hasTable,
   listBackupTables,
   prepareLongTransaction,
 } from './backup-tables.ts'
@@ -46,7 +47,7 @@ export async function restoreBackup(target: RestoreTarget, file: string, work: L
     const ran = await migrate(target.owner)
     if (ran.length > 0) await beginEpoch(client, header)
     // Also that of a restore before this one, which left no rows.
-    if (await isMarked(client)) await owner.query(`drop table ${restoreMarker}`)
+    if (await hasTable(client, restoreMarker)) await owner.query(`drop table ${restoreMarker}`)
     return counts
   } finally {
     await client.end()
@@ -163,13 +164,6 @@ async function beginEpoch(client: SingleConnection, { installation }: BackupHead
       where read_only_since is null`,
     [installation?.id ?? null, installation?.epoch ?? null],
   )
-}
-
-async function isMarked(client: SingleConnection): Promise<boolean> {
-  const { rows } = await client.query<{ made: boolean }>(
-    `select to_regclass('public.${restoreMarker}') is not null as made`,
-  )
-  return rows[0]?.made ?? false
 }
 
 /** For each table, the highest number in each of its identity columns. */

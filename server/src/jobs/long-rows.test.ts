@@ -12,7 +12,7 @@ const cases: [string, string[], string | undefined][] = [
   ['in any order', ['d 6', 'c 5', 'b 40', 'a 50'], 'c 5'],
   ['of a tenant one goes on', ['a 50', 'a 40'], 'a 40'],
   ['and not in the place of another tenant', ['a 50', 'a 40', 'a 30', 'b 5'], 'a 30'],
-  ['none goes on for ever', ['a 100', 'b 50'], 'a 100'],
+  ['none goes on indefinitely', ['a 100', 'b 50'], 'a 100'],
   ['and another of its tenant may go on then', ['a 100', 'a 99'], 'a 100'],
 ]
 for (const [what, rows, ended] of cases) {

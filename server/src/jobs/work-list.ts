@@ -150,7 +150,7 @@ async function claimAndStart(
 ): Promise<{ left: boolean; wait: number }> {
   const now = performance.now()
   const resting = lists.filter((list) => isResting(list, now))
-  const withRoom = lists.flatMap((list) => {
+  const asked = lists.flatMap((list) => {
     if (resting.includes(list)) return []
     const { table, part } = list.work
     const without = [...list.inFlight.fullTenants(), ...(part === 'gives' ? backedUp : [])]
@@ -158,27 +158,34 @@ async function claimAndStart(
     // A list whose rows may give way is asked in any case whether others wait.
     return claimRequest.max > 0 || list.work.bounds?.long !== undefined ? [{ list, claimRequest }] : []
   })
-  const claimRequests = withRoom.map(({ claimRequest }) => claimRequest)
+  const claimRequests = asked.map(({ claimRequest }) => claimRequest)
   const claims = claimRequests.length > 0 ? await claimDue(database, claimRequests) : []
   const claimedAt = performance.now()
-  for (const [index, { list, claimRequest }] of withRoom.entries()) {
+  const waits = asked.map(({ list, claimRequest }, index) => {
     const { items = [], left = false, ms = null } = claims[index] ?? {}
-    const waits = left && claimRequest.max === 0
-    list.waitsSince = waits ? (list.waitsSince ?? claimedAt) : undefined
-    if (claimedAt - (list.waitsSince ?? claimedAt) > waitsMs) list.inFlight.makeRoom()
+    const isWaitedFor = left && claimRequest.max === 0
+    noteWaiting(list, isWaitedFor, claimedAt)
     list.claimedAt = claimedAt
     list.dueAt = claimedAt + (ms ?? Number.MAX_SAFE_INTEGER)
     if (items.length > 0) list.foundAt = claimedAt
     for (const item of items) start(list, item)
-  }
-  const waits = claims.map(({ items, left, ms }, index) => {
     // The end of a row wakes the loop.
-    if (left && withRoom[index]?.claimRequest.max === 0) return Number.MAX_SAFE_INTEGER
+    if (isWaitedFor) return Number.MAX_SAFE_INTEGER
     if (left) return items.length > 0 ? 0 : lockedMs
     return ms === null ? Number.MAX_SAFE_INTEGER : Math.max(0, Math.ceil(ms))
   })
   const rests = resting.map((list) => Math.ceil(restOf(list) - now))
   return { left: claims.some(({ left }) => left), wait: Math.min(Number.MAX_SAFE_INTEGER, ...waits, ...rests) }
+}
+
+/** Makes room in the list where a row has waited for a place long enough. */
+function noteWaiting(list: WorkList, isWaitedFor: boolean, now: number): void {
+  if (!isWaitedFor) {
+    list.waitsSince = undefined
+    return
+  }
+  list.waitsSince ??= now
+  if (now - list.waitsSince > waitsMs) list.inFlight.makeRoom()
 }
 
 /** When the list's rest is over. */

@@ -42,6 +42,7 @@ async function sent(
   const feed = { end: () => 0, lastMark: () => '', find: async () => undefined, after: () => [] }
   const actor = { kind: 'user', user_id, api_key_id: null, scopes: new Set() } as const
   const streams = { subscribe: () => subscription, follow: async () => ({ ...subscription, feed }) }
+  // A stream uses no more of its context.
   const ctx = { tx: db.database.tenant(tenant_id), actor, streams } as unknown as Ctx
   const input = { header: () => undefined, resumeTokens: { seal: () => 'sealed', find: () => undefined } } as never
   const ids: unknown[] = []

@@ -100,7 +100,7 @@ function tryToTakeAll(server: TargetPostgres): void {
     await ends(access, making)
   })
 
-  test('loses access at its end: whoever holds as many logins as Sallyport makes', { skip: before16 }, async () => {
+  test('loses access at its end: a person with as many logins as Sallyport makes', { skip: before16 }, async () => {
     const making = { makes_logins: true }
     const all: Awaited<ReturnType<typeof given>>[] = []
     const giveAnother = () => given(open(making), `grace${all.length}@example.com`)
